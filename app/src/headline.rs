@@ -138,6 +138,7 @@ pub(crate) mod tests {
             windows: Vec::new(),
             peaks: Vec::new(),
             timeline: Vec::new(),
+            segments: Vec::new(),
             checkpoints: Vec::new(),
             target,
             weight_samples: Vec::new(),

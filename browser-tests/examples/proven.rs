@@ -1,4 +1,4 @@
-//! Whether whole runs from a browser are proven, and what telling the leaderboard cost them:
+//! Whether whole runs from a browser are proven, and what proving them cost:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example proven -- firefox '/?backend=burn-wgpu' /
@@ -44,7 +44,7 @@ async fn prove(page: &impl Page, address: &str) {
     let notes = page.text("section.upload ul").await.unwrap_or_default();
     let (whole, telling) = seconds(&record);
     println!(
-        "{address}: {tier} ({}, {}); {telling:.2} s of {whole:.1} s, {:.2} %, for telling the leaderboard. {notes}",
+        "{address}: {tier} ({}, {}); {telling:.2} s of {whole:.1} s, {:.2} %, for proving it. {notes}",
         record["device"]["backend"].as_str().unwrap_or_default(),
         record["device"]["adapter"]["driver"].as_str().unwrap_or_default(),
         100.0 * telling / whole

@@ -31,6 +31,8 @@ pub enum EngineError {
     Unreachable { address: String, reason: String },
     #[error("{what} must be {allowed}, but is {value}")]
     InvalidSetting { what: &'static str, allowed: String, value: String },
+    #[error("this back end does not give the same bits when it trains again, so that nobody can prove its runs")]
+    NotRepeatable,
     #[error(transparent)]
     Data(#[from] DataError),
     #[error(transparent)]
@@ -129,7 +131,8 @@ impl EngineError {
             | Self::Unsuited { .. }
             | Self::NoHost { .. }
             | Self::Unreachable { .. }
-            | Self::InvalidSetting { .. } => None,
+            | Self::InvalidSetting { .. }
+            | Self::NotRepeatable => None,
         }
     }
 

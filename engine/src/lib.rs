@@ -29,7 +29,7 @@ mod trainer;
 mod training;
 mod workload;
 
-pub use backends::reference::{ExaminedWeights, Examiner};
+pub use backends::reference::{Examiner, TrainedPart};
 pub use backends::{AdapterChoice, BACKENDS, BackendDefinition, BackendState, KNOWN_BACKENDS};
 pub use clock::Clock;
 pub use data::statistics;
@@ -46,14 +46,12 @@ pub use model::{
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
-    Edges, Event, Limit, NoMeter, Registration, ResourceMeter, RunRequest, Stopped, Witness, check_workload, run,
+    Commitment, Edges, Event, Limit, NoMeter, PendingBeacon, Registration, ResourceMeter, RunRequest, Stopped, Witness,
+    check_workload, run,
 };
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{
     Augmentation, BatchPlan, BatchRange, Batching, EarlyStopping, Edge, Flip, InputRecipe, Loss, Normalization,
-    Optimizer, Rule, SampleOrder, Schedule, Shift, TestView, WeightAverage,
+    Optimizer, Rule, SampleOrder, Schedule, Segments, Shift, TestView, WeightAverage, segment_seed,
 };
-pub use workload::{
-    CurveOfNetwork, PointOfCurve, SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite,
-    workload,
-};
+pub use workload::{SUITES, Standard, SuiteDefinition, TrainingRange, WORKLOADS, Workload, suite, workload};

@@ -10,7 +10,7 @@ pub mod stream {
     pub const WEIGHTS: u32 = 0;
     /// Dropout place `d` uses stream `1000 + d`.
     pub const DROPOUT: u32 = 1000;
-    /// Order of the training samples; the step is the epoch. Uses this and the next seven.
+    /// Order of the training samples in an epoch; the step is the epoch. Uses this and the next seven.
     pub const SHUFFLE: u32 = 2000;
     /// Choice of the final weights that go into the record.
     pub const EVIDENCE: u32 = 3000;
@@ -26,6 +26,8 @@ pub mod stream {
     pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this and the next seven.
     pub const REPEATED: u32 = 7000;
+    /// Where a segment mirrors the order of the samples; the step is its first one.
+    pub const SEGMENT: u32 = 8000;
 }
 
 /// One stream of the generator at one step.
@@ -51,8 +53,8 @@ impl Generator {
     /// A random order of `0..length`, from eight streams: this and the next ones.
     pub fn permutation(self, length: u32) -> Vec<u32> {
         let mut order = vec![0; length as usize];
-        let params = Shuffle { samples: length, first: 0, stream: self.stream, seed: self.seed };
-        shuffle(&params, &Step { epoch: self.step, ..Step::default() }, &mut order);
+        let params = Shuffle { samples: length, first: 0, stream: self.stream, reserved: 0 };
+        shuffle(&params, &Step { epoch: self.step, seed: self.seed, ..Step::default() }, &mut order);
         order
     }
 }

@@ -1,7 +1,6 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
-mod checkpoints;
 mod event;
 mod evidence;
 mod examples;
@@ -11,6 +10,7 @@ mod learning;
 mod measuring;
 mod meter;
 mod progress;
+mod proof;
 mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -35,8 +35,9 @@ use fitting::{Fitted, Room};
 use learning::Learning;
 pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
+use proof::Proof;
 use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
-pub use witness::Witness;
+pub use witness::{Commitment, PendingBeacon, Witness};
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
 pub struct RunRequest {
@@ -118,6 +119,14 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
     }
     for warning in backend.warnings() {
         warn(&mut warnings, edges, warning);
+    }
+    if edges.witness.is_some() {
+        for workload in &workloads {
+            if let Some(reason) = proof::obstacle(workload, backend) {
+                let workload = workload.name.to_owned();
+                warn(&mut warnings, edges, Warning::CheckpointMissed { workload, reason: reason.to_owned() });
+            }
+        }
     }
     let mut records = Vec::new();
     let mut peaks = Peaks::new(backend);
@@ -240,6 +249,8 @@ async fn run_workload(
     if passed {
         edges.meter.start();
         let mut learning = Learning::new(&mut record, &job, trainer.as_mut(), progress);
+        learning.proof =
+            edges.witness.is_some().then(Proof::new).filter(|_| proof::obstacle(workload, backend).is_none());
         let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
         let stopped_early = learning.stopped_early();
         warnings.append(&mut learning.warnings);
@@ -270,9 +281,17 @@ async fn learn(
     if settings.measure_further {
         learning.measure(peaks, edges).await?;
     } else {
-        learning.measure_after_training(peaks, edges).await;
+        learning.measure_after_training(peaks, edges).await?;
     }
-    learning.conclude(edges).await
+    learning.end_lap(edges).await?;
+    let weights = learning.trainer.weights().await?;
+    learning.record.weight_samples = evidence::choose(&weights, learning.job.seed);
+    // JSON has no infinity: weights that diverged are left out.
+    learning.record.weight_samples.retain(|sample| sample.value.is_finite());
+    if learning.going() {
+        learning.prove(edges).await?;
+    }
+    Ok(())
 }
 
 /// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
@@ -321,6 +340,7 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         windows: Vec::new(),
         peaks: Vec::new(),
         timeline: Vec::new(),
+        segments: Vec::new(),
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Communication, InputMode, InputPipeline, Precision, Warning};
+use results::{Adapter, Communication, InputMode, InputPipeline, Precision, StateBytes, Warning};
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
 use crate::gauge::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
-use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, WeightAverage};
+use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage};
 
 /// Everything a back end must know to train: the same for all of them.
 #[derive(Clone)]
@@ -26,10 +26,12 @@ pub struct TrainingJob {
     pub batches: BatchPlan,
     /// Steps over which schedules are spread.
     pub planned_steps: u64,
-    /// Seed of weights and dropout (shuffles are in `batches`).
+    /// Seed of the weights, and without segments of the order of the samples, dropout and augmentation.
     pub seed: u32,
     /// Whether dropout layers drop in training.
     pub dropout: bool,
+    /// Segments so far of a training that a leaderboard sees; those of the trainer go on from there.
+    pub segments: Segments,
 }
 
 impl TrainingJob {
@@ -46,10 +48,11 @@ impl TrainingJob {
         let batch = self.batches.step(number);
         let rate = self.optimizer.scheduled_rate(number, self.planned_steps);
         let average = self.average.map(|average| average.step(number, self.planned_steps)).unwrap_or_default();
+        let mirrors = batch.offset > 0 || self.batches.order == SampleOrder::File;
         Step {
             // The generator's step lane has 32 bits and wraps after four billion steps.
             step: u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default(),
-            seed: self.seed,
+            seed: self.segments.seed_at(number).unwrap_or(self.seed),
             offset: batch.offset,
             count: batch.count,
             slot,
@@ -60,6 +63,7 @@ impl TrainingJob {
             average: average.mode,
             average_keep: average.keep as f32,
             linear: self.linear(number),
+            mirror_rest: u32::from(mirrors && self.segments.begins_at(number)),
             ..Step::default()
         }
     }
@@ -111,6 +115,10 @@ pub trait Backend {
     /// How batches come to the device, where somebody may choose that.
     fn input(&self) -> InputMode {
         InputMode::Resident
+    }
+    /// Returns true if training again from a state gives the same bits: if not, no leaderboard can prove the run.
+    fn repeats_itself(&self) -> bool {
+        false
     }
     /// What is not ideal about computing with it here, for the record of every run.
     fn warnings(&self) -> Vec<Warning> {
@@ -166,6 +174,20 @@ pub trait Trainer {
     /// Logits of the first `rows` samples of the last training step's batch, before its update; ask before the next
     /// evaluation, which overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
+
+    /// Begins a segment with this seed before the next step. Only for back ends that repeat themselves.
+    fn begin_segment(&mut self, _seed: u32) {}
+
+    /// Everything that training changes, in the model's order and logical layout. Only for back ends that repeat themselves.
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        Err(EngineError::NotRepeatable)
+    }
+
+    /// Goes back to a state that was read before step `step` (from 0). `segments` are those of the whole training. Only for
+    /// back ends that repeat themselves.
+    async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
+        Err(EngineError::NotRepeatable)
+    }
 
     /// What [`Backend::build`] did once and can tell apart from the rest of its work.
     fn preparation(&self) -> Preparation {

@@ -118,9 +118,9 @@ pub enum Task {
     /// Compute parts of runs again that were computed before, and say what became of each
     ///
     /// A running server with --data and --verifiers takes them from the queue, after the runs that it has never verified; with
-    /// --here this process does it. Weights are deleted when a run was verified, so that only the first steps can be computed
+    /// --here this process does it. States are deleted when a run was verified, so that only the first steps can be computed
     /// again: such a replay makes no run proven, it can only raise doubts. A run that could not be verified because the server
-    /// lacked something, such as a data set, is verified as a whole as long as its weights are kept, which is about a week.
+    /// lacked something, such as a data set, is verified as a whole as long as its states are kept, which is about a week.
     Replay(Replay),
     /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
     SetTier {

@@ -28,6 +28,8 @@ pub(crate) struct ProvenResult {
     pub(crate) class: RankedClass,
     pub(crate) category: Category,
     pub(crate) run: ProvenRun,
+    /// The word for who announced it; absent where nobody knows.
+    pub(crate) submitter: Option<String>,
 }
 
 /// What all proven runs of a device come to in one category.
@@ -105,7 +107,7 @@ fn agreed(results: &[ProvenResult]) -> Option<String> {
 
 fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Completion> {
     let suite = &results.first()?.category.suite;
-    let submitters: BTreeSet<&String> = results.iter().filter_map(|result| result.run.submitter.as_ref()).collect();
+    let submitters: BTreeSet<&String> = results.iter().filter_map(|result| result.submitter.as_ref()).collect();
     let known: Vec<&Completion> =
         submitters.into_iter().filter_map(|word| completions.get(&(word.clone(), suite.clone()))).collect();
     (!known.is_empty()).then(|| Completion {
@@ -142,6 +144,7 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
             upper_quartile: over(|figure| figure.upper_quartile)?,
             runs: fewest(|figure| figure.runs)?,
             submitters: fewest(|figure| figure.submitters)?,
+            days: fewest(|figure| figure.days)?,
         },
         outlier_runs: 0,
         outliers: Vec::new(),
@@ -176,9 +179,9 @@ mod tests {
             precision: Precision::F32,
             client_kind: ClientKind::Native,
         };
-        let run =
-            ProvenRun { run_id: format!("{workload} {rate}"), rate, submitter: Some(submitter.to_owned()), day: 7 };
-        ProvenResult { device, class: RankedClass::Gpu, category, run }
+        let submitter = Some(submitter.to_owned());
+        let run = ProvenRun { run_id: format!("{workload} {rate}"), rate, voice: submitter.clone(), day: 7 };
+        ProvenResult { device, class: RankedClass::Gpu, category, run, submitter }
     }
 
     fn reference() -> ReferenceScore {

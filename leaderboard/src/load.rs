@@ -58,6 +58,7 @@ impl Board {
                 deletion_secret_hash: None,
                 submitter,
                 record: &run.record,
+                seen: &[],
                 registered: false,
                 verify: false,
             })

@@ -32,7 +32,7 @@ pub struct Protection {
     /// Bytes of imported records that are stored in a day (UTC), for the whole data base; 0 for no limit
     #[arg(long, default_value_t = 1 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
     pub import_bytes_per_day: u64,
-    /// Bytes of weights that wait to be verified, an eighth of them for runs of one /24 or /48; 0 for no limit
+    /// Bytes of states that wait to be verified, an eighth of them for runs of one /24 or /48; 0 for no limit
     #[arg(long, default_value_t = 8 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
     pub weights_bytes: u64,
     /// Tell browsers to use TLS only (Strict-Transport-Security); for a server that is reached through a proxy with TLS

@@ -39,6 +39,9 @@ struct Patience {
 const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
+/// States have tens of megabytes: a body may go on coming for as long as it is this fast, in bytes per second.
+const SLOWEST_OF_STATES: f64 = 30_000.0;
+
 /// The memory for bodies; cloning shares it.
 #[derive(Clone)]
 pub(crate) struct Memory {
@@ -151,8 +154,9 @@ async fn receive_in(
     let mut held = Vec::new();
     let mut received = 0;
     loop {
-        let seconds = received as f64 / patience.slowest_bytes_per_second;
-        let deadline = start + patience.longest.min(patience.start + Duration::from_secs_f64(seconds));
+        let seconds = |speed| Duration::from_secs_f64(received as f64 / speed);
+        let patient = patience.longest.min(patience.start + seconds(patience.slowest_bytes_per_second));
+        let deadline = start + patient.max(seconds(SLOWEST_OF_STATES));
         let Some(frame) = timeout_at(deadline, body.frame()).await.map_err(|_elapsed| too_slow())? else { break };
         let Ok(data) = frame.map_err(|_error| ApiError::broken_body())?.into_data() else { continue };
         received += data.len();

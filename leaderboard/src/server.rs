@@ -46,8 +46,8 @@ const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time between two looks for weights of runs that expired without a record.
-const FORGETTING_WEIGHTS: Duration = Duration::from_secs(60);
+/// Time between two looks for states and segments of runs that expired.
+const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
 /// How often salts of days that are over are looked for, and announcements counted.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
@@ -217,7 +217,7 @@ impl Server {
         let forgetting = tokio::spawn(self.limits.forget_regularly());
         let storage = self.storage.clone();
         let refreshing = tokio::spawn(async move { storage.refresh_regularly().await });
-        let forgetting_weights = tokio::spawn(forget_weights_regularly(self.storage.clone(), self.clock.clone()));
+        let forgetting_expired = tokio::spawn(forget_expired_regularly(self.storage.clone(), self.clock.clone()));
         let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
         let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
         let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
@@ -270,7 +270,7 @@ impl Server {
             listener.stop().await;
         }
         forgetting.abort();
-        forgetting_weights.abort();
+        forgetting_expired.abort();
         forgetting_submitters.abort();
         refreshing.abort();
         // What was half written is gone; the next server begins anew.
@@ -294,13 +294,13 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     }
 }
 
-/// Deletes weights of runs that expired without a record; never ends.
-async fn forget_weights_regularly(storage: Storage, clock: Clock) {
+/// Deletes what runs that expired leave behind; never ends.
+async fn forget_expired_regularly(storage: Storage, clock: Clock) {
     loop {
-        if let Err(cause) = storage.forget_expired_weights(clock.unix_seconds()).await {
-            tracing::warn!(%cause, "weights of expired runs could not be deleted; the next try is in a minute");
+        if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
+            tracing::warn!(%cause, "states of expired runs could not be deleted; the next try is in a minute");
         }
-        tokio::time::sleep(FORGETTING_WEIGHTS).await;
+        tokio::time::sleep(FORGETTING_EXPIRED).await;
     }
 }
 

@@ -8,7 +8,7 @@ use crate::figures::DeviceFigure;
 use crate::ranking::{self, Figure, Placed, places};
 use crate::storage::FastLine;
 
-/// The lines of a table with their places, the first first. Where lines are missing, they must be the slowest.
+/// The lines of a table with their places, the first first. Where lines are missing, they must be the last.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     let mut of_keys: HashMap<String, DeviceFigure> = figures.into_iter().map(|figure| (key(&figure), figure)).collect();
     let figures = of_keys.iter().map(|(key, row)| (key.clone(), row.figure.clone())).collect();
@@ -16,12 +16,14 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     places(figures).into_iter().filter_map(line).collect()
 }
 
-/// The places of these lines by their keys: all lines of a table that are at least as fast as the slowest of interest.
+/// The places of these lines by their keys: all lines of a table with enough voices for a place that are at least as fast as
+/// the slowest of interest.
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
         let FastLine { key, median, lower_quartile, upper_quartile } = line;
         // How many runs there are does not matter to a place.
-        let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters: 0 };
+        let (submitters, days) = (usize::MAX, usize::MAX);
+        let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters, days };
         (key, figure)
     };
     let placed = places(lines.into_iter().map(figure).collect());
@@ -60,5 +62,6 @@ pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
         upper_quartile: figure.upper_quartile,
         runs: figure.runs as u64,
         submitters: figure.submitters as u64,
+        days: figure.days as u64,
     }
 }

@@ -171,6 +171,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::ProgramFailed { .. }
         | EngineError::ProgramLacks { .. }
         | EngineError::WorkDropped { .. }
+        | EngineError::NotRepeatable
         | EngineError::Panicked { .. } => 1,
     }
 }

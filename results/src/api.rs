@@ -3,8 +3,10 @@
 //! | call | request | answer |
 //! |---|---|---|
 //! | `POST /api/v1/runs` | [`StartRun`] | [`StartedRun`] |
-//! | `POST /api/v1/runs/{id}/checkpoints` | [`TellCheckpoint`] | [`CheckpointAnswer`] |
-//! | `PUT /api/v1/runs/{id}/weights/{workload}/{number}` | the weights as bytes, where they were asked for; header `Authorization: Bearer <nonce>` | nothing, 204 |
+//! | `POST /api/v1/runs/{id}/laps` | [`OpenLap`] | [`OpenedLap`] |
+//! | `POST /api/v1/runs/{id}/segments` | [`CommitSegment`] | [`CommittedSegment`] |
+//! | `POST /api/v1/runs/{id}/proof` | [`ProvePart`] | [`ProofWanted`] |
+//! | `PUT /api/v1/runs/{id}/states/{workload}/{step}` | a wanted state as bytes; header `Authorization: Bearer <nonce>` | nothing, 204 |
 //! | `PUT /api/v1/runs/{id}` | [`RunRecord`] | [`AcceptedRun`] |
 //! | `POST /api/v1/runs/import` | [`RunRecord`] of a run that was not registered | [`AcceptedRun`] |
 //! | `GET /api/v1/runs` | query of [`ListRuns`] | [`RunList`] |
@@ -50,6 +52,7 @@ mod history;
 mod list;
 mod moderation;
 mod note;
+mod proof;
 mod standings;
 
 pub use comparing::{
@@ -62,12 +65,15 @@ pub use history::{DeviceHistory, DeviceHistoryQuery, HistoryCategory, HistoryLin
 pub use list::{ListRuns, RunList, RunSort};
 pub use moderation::{Deed, ModerationEntry, ModerationLog, ModerationQuery};
 pub use note::UsualNote;
+pub use proof::{
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,
+};
 pub use standings::{
     Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
-    StandingsTable,
+    StandingsTable, voices_missing,
 };
 
-use crate::{Adapter, Checkpoint, ClientKind, Precision, RunRecord, Suite, Summary};
+use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
 
 /// Header of an import, with a random word that its client keeps to itself until it has an answer.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
@@ -93,47 +99,6 @@ pub struct StartedRun {
     pub seed: u32,
     /// After this moment (seconds since 1970 UTC) the run is no longer accepted.
     pub expires_unix_seconds: f64,
-}
-
-/// Tells how far the training of a workload has come, at that moment.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct TellCheckpoint {
-    /// Of the run.
-    pub nonce: String,
-    pub workload: String,
-    /// From 0 within the workload, without gaps.
-    pub number: u32,
-    /// Steps done so far.
-    pub step: u64,
-    /// [`crate::weights_sha256`] of the weights at this step.
-    pub weights_sha256: String,
-    /// [`crate::measured_sha256`] of what was measured until now.
-    pub measured_sha256: String,
-    /// Whether it is the workload's last one.
-    pub last: bool,
-}
-
-impl TellCheckpoint {
-    /// Tells of checkpoint number `number` of a workload.
-    pub fn of(nonce: &str, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Self {
-        Self {
-            nonce: nonce.to_owned(),
-            workload: workload.to_owned(),
-            number,
-            step: checkpoint.step,
-            weights_sha256: checkpoint.weights_sha256.clone(),
-            measured_sha256: checkpoint.measured_sha256.clone(),
-            last,
-        }
-    }
-}
-
-/// The answer to a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CheckpointAnswer {
-    /// Whether these very weights must be sent, before training goes on.
-    pub weights_wanted: bool,
 }
 
 /// What the leaderboard makes of a run at this moment.
@@ -168,8 +133,7 @@ pub struct AcceptedRun {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
-    /// The server was told of every checkpoint in time, and computed the first steps and a checkpoint again. Only such runs
-    /// are ranked.
+    /// The server saw every segment in time and computed random parts of the training again. Only such runs are ranked.
     Proven,
     /// All bounds and summaries hold, and not all of the rest could be shown.
     Checked,

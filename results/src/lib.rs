@@ -14,7 +14,6 @@
 pub mod api;
 pub mod badge;
 mod calendar;
-mod checkpoint;
 mod communication;
 pub mod comparison;
 mod correctness;
@@ -37,6 +36,7 @@ mod record;
 pub mod regression;
 mod resources;
 pub mod scaling;
+mod segment;
 pub mod software;
 pub mod statistics;
 pub mod summary;
@@ -45,7 +45,6 @@ mod unnamed;
 mod warning;
 
 pub use calendar::Date;
-pub use checkpoint::{Checkpoint, Stretch, measured_sha256, weights_bytes, weights_sha256};
 pub use communication::{Communication, ExchangeSeconds};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
 pub use device::{Adapter, Device, DeviceKind, Precision};
@@ -61,6 +60,7 @@ pub use record::{
     Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
+pub use segment::{Beacon, Segment, StateBytes, Stretch, losses_sha256, weights_bytes};
 pub use text::{NotText, check_name, decode, is_plain, skip_mark};
 pub use unnamed::{HiddenDevice, UNNAMED_ADAPTER};
 pub use warning::Warning;

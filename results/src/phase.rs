@@ -23,7 +23,7 @@ pub enum Phase {
     Measuring,
     /// Measuring the peak performance of the device.
     MeasuringPeak,
-    /// Telling the leaderboard how far the training has come, and sending it the weights if it asks for them.
+    /// Hashing the state for the leaderboard, training parts again that it asks for, and sending it states.
     Proving,
     /// Waiting because the page is hidden.
     Paused,
@@ -40,7 +40,7 @@ impl Phase {
             Self::Training => "training",
             Self::Testing => "testing",
             Self::Measuring | Self::MeasuringPeak => "measuring",
-            Self::Proving => "telling the leaderboard",
+            Self::Proving => "proving the run",
             Self::Paused => "waiting",
         }
     }

@@ -4,12 +4,12 @@ use serde::{Deserialize, Serialize};
 use crate::estimate::Estimate;
 use crate::summary::MINIMUM_WINDOWS;
 use crate::{
-    Checkpoint, Communication, Correctness, Device, InputPipeline, Outcome, Precision, Provenance, Resources, Stretch,
+    Communication, Correctness, Device, InputPipeline, Outcome, Precision, Provenance, Resources, Segment, Stretch,
     Warning,
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 /// Records of layouts from here on can still be read: what came later is absent from them.
 pub const OLDEST_SCHEMA_VERSION: u32 = 2;
 
@@ -102,9 +102,12 @@ pub struct WorkloadRecord {
     /// Phases of the workload, in order and without gaps; empty in records of layout 2.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub timeline: Vec<Stretch>,
-    /// Checkpoints that the leaderboard was told of during the training; empty if it was told of none.
+    /// What the leaderboard saw of each window, in order; empty if it did not see all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checkpoints: Vec<Checkpoint>,
+    pub segments: Vec<Segment>,
+    /// Checkpoints of records of layouts 3 to 5; empty in all others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub checkpoints: Vec<serde_json::Value>,
     /// Accuracy to reach, and when it was reached; absent if the workload has none.
     pub target: Option<Target>,
     /// Some of the final weights, chosen by the seed. Evidence for a replay of the run.

@@ -92,11 +92,11 @@ pub enum Warning {
         /// Reason why there is no seed.
         reason: String,
     },
-    /// The leaderboard could not be told of a checkpoint, so the result cannot be proven.
+    /// The leaderboard could not follow the run, so the result cannot be proven.
     CheckpointMissed {
         /// Name of the workload.
         workload: String,
-        /// Reason for the failure.
+        /// Reason why it could not.
         reason: String,
     },
     /// The samples were generated, because the published ones were missing or there are none.
@@ -180,8 +180,8 @@ impl fmt::Display for Warning {
             ),
             Self::CheckpointMissed { workload, reason } => write!(
                 f,
-                "{workload}: the leaderboard could not be told how far the training had come ({reason}), so this result \
-                 cannot be proven and is not ranked. Run again where the connection holds."
+                "{workload}: the leaderboard could not follow the run ({reason}), so it will not be proven or ranked. \
+                 If the connection was lost, run again where it holds."
             ),
             Self::StoppedByBudget { workload, budget_seconds } => write!(
                 f,

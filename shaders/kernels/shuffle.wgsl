@@ -8,7 +8,7 @@ struct Params {
     samples: u32,
     first: u32,
     stream: u32,
-    seed: u32,
+    reserved: u32,
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
@@ -18,7 +18,7 @@ const ROUNDS: u32 = 8u;
 
 // Sixteen bits, the halves of a number have no more.
 fn round_hash(half: u32, round: u32) -> u32 {
-    return pcg4d(vec4<u32>(half, params.stream + round, step.epoch, params.seed)).x >> 16u;
+    return pcg4d(vec4<u32>(half, params.stream + round, step.epoch, step.seed)).x >> 16u;
 }
 
 @compute @workgroup_size(WORKGROUP_SIZE)

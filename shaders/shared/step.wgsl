@@ -15,7 +15,7 @@ struct Step {
     linear: u32,
     first_row: u32,
     elsewhere: u32,
-    reserved0: u32,
+    mirror_rest: u32,
 }
 
 @group(1) @binding(0) var<uniform> step: Step;

@@ -157,6 +157,7 @@ pub const KERNELS: &[Kernel] = kernels![
     "average", Optimizer, 64, ["step", "invocation", "optimizer_params"], [ReadWrite, ReadWrite];
     "gather_augmented", GatherAugmented, 64, ["step", "invocation", "pcg4d"], [Read, Read, Read, Read, Read, ReadWrite, ReadWrite];
     "shuffle", Shuffle, 64, ["step", "invocation", "pcg4d"], [ReadWrite];
+    "mirror_order", MirrorOrder, 64, ["step", "invocation", "pcg4d"], [ReadWrite];
     "standardize", Standardize, 64, ["step", "pcg4d"], [ReadWrite];
     "local_contrast", LocalContrast, 256, ["step"], [ReadWrite];
     "peak_fma_2", PeakFma, 64, ["step", "invocation", "peak_fma"], [ReadWrite];

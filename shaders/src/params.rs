@@ -46,8 +46,8 @@ mod sequences;
 pub use attention::{Attention, LARGEST_HEAD};
 pub use elementwise::{Add, Blend, Elementwise, Position};
 pub use input::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, Shuffle, Standardize, edge, flip, normalization,
-    shift,
+    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, MirrorOrder, Shuffle, Standardize, edge, flip,
+    normalization, shift,
 };
 pub use memories::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Transpose};
 pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
@@ -90,7 +90,8 @@ block! {
         pub first_row: u32,
         /// Samples of the batch that other devices train on. Losses and gradients are shares of the whole batch.
         pub elsewhere: u32,
-        pub reserved: [u32; 1],
+        /// 1 if a segment begins before this step and `mirror_order` changes the order of the samples from `offset` on.
+        pub mirror_rest: u32,
     }
 }
 

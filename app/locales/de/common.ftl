@@ -6,9 +6,10 @@ common_pages = Seiten
 common_compare = Vergleichen
 common_leaderboard = Bestenliste
 common_privacy = Kein Ergebnis wird ohne einen Klick hochgeladen, und vorher lassen sich die genauen Daten ansehen. Während ein
-    Lauf trainiert, erhält der Server Prüfsummen davon und kann die Gewichte anfordern, damit belegt ist, dass wirklich
-    trainiert wurde. Weder Adressen noch User-Agent-Zeichenketten werden gespeichert, und wer ein Ergebnis hochlädt, kann es
-    wieder löschen.
+    Lauf trainiert, schickt er dem Server etwa jede Sekunde eine Prüfsumme; am Ende trainiert er einige zufällig gewählte
+    Abschnitte noch einmal und schickt einige Zustände, wenige Megabyte je Netz, damit belegt ist, dass wirklich
+    trainiert wurde. Weder Adressen noch User-Agent-Zeichenketten werden gespeichert, und wer ein Ergebnis
+    hochlädt, kann es wieder löschen.
 common_show_file = Ergebnisdatei anzeigen
 common_nothing_here = Hier ist nichts
 common_nothing_here_why = Vielleicht ist die Adresse falsch geschrieben, oder das Ergebnis wurde gelöscht.

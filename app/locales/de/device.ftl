@@ -9,7 +9,8 @@ device_of_vendor = { $vendor }-GPU
 device_source_reported = Den Namen des Geräts nennt sein System.
 device_source_claimed = Browser verbergen den Namen; Besitzer haben ihn bei ihren Ergebnissen angegeben, und nichts
     spricht dagegen.
-device_source_masked = Mehr verraten Browser nicht über das Gerät; dahinter können verschiedene Modelle stehen.
+device_source_masked = Mehr verrät der Browser nicht, oder die gemessene Spitze passt nicht zum Namen; dahinter
+    können verschiedene Modelle stehen.
 device_this_browser = Dieser Browser
 device_browser_on = { $browser } unter { $system }
 

@@ -9,7 +9,8 @@ leaderboard_runs_meaning = Belegte Läufe und von wie vielen Personen: Jede zäh
 leaderboard_finished_meaning = Von den Läufen, die diese Personen angemeldet haben. Wurden wenige fertig, sind die
     fertigen eine glückliche Auswahl
 leaderboard_explanation = Ein Platz ergibt sich aus allen belegten Läufen eines Geräts, wobei jede Person einmal am
-    Tag zählt. Geräte, die sich nicht unterscheiden lassen, teilen ihn.
+    Tag zählt. Geräte, die sich nicht unterscheiden lassen, teilen ihn. Er braucht drei Personen aus verschiedenen Netzen
+    an zwei Tagen.
 leaderboard_each_network = Jedes Netz
 leaderboard_rate = Beispiele pro Sekunde
 leaderboard_whole_suite = Ganze Suite
@@ -37,6 +38,10 @@ leaderboard_apart = { $number ->
    *[other] { $number } Läufe weichen ab
  }
 leaderboard_perhaps = vielleicht { $device }
+leaderboard_voices_missing = { $number ->
+    [one] noch { $number } Einsender bis zu einem Platz
+   *[other] noch { $number } Einsender bis zu einem Platz
+ }
 leaderboard_inferred = vermutet
 leaderboard_inferred_meaning = Was es sein könnte, folgt aus seinem gemessenen Spitzenwert und entscheidet nichts
 leaderboard_best_of = bester Lauf von { $device }, { $backend }, { $client }
@@ -46,7 +51,7 @@ leaderboard_claimed_meaning = Nach Angabe des Besitzers; der Browser verbirgt de
 leaderboard_reported = gemeldet
 leaderboard_reported_meaning = Nach Auskunft des Systems
 leaderboard_masked = verdeckt
-leaderboard_masked_meaning = Der Browser verbirgt den Namen
+leaderboard_masked_meaning = Der Browser verbirgt den Namen, oder die gemessene Spitze passt nicht zu ihm
 leaderboard_look_further = Weitersuchen
 leaderboard_none_looked = Unter den durchgesehenen passt nichts. Weitersuchen oder weniger einschränken.
 leaderboard_none_filtered = Kein Ergebnis passt. Weniger einschränken oder den Benchmark starten und das eigene

@@ -11,7 +11,7 @@ running_phase_warming_up = Warmlaufen
 running_phase_training = Training
 running_phase_testing = Test
 running_phase_measuring = Messung
-running_phase_proving = Meldung an den Server
+running_phase_proving = Lauf belegen
 running_phase_paused = wartet, weil dieser Tab verdeckt ist
 
 ## Warum ein Lauf ohne Ergebnis endete

@@ -6,7 +6,7 @@ tier_unverified = ungeprüft
 tier_flagged = auffällig
 tier_hidden = verborgen
 tier_verifying = wird nachgerechnet
-tier_proven_meaning = Der Server hat die Zeiten der Kontrollpunkte festgehalten und Teile des Trainings nachgerechnet.
+tier_proven_meaning = Der Server hat das Training mit eigener Uhr verfolgt und zufällig gewählte Teile nachgerechnet.
 tier_checked_meaning = Alle Grenzen und Zusammenfassungen stimmen, doch nicht alles ließ sich belegen; deshalb steht
     es außerhalb der Wertung.
 tier_unverified_meaning = Dieser Lauf bekam vom Server keinen Seed und lässt sich daher nicht prüfen.

@@ -16,9 +16,8 @@ warning_too_few_windows = { $workload }: Fenster, die lang genug waren, um zu z�
 warning_not_learned = { $workload }: { $accuracy } der Testdaten wurden richtig eingeordnet, also nicht mehr, als
     wenn immer mit der häufigsten Klasse geantwortet würde ({ $chance }); deshalb wird dieses Ergebnis nicht
     gewertet. Länger oder mit kleinerer Lernrate trainieren.
-warning_checkpoint_missed = { $workload }: Der Server ließ sich nicht darüber unterrichten, wie weit das Training
-    war ({ $reason }); deshalb lässt sich dieses Ergebnis nicht belegen und wird nicht gewertet. Bei stabiler
-    Verbindung noch einmal starten.
+warning_checkpoint_missed = { $workload }: Der Server konnte dem Lauf nicht folgen ({ $reason }); deshalb wird er
+    weder belegt noch gewertet. Ist die Verbindung abgebrochen, bei stabiler Verbindung noch einmal starten.
 warning_stopped_by_budget = { $workload }: Das Zeitbudget von { $budget } s hat das Training vorzeitig beendet, die
     Genauigkeit ist also die eines kürzeren Laufs. Mit einer Zahl von Epochen wird bis zum Ende trainiert.
 warning_tab_hidden = Die Seite war { $seconds } s lang verdeckt, und verdeckte Seiten werden von Browsern gebremst.

@@ -8,7 +8,8 @@ device_unnamed = without a name
 device_of_vendor = { $vendor } GPU
 device_source_reported = The device is named by its platform.
 device_source_claimed = Browsers hide the name; owners gave it to their results, and nothing contradicts.
-device_source_masked = Browsers tell no more than this of the device, so different models may be behind it.
+device_source_masked = The browser tells no more than this, or the measured peak does not fit the name; different
+    models may be behind it.
 device_this_browser = This browser
 device_browser_on = { $browser } on { $system }
 

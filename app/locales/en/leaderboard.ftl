@@ -9,7 +9,7 @@ leaderboard_runs_meaning = Proven runs, and by how many people: each counts once
 leaderboard_finished_meaning = Of the runs that these people announced. Where few finished, those that did are a
     lucky choice
 leaderboard_explanation = A place comes from all proven runs of a device, in which each person counts once a day.
-    Devices that cannot be told apart share one.
+    Devices that cannot be told apart share one. It takes three people from different networks on two days.
 leaderboard_each_network = Each network
 leaderboard_rate = Samples per second
 leaderboard_whole_suite = Whole suite
@@ -37,6 +37,10 @@ leaderboard_apart = { $number ->
    *[other] { $number } runs stand apart
  }
 leaderboard_perhaps = perhaps { $device }
+leaderboard_voices_missing = { $number ->
+    [one] { $number } more submitter needed for a place
+   *[other] { $number } more submitters needed for a place
+ }
 leaderboard_inferred = inferred
 leaderboard_inferred_meaning = What it may be follows from its measured peak, and decides nothing
 leaderboard_best_of = best run of { $device }, { $backend }, { $client }
@@ -46,7 +50,7 @@ leaderboard_claimed_meaning = Its owner says so; the browser hides the name
 leaderboard_reported = reported
 leaderboard_reported_meaning = Its platform says so
 leaderboard_masked = masked
-leaderboard_masked_meaning = The browser hides the name
+leaderboard_masked_meaning = The browser hides the name, or the measured peak does not fit it
 leaderboard_look_further = Look further
 leaderboard_none_looked = Nothing that fits among those that were looked at. Look further, or choose less.
 leaderboard_none_filtered = No result fits. Choose less, or run the benchmark and upload yours.

@@ -11,7 +11,7 @@ running_phase_warming_up = warming up
 running_phase_training = training
 running_phase_testing = testing
 running_phase_measuring = measuring
-running_phase_proving = telling the leaderboard
+running_phase_proving = proving the run
 running_phase_paused = waiting, because this tab is hidden
 
 ## Why a run ended without a result

@@ -13,8 +13,8 @@ warning_too_few_windows = { $workload }: windows long enough to count: { $window
 warning_not_learned = { $workload }: { $accuracy } of the test set were classified rightly, which is no better than
     always answering the most frequent class ({ $chance }), so this result is not ranked. Train for longer or with a
     smaller learning rate.
-warning_checkpoint_missed = { $workload }: the leaderboard could not be told how far the training had come
-    ({ $reason }), so this result cannot be proven and is not ranked. Run again where the connection holds.
+warning_checkpoint_missed = { $workload }: the leaderboard could not follow the run ({ $reason }), so it will
+    not be proven or ranked. If the connection was lost, run again where it holds.
 warning_stopped_by_budget = { $workload }: the time budget of { $budget } s ended training early, so the accuracy is
     that of a shorter run. Ask for a number of epochs to train to the end.
 warning_tab_hidden = The page was hidden for { $seconds } s, and browsers slow hidden pages down. Keep the tab in

@@ -1,7 +1,7 @@
 //! A device's figures: scores of whole suites first, then each network.
 
 use leptos::prelude::*;
-use results::api::CategoryFigure;
+use results::api::{CategoryFigure, voices_missing};
 
 use crate::words::network;
 use crate::{standing, t, text};
@@ -83,6 +83,10 @@ fn row(line: CategoryFigure) -> impl IntoView {
         Some(workload) => (text::workload_title(workload), standing::rate(&line.figure)),
         None => (t!(device_all_networks).to_owned(), standing::score(&line.figure)),
     };
+    let place = match voices_missing(line.figure.submitters, line.figure.days) {
+        0 => t!(leaderboard_of, part = line.place, whole = line.of),
+        missing => t!(leaderboard_voices_missing, number = missing),
+    };
     let best = t!(device_best, network = title, backend = line.backend, client = text::client(line.client_kind));
     view! {
         <tr data-workload=line.workload.clone().unwrap_or_default()>
@@ -93,7 +97,7 @@ fn row(line: CategoryFigure) -> impl IntoView {
                 </span>
             </th>
             <td class="number">{value}<span class="explain">{interval}</span></td>
-            <td class="number">{t!(leaderboard_of, part = line.place, whole = line.of)}</td>
+            <td class="number">{place}</td>
             <td class="number">
                 {text::count(line.figure.runs)}
                 <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>

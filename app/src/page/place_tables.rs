@@ -2,7 +2,9 @@
 
 use leptos::prelude::*;
 use results::Precision;
-use results::api::{DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsTable};
+use results::api::{
+    DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsTable, voices_missing,
+};
 
 use super::leaderboard::Chosen;
 use crate::{standing, t, text};
@@ -116,8 +118,10 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
         0 => None,
         number => Some(t!(leaderboard_apart, number = number)),
     };
-    let notes: Vec<String> =
-        line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess)).chain(apart).collect();
+    let missing = voices_missing(figure.submitters, figure.days);
+    let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
+    let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
+    let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
     let guessed = (t!(leaderboard_inferred), t!(leaderboard_inferred_meaning));
     let inferred = line.inferred.is_some().then_some(guessed);
     let chips = source_chip(line.device_source).into_iter().chain(inferred).map(chip);
@@ -126,7 +130,7 @@ fn row(line: StandingsPlace, told: Told) -> impl IntoView {
         t!(leaderboard_best_of, device = device, backend = line.backend, client = text::client(line.client_kind));
     view! {
         <tr data-device=line.device_key.clone()>
-            <td class="number">{line.place}</td>
+            <td class="number">{if missing > 0 { "–".to_owned() } else { line.place.to_string() }}</td>
             <th scope="row">
                 <a href=format!("/devices/{}", line.device_key)>{device}</a>
                 {chips.collect_view()}

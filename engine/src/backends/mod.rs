@@ -15,6 +15,8 @@ pub mod served {
 
     pub use super::burn::remote::{DeviceServer, WebSocketTransport};
 }
+#[cfg(all(test, feature = "wgsl"))]
+mod segment_tests;
 #[cfg(any(feature = "wgsl", feature = "burn-remote"))]
 mod sharing;
 mod support;

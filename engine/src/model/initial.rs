@@ -71,8 +71,9 @@ impl Draw {
     /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` tells draws of one index apart.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
-        let radius = (-2.0 * (1.0 - self.number(index, 2 * attempt)).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.number(index, 2 * attempt + 1)).cos()
+        // Those of libm have the same bits on every platform: a leaderboard hashes the initial weights.
+        let radius = (-2.0 * libm::log(1.0 - self.number(index, 2 * attempt))).sqrt();
+        radius * libm::cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
     }
 
     /// Drawn again beyond two deviations.

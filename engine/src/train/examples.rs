@@ -14,8 +14,9 @@ const MOST_FLOPS: u64 = 200_000_000;
 const FEWEST_EXAMPLES: u32 = 4;
 /// Between two looks at the test set, answers follow each other no faster than a person looks from one to the next …
 const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
-/// … and take no more of the time than this share: a slow device answers seldom.
-const SHARE_OF_ANSWERING: f64 = 1.0 / 30.0;
+/// … and take no more of the time than this share, which a leaderboard that follows counts as training: a slow device answers
+/// seldom.
+const SHARE_OF_ANSWERING: f64 = 1.0 / 60.0;
 
 impl Learning<'_> {
     /// How many test images are shown with the network's answers; none where nobody looks on, where the samples are no
@@ -52,22 +53,15 @@ impl Learning<'_> {
     }
 
     /// Announces what the network answers now, outside every window. The plain loops compute it, so that no back end needs
-    /// another way to classify. `weights` are the present ones, if they were read already.
-    pub(super) async fn show_answers(
-        &mut self,
-        weights: Option<Vec<Vec<f32>>>,
-        edges: &mut Edges<'_>,
-    ) -> Result<(), EngineError> {
+    /// another way to classify.
+    pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let samples = self.examples(edges)?;
         if samples == 0 || !self.going() {
             return Ok(());
         }
         self.progress.phase(edges, Phase::Testing);
         let start = edges.clock.now_seconds();
-        let weights = match weights {
-            Some(weights) => weights,
-            None => self.trainer.weights().await?,
-        };
+        let weights = self.trainer.weights().await?;
         let answers = reference::answers(self.job, weights, samples)?;
         edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
         let end = edges.clock.now_seconds();
@@ -80,6 +74,6 @@ impl Learning<'_> {
         if edges.clock.now_seconds() < self.next_answers_seconds {
             return Ok(());
         }
-        self.show_answers(None, edges).await
+        self.show_answers(edges).await
     }
 }

@@ -1,6 +1,7 @@
 use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
 
 use super::progress::Progress;
+use super::proof::{COMMITMENTS_OF_WINDOW, Pin, Proof};
 use super::{Edges, Event, Limits};
 use crate::error::EngineError;
 use crate::measure::{Length, Phase, timed_steps};
@@ -18,6 +19,8 @@ const DIVERGED_RATIO: f64 = 1000.0;
 const MOST_EQUAL_LOSSES: u32 = 50;
 /// The record keeps the loss of each of the first steps.
 const FIRST_LOSSES: usize = 20;
+/// A leaderboard that follows takes the losses of this many steps at once.
+const MAX_STEPS_OF_SEGMENT: u32 = 60_000;
 /// Share of a workload's progress bar that is training; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
@@ -27,7 +30,10 @@ pub(super) struct Learning<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) trainer: &'a mut dyn Trainer,
     pub(super) progress: &'a mut Progress,
-    step: u64,
+    /// Present while a leaderboard follows this training.
+    pub(super) proof: Option<Proof>,
+    /// Steps done so far.
+    pub(super) step: u64,
     training_seconds: f64,
     /// Time of the windows on the clock, which is longer than what a back end reports that leaves transfers out.
     elapsed_seconds: f64,
@@ -85,6 +91,7 @@ impl<'a> Learning<'a> {
             job,
             trainer,
             progress,
+            proof: None,
             step: 0,
             training_seconds: 0.0,
             elapsed_seconds: 0.0,
@@ -110,8 +117,7 @@ impl<'a> Learning<'a> {
         edges: &mut Edges<'_>,
     ) -> Result<(), EngineError> {
         self.announce_examples(edges)?;
-        let weights = self.tell_witness(edges).await?;
-        self.show_answers(weights, edges).await?;
+        self.show_answers(edges).await?;
         let mut mark = 1;
         let mut patience = self.job.early_stopping.map(Patience::new);
         while self.going() && !self.stopped_early && self.step < limits.steps && self.elapsed_seconds < limits.seconds {
@@ -144,6 +150,7 @@ impl<'a> Learning<'a> {
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
         self.pause(edges).await;
         if samples > 0 && self.going() {
+            self.end_lap(edges).await?;
             self.progress.phase(edges, Phase::Testing);
             let report = self.trainer.evaluate(EvaluationSet::HeldOut, samples).await?;
             self.stopped_early = !patience.goes_on(self.step, 1.0 - report.accuracy());
@@ -176,6 +183,7 @@ impl<'a> Learning<'a> {
             return Ok(());
         }
         let steps = self.steps_of_window(boundary, seconds_left);
+        let beacon = self.begin_segment(edges).await?;
         let start = edges.clock.now_seconds();
         let (report, window) = timed_steps(self.trainer, steps, edges.clock).await?;
         let seconds = window.seconds;
@@ -188,7 +196,6 @@ impl<'a> Learning<'a> {
             sum.add(brought);
         }
         self.repetition.note(&report.losses)?;
-        self.note_next_loss(self.step, &report.losses);
 
         self.record.windows.push(Window { steps, samples: report.samples, seconds });
         self.record.cold_start.first_step_seconds.get_or_insert(seconds);
@@ -197,6 +204,9 @@ impl<'a> Learning<'a> {
         self.length.note(&window);
         self.note_losses(&report, seconds, workload_fraction, edges);
         self.note_epoch(&report, seconds);
+        if let Some(beacon) = beacon {
+            self.end_segment(beacon, &report.losses, edges).await?;
+        }
         if self.going() && edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
@@ -204,9 +214,13 @@ impl<'a> Learning<'a> {
     }
 
     /// How many steps fit into a window.
-    fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
-        let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).max(1);
-        let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds());
+    pub(super) fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
+        let most = if self.proof.is_some() { MAX_STEPS_OF_SEGMENT } else { u32::MAX };
+        let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).clamp(1, most);
+        let commitment_seconds = self.proof.as_ref().map_or(0.0, |proof| proof.commitment_seconds);
+        let window_seconds = WINDOW_SECONDS
+            .max(LATENCIES_OF_WINDOW * self.trainer.latency_seconds())
+            .max(COMMITMENTS_OF_WINDOW * commitment_seconds);
         let reported_share = if self.step == 0 { 1.0 } else { self.training_seconds / self.elapsed_seconds };
         self.length.repetitions(window_seconds.min(seconds_left * reported_share).max(0.0)).min(room)
     }
@@ -276,6 +290,7 @@ impl<'a> Learning<'a> {
         if !self.going() {
             return Ok(());
         }
+        self.end_lap(edges).await?;
         self.progress.phase(edges, Phase::Testing);
         let start = edges.clock.now_seconds();
         let report = self.trainer.evaluate(EvaluationSet::Test, self.job.data.test.samples()).await?;
@@ -292,21 +307,26 @@ impl<'a> Learning<'a> {
             return Ok(());
         }
         self.record.evaluations.push(evaluation);
+        if let Some(proof) = &mut self.proof {
+            proof.pin(Pin::Tested);
+        }
         if let Some(target) = &mut self.record.target
             && target.reached_step.is_none()
             && evaluation.accuracy >= target.accuracy
         {
             target.reached_seconds = Some(self.training_seconds);
             target.reached_step = Some(self.step);
+            if let Some(proof) = &mut self.proof {
+                proof.pin(Pin::Target);
+            }
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
-        let weights = self.tell_witness(edges).await?;
-        self.show_answers(weights, edges).await
+        self.show_answers(edges).await
     }
 
-    /// Steps done so far.
-    pub(super) fn step(&self) -> u64 {
-        self.step
+    /// Returns true once windows count for the throughput.
+    pub(super) fn is_warm(&self) -> bool {
+        self.training_seconds >= summary::WARM_UP_SECONDS
     }
 
     pub(super) fn end_of_epoch(&self) -> u64 {

@@ -43,10 +43,15 @@ impl Progress {
         edges.observer.event(&Event::PhaseStarted { workload: self.workload(), phase });
     }
 
+    /// Returns what goes on.
+    pub(super) fn now(&self) -> Option<Phase> {
+        self.now.map(|(phase, _)| phase)
+    }
+
     /// Waits for as long as the observer wants, in a phase of its own, so that no other one counts it; whether it did.
     pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) -> bool {
         let Some(resumed) = edges.observer.pause() else { return false };
-        let before = self.now.map(|(phase, _)| phase);
+        let before = self.now();
         self.phase(edges, Phase::Paused);
         let start = edges.clock.now_seconds();
         resumed.await;

@@ -1,5 +1,6 @@
 //! The training loop with a trainer and a clock that only pretend, and whole runs on plain loops.
 
+mod followed;
 mod pretend;
 mod small_run;
 

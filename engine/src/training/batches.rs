@@ -1,7 +1,5 @@
 use serde::Serialize;
 
-use crate::random::{Generator, stream};
-
 /// Which samples each step trains on: the same for every back end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
@@ -105,17 +103,6 @@ impl BatchPlan {
             }
         }
     }
-
-    /// The order of the samples in `epoch`.
-    pub fn order(&self, epoch: u32) -> Vec<u32> {
-        match self.order {
-            SampleOrder::File => (self.first..self.first + self.samples).collect(),
-            SampleOrder::Shuffled => {
-                let order = Generator { stream: stream::SHUFFLE, step: epoch, seed: self.seed };
-                order.permutation(self.samples).into_iter().map(|place| self.first + place).collect()
-            }
-        }
-    }
 }
 
 #[cfg(test)]
@@ -161,26 +148,5 @@ mod tests {
                 samples += u64::from(plan.step(step).count);
             }
         }
-    }
-
-    #[test]
-    fn held_out_samples_are_never_trained_on() {
-        let plan = BatchPlan { first: 3, samples: 5, order: SampleOrder::Shuffled, ..plan(Batching::ShortLast) };
-        let mut order = plan.order(1);
-        order.sort_unstable();
-        assert_eq!(order, [3, 4, 5, 6, 7]);
-    }
-
-    #[test]
-    fn every_sample_is_used_once_in_an_epoch() {
-        let plan = BatchPlan { order: SampleOrder::Shuffled, ..plan(Batching::ShortLast) };
-        let mut used: Vec<u32> = (0..3)
-            .flat_map(|s| {
-                let step = plan.step(s);
-                plan.order(0)[step.offset as usize..(step.offset + step.count) as usize].to_vec()
-            })
-            .collect();
-        used.sort_unstable();
-        assert_eq!(used, (0..10).collect::<Vec<_>>());
     }
 }

@@ -6,7 +6,10 @@ mod early_stopping;
 mod input;
 mod loss;
 mod optimizer;
+mod order;
 mod schedule;
+mod segments;
+mod state;
 
 pub use average::WeightAverage;
 pub use batches::{BatchPlan, BatchRange, Batching, SampleOrder};
@@ -15,4 +18,6 @@ pub(crate) use early_stopping::Patience;
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
 pub use loss::Loss;
 pub use optimizer::{Optimizer, Rule};
+pub(crate) use order::Order;
 pub use schedule::Schedule;
+pub use segments::{Segments, segment_seed};

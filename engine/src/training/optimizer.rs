@@ -64,8 +64,7 @@ impl Rule {
     }
 
     /// Numbers that it remembers for each weight, momentum of zero included.
-    #[cfg(any(feature = "wgsl", feature = "burn"))]
-    pub(crate) fn states(self) -> usize {
+    pub fn states(self) -> usize {
         match self {
             Self::Sgd { .. } | Self::Nesterov { .. } | Self::RmsProp { .. } => 1,
             Self::Adadelta { .. } | Self::Adam { .. } => 2,

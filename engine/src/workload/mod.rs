@@ -1,7 +1,6 @@
 //! The registries of workloads and suites.
 
 mod caffe;
-mod convergence;
 mod footprint;
 mod imagenet;
 mod inception;
@@ -21,9 +20,10 @@ use serde::{Deserialize, Serialize};
 use crate::data::DataSet;
 use crate::model::{Activation, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::trainer::TrainingJob;
-use crate::training::{BatchPlan, Batching, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, WeightAverage};
+use crate::training::{
+    BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage,
+};
 
-pub use convergence::{CurveOfNetwork, PointOfCurve};
 pub use standard::Standard;
 pub(crate) use standard::random_order;
 
@@ -74,6 +74,11 @@ impl Workload {
     /// Whether it is in the registry, and nothing of it was changed but by a request.
     pub fn is_built_in(&self) -> bool {
         WORKLOADS.iter().any(|make| make().name == self.name)
+    }
+
+    /// Returns true if a leaderboard can prove its training: how images are changed follows from the seed of a segment alone.
+    pub fn is_provable(&self) -> bool {
+        self.input.augmentation.flip != Flip::Alternating
     }
 
     /// What a record says of a network that is in no registry: all that this type holds, for whoever reads it later.
@@ -135,6 +140,7 @@ impl Workload {
             planned_steps,
             seed,
             dropout,
+            segments: Segments::default(),
         }
     }
 }

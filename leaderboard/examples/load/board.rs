@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use engine::SUITES;
-use leaderboard::devices::known_devices;
+use leaderboard::devices::{KnownDevice, known_devices};
 use leaderboard::load::{Board, PastRun};
 use results::api::Tier;
 use results::{ClientKind, Precision, RunRecord};
@@ -105,10 +105,10 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
     report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
 }
 
-/// The device of a rank, known ones first.
-fn device(rank: usize) -> String {
+/// The device of a rank.
+fn device(rank: usize) -> &'static KnownDevice {
     let known = known_devices();
-    known.get(rank * 7 % known.len()).map_or_else(|| "Example GPU".to_owned(), |device| device.name.clone())
+    &known[rank * 7 % known.len()]
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of small numbers")]
@@ -116,7 +116,8 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let mut record = template.clone();
     record.seed = u32::try_from(number % (1 << 32)).expect("it is below");
     let rank = random.early(400);
-    record.device.adapter.name = device(rank);
+    let device = device(rank);
+    record.device.adapter.name = device.name.clone();
     record.device.adapter.vendor = String::new();
     let in_browser = random.share() < 0.6;
     if in_browser {
@@ -138,6 +139,9 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     for (i, workload) in record.workloads.iter_mut().enumerate() {
         workload.settings.precision = precision;
         workload.summary.samples_per_second = Some(speed / (i + 1) as f64);
+        for peak in &mut workload.peaks {
+            peak.flops_per_second = device.flops_per_second.unwrap_or(peak.flops_per_second);
+        }
     }
     let tier = match random.below(100) {
         0..60 => Tier::Proven,

@@ -13,8 +13,10 @@ use crate::receiving::Intake;
 const LIMIT_OF_RECORDS: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
 pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
-/// Largest body of weights; the largest network has 13 MB.
-const LIMIT_OF_WEIGHTS: usize = 16 << 20;
+/// Largest body of hashes with the losses of a segment.
+pub(crate) const LIMIT_OF_LOSSES: usize = 1 << 20;
+/// Largest body of a state; the largest network of a suite has states of 39 MB.
+const LIMIT_OF_STATES: usize = 44 << 20;
 /// What a wrong value may contribute to a message.
 const QUOTED_CHARACTERS: usize = 300;
 
@@ -36,7 +38,7 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
-        Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_WEIGHTS).await?))
+        Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_STATES).await?))
     }
 }
 

@@ -12,7 +12,7 @@ use super::Leaderboard;
 use super::list::is_device_key;
 use crate::error::ApiError;
 use crate::figures::DeviceFigure;
-use crate::ranking::{self, BrowserTax, Category, browser_taxes};
+use crate::ranking::{self, BrowserTax, Category, browser_taxes, place_behind};
 use crate::standings::{key, places_of, told};
 use crate::storage::{StorageError, TableQuery};
 
@@ -69,13 +69,18 @@ async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result
         let Some(first) = lines.first() else { continue };
         let Category { suite, workload, precision, .. } = &first.category;
         let table = TableQuery { suite, class: first.class, precision: *precision, backend: None, client: None };
-        let slowest = lines.iter().map(|line| line.figure.median).fold(f64::INFINITY, f64::min);
+        let with_place = lines.iter().filter(|line| line.figure.has_place());
+        let slowest = with_place.map(|line| line.figure.median).fold(f64::MAX, f64::min);
         let (fast, of) = leaderboard.storage.at_least(&table, workload, slowest).await?;
         let behind_all = fast.len() as u64 + 1;
+        let of_others = place_behind(usize::try_from(of.with_place)?) as u64;
         let places = places_of(fast);
         // Where its figures were made anew a moment ago, a line is behind all others.
-        let place = |line: &DeviceFigure| places.get(&key(line)).copied().unwrap_or(behind_all);
-        figures.extend(lines.into_iter().map(|line| category_figure(line, place(line), of)));
+        let place = |line: &DeviceFigure| {
+            let has_place = line.figure.has_place();
+            if has_place { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
+        };
+        figures.extend(lines.into_iter().map(|line| category_figure(line, place(line), of.total)));
     }
     Ok(figures)
 }

@@ -4,7 +4,6 @@ mod announced;
 mod badge;
 mod body;
 mod card;
-mod checkpoints;
 mod compare;
 mod comparisons;
 mod cursor;
@@ -20,6 +19,7 @@ mod openapi;
 mod run_id;
 mod runs;
 mod schema;
+mod segments;
 mod snapshots;
 mod standings;
 mod submissions;
@@ -71,8 +71,10 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs", get(list::show).post(submissions::start))
         .route("/v1/runs/import", post(submissions::import))
         .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
-        .route("/v1/runs/{id}/checkpoints", post(checkpoints::tell))
-        .route("/v1/runs/{id}/weights/{workload}/{number}", put(checkpoints::show))
+        .route("/v1/runs/{id}/laps", post(segments::open_lap))
+        .route("/v1/runs/{id}/segments", post(segments::commit))
+        .route("/v1/runs/{id}/proof", post(segments::prove))
+        .route("/v1/runs/{id}/states/{workload}/{step}", put(segments::show))
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
         .route("/v1/runs/{id}/badge.svg", get(badge::svg))
         .route("/v1/runs/{id}/badge.json", get(badge::json))

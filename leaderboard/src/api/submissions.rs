@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
-use crate::proof::Key;
+use crate::proof::{Key, SeenWorkload};
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started, Submitter};
 use crate::validation::{self, FieldPath, Networks, Origin, Verdict, check_networks};
@@ -87,30 +87,24 @@ pub(crate) async fn upload(
     if now > started.expires_unix_seconds {
         return Err(ApiError::expired());
     }
-    let told = leaderboard.storage.told(&id).await?;
+    let seen = leaderboard.storage.seen(&id).await?;
     record.run_id = Some(id.clone());
-    let (key, run_id, announced) = (leaderboard.key.clone(), id.clone(), started.created_unix_seconds);
-    let (record, verdict) = aside(move || {
-        let origin = Origin::Announced {
-            seconds_ago: now - announced,
-            announced_unix_seconds: announced,
-            run_id: &run_id,
-            key: &key,
-            told: &told,
-        };
-        let verdict = validation::check(&record, &origin)?;
-        Ok((record, verdict))
+    let seconds_ago = now - started.created_unix_seconds;
+    let (record, seen, verdict) = aside(move || {
+        let verdict = validation::check(&record, &Origin::Announced { seconds_ago, seen: &seen })?;
+        Ok((record, seen, verdict))
     })
     .await?;
     let submitter = match started.submitter() {
         Some(submitter) => submitter,
         None => requester.submitter(&leaderboard, now).await?,
     };
-    let run = Checked { id: &id, fingerprint: &fingerprint, record: &record, verdict, submitter: &submitter };
+    let (fingerprint, submitter) = (fingerprint.as_str(), &submitter);
+    let run = Checked { id: &id, fingerprint, record: &record, seen: &seen, verdict, submitter };
     match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
         Stored::Now(response) => Ok(response),
         // Another request with the same nonce was quicker.
-        Stored::AlreadyUsed => repeated(&leaderboard, &id, &fingerprint).await,
+        Stored::AlreadyUsed => repeated(&leaderboard, &id, fingerprint).await,
         Stored::As(other) => Err(stored_as(&other)),
     }
 }
@@ -149,7 +143,8 @@ pub(crate) async fn import(
         Some(key) => leaderboard.key.import_secret(key, &fingerprint),
         None => random_word::<SECRET_BYTES>()?,
     };
-    let run = Checked { id: &id, fingerprint: &fingerprint, record: &record, verdict, submitter: &submitter };
+    let (fingerprint, submitter) = (fingerprint.as_str(), &submitter);
+    let run = Checked { id: &id, fingerprint, record: &record, seen: &[], verdict, submitter };
     match run.store(&leaderboard, &secret, false).await? {
         Stored::Now(response) => Ok(response),
         Stored::As(other) if key.is_some() => imported_again(&leaderboard, &other, secret).await,
@@ -245,6 +240,7 @@ struct Checked<'a> {
     id: &'a str,
     fingerprint: &'a str,
     record: &'a RunRecord,
+    seen: &'a [SeenWorkload],
     verdict: Verdict,
     submitter: &'a Submitter,
 }
@@ -270,6 +266,7 @@ impl Checked<'_> {
             submitter: self.submitter,
             deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
             record: self.record,
+            seen: self.seen,
             registered,
             verify: self.verdict.verify,
         };

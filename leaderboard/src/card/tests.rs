@@ -95,7 +95,7 @@ fn what_failed_says_so() {
     );
     assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
     let flagged = svg(&flagged());
-    assert!(flagged.contains(">flagged<") && flagged.contains(">The claimed seconds of keras-mnist-mlp do not fit"));
+    assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: trained again from step 120 to 140"));
     assert!(flagged.contains(colour(Tier::Flagged)));
     let mut verifying = run();
     verifying.being_verified = true;

@@ -1,9 +1,11 @@
 //! A record's device as *reported* by the platform, as *claimed* by the person and as *inferred* here, each apart.
 
+use results::api::DeviceSource;
 use results::software::program_of_architecture;
 use results::{Adapter, Device, HiddenDevice, RunRecord};
 
 use super::inference::{Inferred, infer};
+use super::misfit::misfit;
 use super::name::displayed;
 use super::{Found, KnownDevice, Vendor, contradiction, look_up};
 
@@ -41,7 +43,8 @@ pub struct Reported {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceGroup {
     /// For addresses and data bases: letters, digits and hyphens. Known devices have that of their canonical name; names
-    /// that are not known begin with who said them, and masked devices with `masked`.
+    /// that are not known begin with who said them, masked devices with `masked`, and devices that are not what they are
+    /// called with `unknown`.
     pub key: String,
     /// For readers.
     pub label: String,
@@ -54,6 +57,10 @@ pub struct Identity {
     pub claimed: Option<Named>,
     pub inferred: Option<Inferred>,
     pub group: DeviceGroup,
+    /// Who says which device it is, as far as the group goes by it.
+    pub source: DeviceSource,
+    /// Why the group is not that of the device's name, as a sentence.
+    pub misfit: Option<String>,
     /// Why not all of it can be true, as a sentence.
     pub contradiction: Option<String>,
 }
@@ -64,8 +71,20 @@ impl Identity {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
         let contradiction = contradiction(record);
-        let group = group(&reported, claimed.as_ref(), contradiction.is_some());
-        Self { inferred: infer(record, &reported), reported, claimed, group, contradiction }
+        // What the platform names counts, then what the person names, unless something contradicts. What is inferred is a
+        // guess, and never makes a group.
+        let named = match (&reported.name, &claimed) {
+            (Some(name), _) => Some((DeviceSource::Reported, name)),
+            (None, Some(name)) if contradiction.is_none() => Some((DeviceSource::Claimed, name)),
+            (None, _) => None,
+        };
+        let misfit = named.and_then(|(_, name)| misfit(record, name.device()?));
+        let (source, group) = match named {
+            Some(_) if misfit.is_some() => (DeviceSource::Masked, unknown_group(&reported)),
+            Some((source, name)) => (source, named_group(source, name)),
+            None => (DeviceSource::Masked, masked_group(&reported)),
+        };
+        Self { inferred: infer(record, &reported), reported, claimed, group, source, misfit, contradiction }
     }
 }
 
@@ -98,21 +117,19 @@ fn is_masked(adapter: &Adapter) -> bool {
         || name.to_lowercase().contains("or similar")
 }
 
-/// The first that there is: what the platform names; what the person names, unless something contradicts; otherwise
-/// everything that the platform tells apart. What is inferred is a guess, and never makes a group.
-fn group(reported: &Reported, claimed: Option<&Named>, contradicted: bool) -> DeviceGroup {
-    let believed = claimed.filter(|_| !contradicted);
-    match (&reported.name, believed) {
-        (Some(name), _) => named_group("reported", name),
-        (None, Some(name)) => named_group("claimed", name),
-        (None, None) => masked_group(reported),
+fn named_group(source: DeviceSource, name: &Named) -> DeviceGroup {
+    match name.device() {
+        Some(device) => DeviceGroup { key: slug(&device.name), label: device.name.clone() },
+        None => DeviceGroup { key: slug(&format!("{} {}", source.name(), name.text)), label: name.text.clone() },
     }
 }
 
-fn named_group(who: &str, name: &Named) -> DeviceGroup {
-    match name.device() {
-        Some(device) => DeviceGroup { key: slug(&device.name), label: device.name.clone() },
-        None => DeviceGroup { key: slug(&format!("{who} {}", name.text)), label: name.text.clone() },
+fn unknown_group(reported: &Reported) -> DeviceGroup {
+    match reported.vendor.map(Vendor::name) {
+        Some(vendor) => {
+            DeviceGroup { key: slug(&format!("unknown {vendor}")), label: format!("unknown device ({vendor})") }
+        }
+        None => DeviceGroup { key: "unknown".to_owned(), label: "unknown device".to_owned() },
     }
 }
 
@@ -150,9 +167,10 @@ mod tests {
     #[test]
     fn one_device_is_one_group_whichever_driver_names_it() {
         for name in ["NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090/PCIe/SSE2", "GeForce RTX 4090"] {
-            assert_eq!(key(&native(name, "NVIDIA")), "nvidia-geforce-rtx-4090", "{name}");
+            assert_eq!(key(&with_peak(native(name, "NVIDIA"), 7e13)), "nvidia-geforce-rtx-4090", "{name}");
         }
-        assert_eq!(key(&claimed(in_browser("nvidia", "lovelace"), "rtx 4090")), "nvidia-geforce-rtx-4090");
+        let in_browser = with_peak(in_browser("nvidia", "lovelace"), 7e13);
+        assert_eq!(key(&claimed(in_browser, "rtx 4090")), "nvidia-geforce-rtx-4090");
     }
 
     #[test]
@@ -165,6 +183,15 @@ mod tests {
     #[test]
     fn a_claim_that_cannot_be_true_makes_no_group() {
         assert_eq!(key(&claimed(in_browser("amd", "rdna-3"), "RTX 4090")), "masked-amd-rdna-3");
+    }
+
+    #[test]
+    fn devices_too_slow_for_their_name_are_unknown() {
+        let slow = Identity::of(&with_peak(native("NVIDIA GeForce RTX 4090", "NVIDIA"), 1e11));
+        assert_eq!((slow.group.key.as_str(), slow.source), ("unknown-nvidia", DeviceSource::Masked));
+        assert_eq!(key(&claimed(with_peak(in_browser("", ""), 1e11), "RTX 4090")), "unknown");
+        assert_eq!(key(&with_peak(native("Example GPU 9000", "example"), 1e9)), "reported-example-gpu-9000");
+        assert_eq!(key(&claimed(with_peak(in_browser("", ""), 1e11), "my old card")), "claimed-my-old-card");
     }
 
     #[test]
@@ -189,7 +216,7 @@ mod tests {
     fn no_two_known_devices_have_the_same_key_and_none_looks_like_an_unknown_one() {
         let keys: BTreeSet<String> = known_devices().iter().map(|device| slug(&device.name)).collect();
         assert_eq!(keys.len(), known_devices().len());
-        let reserved = ["reported-", "claimed-", "masked"];
+        let reserved = ["reported-", "claimed-", "masked", "unknown"];
         assert!(keys.iter().all(|key| reserved.iter().all(|word| !key.starts_with(word))));
     }
 }

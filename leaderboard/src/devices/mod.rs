@@ -10,6 +10,7 @@ mod driver_name;
 pub mod identity;
 pub mod inference;
 pub mod lookup;
+mod misfit;
 pub mod name;
 pub mod table;
 pub mod vendor;

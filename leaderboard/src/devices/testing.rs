@@ -106,6 +106,7 @@ fn workload() -> WorkloadRecord {
         cold_start: ColdStart::default(),
         first_losses: Vec::new(),
         curve: Vec::new(),
+        segments: Vec::new(),
         checkpoints: Vec::new(),
         timeline: Vec::new(),
         evaluations: Vec::new(),

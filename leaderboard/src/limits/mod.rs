@@ -168,7 +168,7 @@ mod tests {
             (Method::POST, "/api/v1/runs/import", Kind::Imports),
             (Method::POST, "/api/v1/comparisons", Kind::Imports),
             (Method::PUT, "/api/v1/runs/0123456789abcdef", Kind::Uploads),
-            (Method::POST, "/api/v1/runs/0123456789abcdef/checkpoints", Kind::Uploads),
+            (Method::POST, "/api/v1/runs/0123456789abcdef/segments", Kind::Uploads),
             (Method::DELETE, "/api/v1/runs/0123456789abcdef", Kind::Reading),
             (Method::GET, "/", Kind::Reading),
         ] {

@@ -69,6 +69,11 @@ impl Key {
         }
     }
 
+    /// Returns a key that is not the server's own, and as secret as the word.
+    pub(super) fn of_word(word: &str) -> Self {
+        Self(word.as_bytes().into())
+    }
+
     /// The nonce of an announced run: an HMAC of everything that was promised, so that none of it can be changed, and
     /// whoever reads the data base cannot hand in another's run.
     pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
@@ -104,7 +109,7 @@ impl Key {
         (bits >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn code(&self, parts: &[&[u8]]) -> [u8; 32] {
+    pub(super) fn code(&self, parts: &[&[u8]]) -> [u8; 32] {
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length will do");
         for part in parts {
             // With its length, so that no two lists of parts are the same bytes.

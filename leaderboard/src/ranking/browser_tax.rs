@@ -62,7 +62,7 @@ mod tests {
             precision,
             client_kind,
         };
-        let figure = Figure { median, lower_quartile: median, upper_quartile: median, runs: 3, submitters: 2 };
+        let figure = Figure { median, lower_quartile: median, upper_quartile: median, runs: 3, submitters: 2, days: 1 };
         DeviceFigure { device: device.to_owned(), category, figure }
     }
 

@@ -1,7 +1,9 @@
 //! A device's figure in one category: median, spread, and how many people stand behind it.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use results::api::voices_missing;
 use results::statistics::quantile;
 use serde::{Deserialize, Serialize};
 
@@ -16,21 +18,32 @@ pub struct Figure {
     pub lower_quartile: f64,
     pub upper_quartile: f64,
     pub runs: usize,
-    /// Submitters, each once a day. Nobody can be recognised the next day, so that who comes back counts again.
+    /// Networks (/24 or /48), each once a day. Nobody can be recognised the next day, so that who comes back counts again.
     pub submitters: usize,
+    /// Different days of them.
+    #[serde(default)]
+    pub days: usize,
 }
 
 impl Figure {
     /// The figure of `runs`; nothing where there are none.
     pub fn of(runs: &[ProvenRun]) -> Option<Self> {
-        let rates: Vec<f64> = voices(runs).iter().map(|voice| voice.rate).collect();
+        let voices = voices(runs);
+        let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
+        let days: BTreeSet<u32> = voices.iter().map(|voice| voice.day).collect();
         Some(Self {
             median: quantile(&rates, 0.5)?,
             lower_quartile: quantile(&rates, 0.25)?,
             upper_quartile: quantile(&rates, 0.75)?,
             runs: runs.len(),
             submitters: rates.len(),
+            days: days.len(),
         })
+    }
+
+    /// Whether there are enough voices for a place among others.
+    pub fn has_place(&self) -> bool {
+        voices_missing(self.submitters as u64, self.days as u64) == 0
     }
 }
 
@@ -68,7 +81,8 @@ mod tests {
         let mut runs = vec![run(Some("eager"), 1, 1000.0); 50];
         runs.extend([("a", 10.0), ("b", 20.0), ("c", 30.0), ("d", 40.0)].map(|(who, rate)| run(Some(who), 1, rate)));
         let figure = Figure::of(&runs).unwrap();
-        let expected = Figure { median: 30.0, lower_quartile: 20.0, upper_quartile: 40.0, runs: 54, submitters: 5 };
+        let expected =
+            Figure { median: 30.0, lower_quartile: 20.0, upper_quartile: 40.0, runs: 54, submitters: 5, days: 1 };
         assert_eq!(figure, expected);
     }
 
@@ -77,6 +91,16 @@ mod tests {
         let figure = Figure::of(&[run(None, 1, 5.0)]).unwrap();
         assert_eq!((figure.lower_quartile, figure.median, figure.upper_quartile), (5.0, 5.0, 5.0));
         assert_eq!(Figure::of(&[]), None);
+    }
+
+    #[test]
+    fn a_place_takes_three_voices_on_two_days() {
+        let has_place = |days: &[u32]| {
+            let run = |(number, day): (usize, &u32)| run(Some(&number.to_string()), *day, 5.0);
+            Figure::of(&days.iter().enumerate().map(run).collect::<Vec<_>>()).unwrap().has_place()
+        };
+        assert!(has_place(&[1, 1, 2]));
+        assert!(!has_place(&[1, 1, 1, 1]) && !has_place(&[1, 2]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! A device's place: from the proven runs of one category to figures, places and scores. Pure functions; no data base.
 //!
-//! Runs are compared only inside one [`Category`]. Of each device's runs, [`voices`] lets a submitter count once a day,
+//! Runs are compared only inside one [`Category`]. Of each device's runs, [`voices`] lets a network count once a day,
 //! [`figure`] makes the median with its spread, [`outliers`] marks what a person should look at, and [`places`] orders
 //! the devices. [`score`], [`histogram`], [`history`](mod@history) and [`browser_tax`] answer the questions that remain; [`submitter`] tells who
 //! counts as one without knowing anybody.
@@ -21,7 +21,7 @@ pub use figure::{Completion, DeviceFigure, Figure};
 pub use histogram::{Bin, Histogram};
 pub use history::{Group, PastRun, history};
 pub use outliers::{THRESHOLD, modified_z_scores, outliers};
-pub use places::{Placed, places};
+pub use places::{Placed, place_behind, places};
 pub use run::{Category, ProvenRun};
 pub use score::{ReferenceScore, reference_of, references};
 pub use submitter::SubmitterSalt;

@@ -5,10 +5,14 @@
 //! two interquartile intervals overlap; otherwise it opens a new place. Comparing with the leader and not with the
 //! neighbour keeps long chains of small steps from tying the fastest with the slowest. Devices of a place are a stretch of
 //! the order, each device has exactly one, and the place does not depend on the order in which devices are given, so that
-//! sharing a place is an equivalence. Two devices whose intervals overlap may still have different places, when the
+//! sharing a place is an equivalence. Devices with too few voices for a place come behind all others and share one that is
+//! not among the first hundred. Two devices whose intervals overlap may still have different places, when the
 //! faster of them is tied with a leader that the slower does not reach.
 
 use super::Figure;
+
+/// Places that no device with too few voices has.
+const PLACES_OF_ENOUGH_VOICES: usize = 100;
 
 /// A device with its place.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,16 +26,26 @@ pub struct Placed {
 
 /// Orders the devices of one category and gives them their places.
 pub fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
-    devices.sort_by(|(a, of_a), (b, of_b)| of_b.median.total_cmp(&of_a.median).then_with(|| a.cmp(b)));
+    devices.sort_by(|(a, of_a), (b, of_b)| {
+        let by_place = of_b.has_place().cmp(&of_a.has_place());
+        by_place.then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
+    });
+    let place_of_others = place_behind(devices.iter().filter(|(_, figure)| figure.has_place()).count());
     let mut placed: Vec<Placed> = Vec::with_capacity(devices.len());
     // The lower quartile of the place's leader, and the place.
     let mut leader = None;
     for (above, (device, figure)) in devices.into_iter().enumerate() {
         let tied = leader.filter(|(lower_quartile, _)| figure.upper_quartile >= *lower_quartile);
-        let (_, place) = *leader.insert(tied.unwrap_or((figure.lower_quartile, above + 1)));
+        let (_, own_place) = *leader.insert(tied.unwrap_or((figure.lower_quartile, above + 1)));
+        let place = if figure.has_place() { own_place } else { place_of_others };
         placed.push(Placed { device, figure, place });
     }
     placed
+}
+
+/// The place of all devices with too few voices, behind so many with enough.
+pub fn place_behind(devices: usize) -> usize {
+    devices.max(PLACES_OF_ENOUGH_VOICES) + 1
 }
 
 #[cfg(test)]
@@ -41,7 +55,7 @@ mod tests {
     use super::*;
 
     fn figure(lower_quartile: f64, median: f64, upper_quartile: f64) -> Figure {
-        Figure { median, lower_quartile, upper_quartile, runs: 4, submitters: 4 }
+        Figure { median, lower_quartile, upper_quartile, runs: 4, submitters: 4, days: 2 }
     }
 
     fn placed(devices: &[(&str, [f64; 3])]) -> Vec<(String, usize)> {
@@ -68,6 +82,15 @@ mod tests {
         let found =
             placed(&[("a", [9.0, 10.0, 11.0]), ("b", [7.0, 8.0, 9.0]), ("c", [5.0, 6.0, 7.0]), ("d", [3.0, 4.0, 5.0])]);
         assert_eq!(found.iter().map(|(_, place)| *place).collect::<Vec<_>>(), [1, 1, 3, 3]);
+    }
+
+    #[test]
+    fn too_few_voices_come_behind_the_first_hundred() {
+        let few = |median| Figure { submitters: 2, ..figure(median, median, median) };
+        let devices = [("a", few(9.0)), ("b", few(7.0)), ("c", figure(5.0, 5.0, 5.0)), ("d", figure(3.0, 3.0, 3.0))];
+        let placed = places(devices.map(|(name, figure)| (name.to_owned(), figure)).into());
+        let found: Vec<_> = placed.iter().map(|placed| (placed.device.as_str(), placed.place)).collect();
+        assert_eq!(found, [("c", 1), ("d", 2), ("a", 101), ("b", 101)]);
     }
 
     #[test]

@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 use results::{Outcome, RunRecord, Suite, WorkloadRecord, obstacle};
 use serde::{Deserialize, Serialize};
 
+use crate::proof::is_provable;
+
 /// The rates of the run that is 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -21,7 +23,7 @@ pub struct ReferenceScore {
     pub suite: Suite,
     /// What was measured, for readers: the device, the back end, and when.
     pub description: String,
-    /// Samples per second of each workload of the suite, all of them and each more than zero.
+    /// Samples per second of each workload of the suite that can be proven, each more than zero.
     pub samples_per_second: BTreeMap<String, f64>,
 }
 
@@ -41,7 +43,7 @@ pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
 
 impl ReferenceScore {
     /// The reference that a record makes, to be frozen; nothing unless it is a standard run in which every workload of a
-    /// suite that the engine knows was completed, settled and learned.
+    /// suite that the engine knows, and that can be proven, was completed, settled and learned.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
         if !record.is_standard() {
@@ -51,7 +53,8 @@ impl ReferenceScore {
             let workload = record.workloads.iter().find(|workload| workload.workload == **name)?;
             Some(((*name).to_owned(), figure(record, workload)?))
         };
-        let samples_per_second = suite.workloads.iter().map(rate).collect::<Option<_>>()?;
+        let provable = suite.workloads.iter().filter(|name| is_provable(name));
+        let samples_per_second = provable.map(rate).collect::<Option<_>>()?;
         let (device, client) = (&record.device.adapter.name, &record.provenance.client);
         let processors = client.logical_processors.map_or_else(String::new, |number| format!(", {number} processors"));
         let backend = &record.device.backend;
@@ -156,7 +159,8 @@ mod tests {
             // Older versions are kept; the current one must name what the suite has.
             if let Some(suite) = engine::suite(&frozen.suite.name).filter(|suite| suite.version == frozen.suite.version)
             {
-                assert!(suite.workloads.iter().all(|name| frozen.samples_per_second.contains_key(*name)));
+                let mut provable = suite.workloads.iter().filter(|name| is_provable(name));
+                assert!(provable.all(|name| frozen.samples_per_second.contains_key(*name)));
             }
         }
     }

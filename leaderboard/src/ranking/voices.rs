@@ -1,4 +1,4 @@
-//! One submitter counts once a day, however many runs there were.
+//! One network counts once a day, however many addresses and runs there were.
 
 use std::collections::BTreeMap;
 
@@ -6,23 +6,23 @@ use results::statistics::median;
 
 use super::ProvenRun;
 
-/// What one submitter says about a device on one day.
+/// What one network (/24 or /48) says about a device on one day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voice {
-    /// Samples per second: the median of that submitter's runs of the day.
+    /// Samples per second: the median of that network's runs of the day.
     pub rate: f64,
     pub day: u32,
     /// Of how many runs.
     pub runs: usize,
 }
 
-/// The voices among `runs` of one device in one category, by day and submitter.
+/// The voices among `runs` of one device in one category, by day and network.
 ///
-/// Runs of a day without a submitter are one voice together: otherwise who hides would count most.
+/// Runs of a day without a network are one voice together: otherwise who hides would count most.
 pub fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {
-        rates.entry((run.day, run.submitter.as_deref())).or_default().push(run.rate);
+        rates.entry((run.day, run.voice.as_deref())).or_default().push(run.rate);
     }
     let voice = |((day, _), rates): ((u32, Option<&str>), Vec<f64>)| {
         Some(Voice { rate: median(&rates)?, day, runs: rates.len() })
@@ -34,8 +34,8 @@ pub fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
 pub(super) mod tests {
     use super::*;
 
-    pub(in crate::ranking) fn run(submitter: Option<&str>, day: u32, rate: f64) -> ProvenRun {
-        ProvenRun { run_id: format!("{submitter:?}-{day}-{rate}"), rate, submitter: submitter.map(str::to_owned), day }
+    pub(in crate::ranking) fn run(voice: Option<&str>, day: u32, rate: f64) -> ProvenRun {
+        ProvenRun { run_id: format!("{voice:?}-{day}-{rate}"), rate, voice: voice.map(str::to_owned), day }
     }
 
     #[test]

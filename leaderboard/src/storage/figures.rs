@@ -19,9 +19,13 @@ macro_rules! of_table {
     };
 }
 
-const FASTEST: &str =
-    concat!("SELECT line", of_table!(), " ORDER BY median DESC, device_key, backend, client_kind LIMIT $8");
-const TOTAL: &str = concat!("SELECT COUNT(*) AS total", of_table!());
+const FASTEST: &str = concat!(
+    "SELECT line",
+    of_table!(),
+    " ORDER BY has_place DESC, median DESC, device_key, backend, client_kind LIMIT $8"
+);
+const TOTAL: &str =
+    concat!("SELECT COUNT(*) AS total, COUNT(CASE WHEN has_place THEN 1 END) AS with_place", of_table!());
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
@@ -31,7 +35,7 @@ const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
     of_table!(),
-    " AND median >= $8"
+    " AND has_place = TRUE AND median >= $8"
 );
 const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
@@ -52,6 +56,14 @@ pub(crate) struct FastLine {
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
     pub(crate) upper_quartile: f64,
+}
+
+/// How many lines a table has.
+#[derive(Clone, Copy)]
+pub(crate) struct Lines {
+    pub(crate) total: u64,
+    /// Those with enough voices for a place.
+    pub(crate) with_place: u64,
 }
 
 /// How many proven runs of a device have which rate.
@@ -75,7 +87,7 @@ macro_rules! bound {
 }
 
 impl Storage {
-    /// The first lines of the tables of these workloads, the fastest first, and how many lines each table has; all of the
+    /// The first lines of the tables of these workloads, in the order of their places, and how many lines each table has; all of the
     /// same moment.
     pub(crate) async fn fastest(
         &self,
@@ -89,22 +101,21 @@ impl Storage {
             let rows = bound!(FASTEST, query, *workload).bind(i64::from(limit)).fetch_all(&mut *transaction).await?;
             let total = bound!(TOTAL, query, *workload).fetch_one(&mut *transaction).await?;
             let figures = rows.iter().map(device_figure).collect::<Result<_, _>>()?;
-            tables.push((figures, u64::try_from(total.try_get::<i64, _>("total")?)?));
+            tables.push((figures, lines(&total)?.total));
         }
         Ok(tables)
     }
 
-    /// The lines of a table that are at least as fast, and how many lines it has.
+    /// The lines of a table with enough voices for a place that are at least as fast, and how many lines it has.
     pub(crate) async fn at_least(
         &self,
         query: &TableQuery<'_>,
         workload: &str,
         median: f64,
-    ) -> Result<(Vec<FastLine>, u64), StorageError> {
+    ) -> Result<(Vec<FastLine>, Lines), StorageError> {
         let row = bound!(AT_LEAST, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
-        let lines = parts(row.try_get("lines")?, fast_line)?;
-        Ok((lines, u64::try_from(total.try_get::<i64, _>("total")?)?))
+        Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
     /// The rates behind all lines of a table, in no order.
@@ -122,6 +133,11 @@ impl Storage {
         let rows = sqlx::query(OF_DEVICE).bind(device_key).fetch_all(&self.pool).await?;
         rows.iter().map(device_figure).collect()
     }
+}
+
+fn lines(row: &AnyRow) -> Result<Lines, StorageError> {
+    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+    Ok(Lines { total: count("total")?, with_place: count("with_place")? })
 }
 
 fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {

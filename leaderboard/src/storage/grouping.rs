@@ -1,7 +1,6 @@
 //! What a run is grouped by: columns that follow from its record.
 
 use results::RunRecord;
-use results::api::DeviceSource;
 use sqlx::Any;
 use sqlx::any::AnyArguments;
 use sqlx::query::Query;
@@ -53,7 +52,7 @@ impl Grouping {
             suite_version: i64::from(record.suite.version),
             client_kind: record.provenance.client.kind.name(),
             device_class: class_of(record).name(),
-            source: source(&identity).name(),
+            source: identity.source.name(),
             inferred: identity.inferred.as_ref().and_then(guess),
             vendor: vendor(&identity.reported),
             key: identity.group.key,
@@ -73,15 +72,6 @@ impl Grouping {
             .bind(self.source)
             .bind(self.inferred.clone())
             .bind(self.vendor)
-    }
-}
-
-/// Who says which device it is, as far as the group goes by it.
-fn source(identity: &Identity) -> DeviceSource {
-    match (&identity.reported.name, &identity.claimed) {
-        (Some(_), _) => DeviceSource::Reported,
-        (None, Some(_)) if identity.contradiction.is_none() => DeviceSource::Claimed,
-        (None, _) => DeviceSource::Masked,
     }
 }
 

@@ -16,7 +16,7 @@ const LOOKED_AT: u64 = 20_000;
 const READ: u64 = 2000;
 
 const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
-     results.submitter, results.submitter_day, results.engine_version, results.driver FROM results";
+     results.voice, results.submitter_day, results.engine_version, results.driver FROM results";
 
 /// A proven result of a device, with what may have changed it.
 #[derive(Clone, Debug)]
@@ -87,7 +87,7 @@ fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
         run: ProvenRun {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
-            submitter: row.try_get("submitter")?,
+            voice: row.try_get("voice")?,
             day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
         },
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,

@@ -33,7 +33,7 @@ pub(super) fn bind_listing<'q>(
 
 /// The largest first; 0, which is last, for nothing. Never the negative zero, which would be another place in a page's
 /// cursor.
-fn descending(figure: Option<f64>) -> f64 {
+pub(super) fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
 }
 

@@ -2,7 +2,7 @@ use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
 use sqlx::{AnyConnection, SqlSafeStr};
 
 /// The files of `migrations/`, in order. A file that was released is never edited: add another.
-const FILES: [(i64, &str, &str); 14] = [
+const FILES: [(i64, &str, &str); 15] = [
     (1, "runs", include_str!("../../migrations/0001_runs.sql")),
     (2, "precision", include_str!("../../migrations/0002_precision.sql")),
     (3, "windows", include_str!("../../migrations/0003_windows.sql")),
@@ -17,6 +17,7 @@ const FILES: [(i64, &str, &str); 14] = [
     (12, "fingerprints", include_str!("../../migrations/0012_fingerprints.sql")),
     (13, "comparisons", include_str!("../../migrations/0013_comparisons.sql")),
     (14, "prefixes", include_str!("../../migrations/0014_prefixes.sql")),
+    (15, "segments", include_str!("../../migrations/0015_segments.sql")),
 ];
 
 /// Runs what has not run yet. Of servers that start on the same PostgreSQL data base at once, one does it and the others

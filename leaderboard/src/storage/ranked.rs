@@ -8,11 +8,11 @@ use crate::secrets::random_word;
 
 /// The one place that says what may be ranked: what a run was standard, proven and computed on hardware for, with figures
 /// that may be ranked themselves.
-const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, submitter, submitter_day) = \
+const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
      AND runs.device_class IN ('gpu', 'processor') THEN runs.device_class END, \
-     COALESCE(runs.device_key, ''), runs.submitter, COALESCE(runs.submitter_day, 0) \
+     COALESCE(runs.device_key, ''), COALESCE(runs.prefix, runs.submitter), COALESCE(runs.submitter_day, 0) \
      FROM runs WHERE runs.run_id = results.run_id) WHERE run_id = $1";
 
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \

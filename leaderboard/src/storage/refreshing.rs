@@ -37,7 +37,7 @@ const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, r
      results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
      COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
      COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
-     results.rate, runs.submitter, runs.submitter_day \
+     results.rate, results.voice, runs.submitter, runs.submitter_day \
      FROM runs JOIN results ON results.run_id = runs.run_id \
      LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
@@ -129,8 +129,8 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(),
     let DeviceFigure { device, class, category, figure, .. } = line;
     sqlx::query(
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
-         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)",
+         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
     )
     .bind(&device.key)
     .bind(&category.suite.name)
@@ -146,6 +146,7 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(),
     .bind(figure.upper_quartile)
     .bind(serde_json::to_string(line)?)
     .bind(serde_json::to_string(rates)?)
+    .bind(figure.has_place())
     .execute(connection)
     .await?;
     Ok(())
@@ -166,9 +167,10 @@ fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageErro
         run: ProvenRun {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
-            submitter: row.try_get("submitter")?,
+            voice: row.try_get("voice")?,
             day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
         },
+        submitter: row.try_get("submitter")?,
     })
 }
 

@@ -8,6 +8,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::ModerationError;
 use super::values::{as_flag, flag};
+use super::verifications::queue;
 use super::{Storage, StorageError, trust, unexamined};
 
 /// Runs that are asked for in one transaction.
@@ -127,15 +128,7 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     }
     let whole = trust.own.tier == Tier::Checked && unexamined::is_waiting(connection, run_id).await?;
     // One that waits already goes on waiting for what it waits for.
-    sqlx::query(
-        "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
-         VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
-    )
-    .bind(run_id)
-    .bind(now)
-    .bind(!whole)
-    .execute(&mut *connection)
-    .await?;
+    queue(connection, run_id, now, !whole).await?;
     sqlx::query(
         "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
          DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",

@@ -2,7 +2,7 @@
 //! SQLite nobody else writes as long as that lasts.
 
 use results::api::Tier;
-use results::{Outcome, WorkloadRecord, obstacle};
+use results::{Outcome, Summary, WorkloadRecord, obstacle};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
 use super::StorageError;
@@ -12,6 +12,7 @@ use super::listing::{bind_listing, listing_columns};
 use super::ranked::place;
 use super::runs::NewRun;
 use super::values::OptionalNumber;
+use crate::proof::{is_provable, limited_summary};
 
 /// The rows of a run, not yet written.
 pub(super) struct RunRows<'a> {
@@ -29,6 +30,8 @@ struct ResultRow<'a> {
     workload: &'a WorkloadRecord,
     kind: Kind,
     rankable: bool,
+    figures: Summary,
+    /// The same as JSON.
     summary: String,
 }
 
@@ -36,9 +39,10 @@ const INSERT_RUN: &str = concat!(
     "INSERT INTO runs (",
     grouping_columns!(),
     ", run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, adapter, client, ",
-    "claimed_name, record, submitter, submitter_day) VALUES (",
+    "claimed_name, record, submitter, submitter_day, prefix) VALUES (",
     grouping_values!(),
-    ", $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23) ",
+    ", $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, ",
+    "(SELECT prefix FROM started_runs WHERE run_id = $10)) ",
     "ON CONFLICT (fingerprint) DO NOTHING",
 );
 
@@ -46,7 +50,7 @@ const RESULT_COLUMNS: &str = concat!(
     "run_id, workload, batch_size, samples_per_second, summary, precision, rankable, backend, submitted_unix_seconds, ",
     "rate, ",
     listing_columns!(),
-    ", submitter, submitter_day, device_key",
+    ", voice, submitter_day, device_key",
 );
 
 /// Values of [`RESULT_COLUMNS`] that are bound: all but the device, which may be merged into another one.
@@ -58,10 +62,12 @@ impl<'a> RunRows<'a> {
         // Only completed workloads have results; the others stay in the record.
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
         let result = |workload: &'a WorkloadRecord| {
+            let figures = limited_summary(workload, run.seen);
             Ok(ResultRow {
                 kind: Kind::of(record, workload, run.tier),
-                rankable: obstacle(record, workload).is_none(),
-                summary: serde_json::to_string(&workload.summary)?,
+                rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),
+                summary: serde_json::to_string(&figures)?,
+                figures,
                 workload,
             })
         };
@@ -117,7 +123,7 @@ impl<'a> RunRows<'a> {
         let run = self.run;
         let mut insert = sqlx::query(AssertSqlSafe(insert_results(self.results.len())));
         for row in &self.results {
-            let (settings, summary) = (&row.workload.settings, &row.workload.summary);
+            let (settings, summary) = (&row.workload.settings, &row.figures);
             insert = insert
                 .bind(run.run_id)
                 .bind(&row.workload.workload)

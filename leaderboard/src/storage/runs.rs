@@ -6,7 +6,9 @@ use sqlx::{AnyConnection, Row};
 use super::deleted::is_deleted;
 use super::run_rows::RunRows;
 use super::submitters::{Submitter, count_finished};
-use super::{Storage, StorageError};
+use super::verifications::queue;
+use super::{Storage, StorageError, unexamined};
+use crate::proof::SeenWorkload;
 
 /// A checked record on its way in.
 pub(crate) struct NewRun<'a> {
@@ -22,6 +24,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitter: &'a Submitter,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
+    /// What the server saw of its training, by whose time figures are limited.
+    pub(crate) seen: &'a [SeenWorkload],
     /// Whether the run was announced, so that its nonce must be used up.
     pub(crate) registered: bool,
     /// Whether parts of it are to be computed again.
@@ -93,14 +97,10 @@ impl Storage {
             count_finished(&mut transaction, &run.record.suite, word).await?;
         }
         if run.verify {
-            sqlx::query(
-                "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
-                 VALUES ($1, $2, 0, 0)",
-            )
-            .bind(run.run_id)
-            .bind(run.submitted_unix_seconds)
-            .execute(&mut *transaction)
-            .await?;
+            queue(&mut transaction, run.run_id, run.submitted_unix_seconds, false).await?;
+        } else if run.registered {
+            // Nobody looks at its states.
+            unexamined::forget(&mut transaction, run.run_id).await?;
         }
         transaction.commit().await?;
         Ok(Some(Acceptance::Stored))

@@ -8,12 +8,14 @@ use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
-const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
+pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 /// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
+/// Segments, of which a run may have very many, are forgotten before.
 const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
-     WHERE expires_unix_seconds < $1 ORDER BY expires_unix_seconds LIMIT $2)";
+     WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
+     ORDER BY expires_unix_seconds LIMIT $2)";
 
 /// Counting ends at the second parameter.
 const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \

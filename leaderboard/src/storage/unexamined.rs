@@ -1,4 +1,4 @@
-//! Runs that could be verified but for something that the server lacked, such as a data set: their weights are kept, so
+//! Runs that could be verified but for something that the server lacked, such as a data set: their states are kept, so
 //! that a replay can make up for it.
 
 use sqlx::{AnyConnection, Row};
@@ -6,28 +6,20 @@ use sqlx::{AnyConnection, Row};
 use super::StorageError;
 use super::values::{as_flag, flag};
 
-/// Runs whose weights are kept; the oldest make room. Each has up to five megabytes of them, or one network's.
-const MOST_KEPT: i64 = 100;
+/// Runs whose states are kept; the oldest make room. Each has some 40 megabytes of them.
+const MOST_KEPT: i64 = 10;
 /// Runs over that which are forgotten at once.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
 
 const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_seconds DESC, run_id LIMIT $1 OFFSET $2";
 
-/// With the announcement of a run all that was told of it is forgotten.
-const HAS_ALL_WEIGHTS: &str = concat!(
-    "SELECT ",
-    as_flag!(
-        "EXISTS (SELECT 1 FROM started_runs WHERE run_id = $1) AND NOT EXISTS (SELECT 1 FROM checkpoints \
-         WHERE checkpoints.run_id = $1 AND weights_wanted = TRUE AND NOT EXISTS (SELECT 1 FROM shown_weights \
-         WHERE shown_weights.run_id = $1 AND shown_weights.workload = checkpoints.workload))",
-        "has_all"
-    )
-);
+const HAS_STATES: &str =
+    concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
-/// Whether all weights that a run was asked for are there.
-pub(super) async fn has_all_weights(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sqlx::query(HAS_ALL_WEIGHTS).bind(run_id).fetch_one(connection).await?;
-    Ok(flag(&row, "has_all")?)
+/// Returns true if the states of a run that could be proven when it came are still there: they are deleted together.
+pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    let row = sqlx::query(HAS_STATES).bind(run_id).fetch_one(connection).await?;
+    Ok(flag(&row, "has_states")?)
 }
 
 /// Whether the whole of a run can be verified that was verified before in vain.
@@ -36,10 +28,10 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
         .bind(run_id)
         .fetch_one(&mut *connection)
         .await?;
-    Ok(row.try_get::<i64, _>("runs")? > 0 && has_all_weights(connection, run_id).await?)
+    Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
 }
 
-/// Keeps the weights of a run, and no more than there is room for.
+/// Keeps the states of a run, and no more than there is room for.
 pub(super) async fn keep(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
@@ -55,9 +47,13 @@ pub(super) async fn keep(connection: &mut AnyConnection, run_id: &str, now: f64)
     Ok(())
 }
 
-/// Forgets the weights of a run.
+/// Forgets the states of a run, and the hashes that belong to them.
 pub(super) async fn forget(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
-    for forget in ["DELETE FROM unexamined_runs WHERE run_id = $1", "DELETE FROM shown_weights WHERE run_id = $1"] {
+    for forget in [
+        "DELETE FROM unexamined_runs WHERE run_id = $1",
+        "DELETE FROM shown_states WHERE run_id = $1",
+        "DELETE FROM part_hashes WHERE run_id = $1",
+    ] {
         sqlx::query(forget).bind(run_id).execute(&mut *connection).await?;
     }
     Ok(())
@@ -69,7 +65,7 @@ mod tests {
     use crate::storage::{DatabaseAddress, Storage};
 
     #[tokio::test]
-    async fn weights_of_so_many_runs_are_kept_and_the_oldest_make_room() {
+    async fn states_of_few_runs_are_kept_and_the_oldest_make_room() {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
         let mut transaction = storage.writing().await.unwrap();
@@ -92,16 +88,19 @@ mod tests {
             .execute(&mut *transaction)
             .await
             .unwrap();
-            sqlx::query("INSERT INTO shown_weights (run_id, workload, step, weights) VALUES ($1, 'a', 1, '')")
-                .bind(&run_id)
-                .execute(&mut *transaction)
-                .await
-                .unwrap();
+            sqlx::query(
+                "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+                 VALUES ($1, 'a', 1, TRUE, 0, '')",
+            )
+            .bind(&run_id)
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
             keep(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
         }
         assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
         assert!(is_waiting(&mut transaction, "run005").await.unwrap());
-        let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_weights").fetch_one(&mut *transaction).await.unwrap();
+        let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_states").fetch_one(&mut *transaction).await.unwrap();
         assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MOST_KEPT);
     }
 }

@@ -1,6 +1,10 @@
-use results::RunRecord;
-use sqlx::Row;
+use std::collections::BTreeSet;
 
+use results::api::Tier;
+use results::{RunRecord, Summary};
+use sqlx::{AnyConnection, Row};
+
+use super::listing::descending;
 use super::ranked::outdate;
 use super::trust::{self, Own, Trust};
 use super::unexamined;
@@ -18,6 +22,11 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
+/// Note of proven runs, which stay proven: their states are gone, and many people may share an address.
+const OTHER_FLAGGED: &str = "Another run of this submitter on this day was flagged.";
+/// A submitter's word is of one day.
+const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
+     WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
 
 /// A run that waits to be verified, taken by whoever holds this.
@@ -37,8 +46,10 @@ pub(crate) struct Conclusion {
     pub(crate) own: Own,
     /// What became of it, as a sentence for whoever asked.
     pub(crate) said: String,
-    /// Whether its weights are worth keeping, because they could not be looked at.
+    /// Whether its states are worth keeping, because they could not be looked at.
     pub(crate) unexamined: bool,
+    /// Accuracy that the server computed of workloads, which takes the place of the record's.
+    pub(crate) measured: Vec<(String, f64)>,
 }
 
 impl Storage {
@@ -78,9 +89,9 @@ impl Storage {
         sqlx::query(NOTE_SERVICE).bind(now).bind(&run_id).execute(&self.writer).await?;
         drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        // What has waited for so long that its announcement is forgotten has lost its weights, too.
+        // What has waited for so long that its announcement is forgotten has lost its states, too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = flag(&taken, "in_part")? || !unexamined::has_all_weights(&mut connection, &run_id).await?;
+        let in_part = flag(&taken, "in_part")? || !unexamined::has_states(&mut connection, &run_id).await?;
         let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
             .bind(&run_id)
             .fetch_optional(&mut *connection)
@@ -90,9 +101,9 @@ impl Storage {
         Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
     }
 
-    /// Gives a run what it has earned, beneath whatever a moderator said of it, and forgets its weights. What that is
+    /// Gives a run what it has earned, beneath whatever a moderator said of it, and forgets its states. What that is
     /// follows from what the run is of its own by then, and from whether it could be computed again in part only, because
-    /// weights are gone by now that may have been gone before they were read. It is returned unless the run was deleted.
+    /// states are gone by now that may have been gone before they were read. It is returned unless the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
         of: &Verification,
@@ -106,12 +117,18 @@ impl Storage {
             transaction.rollback().await?;
             return Ok(None);
         };
-        let in_part = of.in_part || !unexamined::has_all_weights(&mut transaction, run_id).await?;
-        let Conclusion { own, mut said, unexamined } = conclude(&before.own, in_part);
-        let mut stale = None;
+        let in_part = of.in_part || !unexamined::has_states(&mut transaction, run_id).await?;
+        let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
+        for (workload, accuracy) in &measured {
+            write_accuracy(&mut transaction, run_id, workload, *accuracy).await?;
+        }
+        let mut stale = BTreeSet::new();
         if own != before.own {
             let after = Trust { own: own.clone(), word: before.word.clone() };
-            stale = trust::write(&mut transaction, run_id, &before, &after).await?;
+            stale.extend(trust::write(&mut transaction, run_id, &before, &after).await?);
+            if own.tier == Tier::Flagged {
+                stale.extend(doubt_others(&mut transaction, run_id, now).await?);
+            }
         }
         if before.word.is_some() {
             said.push_str(" What a moderator said of it stands, and is what is shown.");
@@ -127,7 +144,7 @@ impl Storage {
         } else {
             unexamined::forget(&mut transaction, run_id).await?;
         }
-        if let Some(device) = &stale {
+        for device in &stale {
             outdate(&mut transaction, device).await?;
         }
         transaction.commit().await?;
@@ -155,10 +172,76 @@ impl Storage {
     }
 }
 
+/// Puts a run into the queue, unless it waits already: then it goes on waiting for what it waits for.
+pub(super) async fn queue(
+    connection: &mut AnyConnection,
+    run_id: &str,
+    now: f64,
+    in_part: bool,
+) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
+         VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
+    )
+    .bind(run_id)
+    .bind(now)
+    .bind(in_part)
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+async fn write_accuracy(
+    connection: &mut AnyConnection,
+    run_id: &str,
+    workload: &str,
+    accuracy: f64,
+) -> Result<(), StorageError> {
+    let row = sqlx::query("SELECT summary FROM results WHERE run_id = $1 AND workload = $2")
+        .bind(run_id)
+        .bind(workload)
+        .fetch_optional(&mut *connection)
+        .await?;
+    let Some(row) = row else { return Ok(()) };
+    let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(row.try_get("summary")?)? };
+    sqlx::query("UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4")
+        .bind(serde_json::to_string(&summary)?)
+        .bind(descending(summary.accuracy))
+        .bind(run_id)
+        .bind(workload)
+        .execute(connection)
+        .await?;
+    Ok(())
+}
+
+/// Notes it at the submitter's proven runs of that day, and verifies those again that are checked and still have their
+/// states. Returns the devices to outdate.
+async fn doubt_others(
+    connection: &mut AnyConnection,
+    flagged: &str,
+    now: f64,
+) -> Result<BTreeSet<String>, StorageError> {
+    let rows = sqlx::query(OTHERS).bind(flagged).fetch_all(&mut *connection).await?;
+    let mut devices = BTreeSet::new();
+    for row in &rows {
+        let run_id: &str = row.try_get("run_id")?;
+        let Some(before) = trust::read(connection, run_id).await? else { continue };
+        if before.own.tier == Tier::Proven {
+            let mut after = before.clone();
+            after.own.notes.retain(|note| note != OTHER_FLAGGED);
+            after.own.notes.push(OTHER_FLAGGED.to_owned());
+            devices.extend(trust::write(connection, run_id, &before, &after).await?);
+        } else if before.own.tier == Tier::Checked && unexamined::is_waiting(connection, run_id).await? {
+            queue(connection, run_id, now, false).await?;
+        }
+    }
+    Ok(devices)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::DatabaseAddress;
+    use crate::storage::{Acceptance, DatabaseAddress, NewRun, Submitter};
 
     #[tokio::test]
     async fn prefix_that_was_served_longest_ago_comes_first() {
@@ -184,5 +267,62 @@ mod tests {
         let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();
         assert_eq!(order, ["a1", "b1", "c1", "a2", "a3"]);
         storage.close().await;
+    }
+    async fn store(storage: &Storage, run_id: &str, submitter: &str, tier: Tier) -> Verification {
+        let record = crate::devices::testing::native("Example GPU 9000", "");
+        let run = NewRun {
+            run_id,
+            tier,
+            notes: &[],
+            submitted_unix_seconds: 0.0,
+            fingerprint: run_id,
+            deletion_secret_hash: None,
+            submitter: &Submitter { word: Some(submitter.to_owned()), day: 0 },
+            record: &record,
+            seen: &[],
+            registered: false,
+            verify: false,
+        };
+        assert_eq!(storage.accept(&run).await.unwrap(), Acceptance::Stored);
+        Verification { run_id: run_id.to_owned(), attempts: 1, in_part: false, record }
+    }
+
+    fn conclusion(tier: Tier, measured: Vec<(String, f64)>) -> Conclusion {
+        Conclusion { own: Own { tier, notes: Vec::new() }, said: String::new(), unexamined: false, measured }
+    }
+
+    #[tokio::test]
+    async fn measured_accuracy_takes_the_place_of_the_records() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("accuracy.sqlite"))).await.unwrap();
+        let of = store(&storage, "run", "somebody", Tier::Checked).await;
+        let measured = vec![("keras-mnist-mlp".to_owned(), 0.5), ("caffe-mnist".to_owned(), 0.6)];
+        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Proven, measured)).await.unwrap();
+        let row =
+            sqlx::query("SELECT summary, descending_accuracy FROM results").fetch_one(&storage.pool).await.unwrap();
+        let summary: Summary = serde_json::from_str(row.get("summary")).unwrap();
+        assert_eq!(summary, Summary { accuracy: Some(0.5), ..of.record.workloads[0].summary.clone() });
+        assert_eq!(row.get::<f64, _>("descending_accuracy"), -0.5);
+    }
+
+    #[tokio::test]
+    async fn a_flagged_run_is_noted_at_its_submitters_proven_runs() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("flagged.sqlite"))).await.unwrap();
+        store(&storage, "proven", "cheat", Tier::Proven).await;
+        store(&storage, "checked", "cheat", Tier::Checked).await;
+        store(&storage, "other", "somebody", Tier::Proven).await;
+        let of = store(&storage, "flagged", "cheat", Tier::Checked).await;
+        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Flagged, Vec::new())).await.unwrap();
+        for (run_id, tier, notes) in [
+            ("proven", Tier::Proven, vec![OTHER_FLAGGED.to_owned()]),
+            ("checked", Tier::Checked, Vec::new()),
+            ("other", Tier::Proven, Vec::new()),
+            ("flagged", Tier::Flagged, Vec::new()),
+        ] {
+            let row = storage.stored_row(run_id).await.unwrap().unwrap();
+            assert_eq!((row.tier, row.notes), (tier, notes), "{run_id}");
+        }
+        assert!(!storage.is_being_verified("checked").await.unwrap(), "its states are gone");
     }
 }

@@ -115,6 +115,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
         deletion_secret_hash: None,
         submitter: &submitter,
         record: &run.record,
+        seen: &[],
         registered: false,
         verify: false,
     };

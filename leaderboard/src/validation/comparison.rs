@@ -8,7 +8,7 @@ use results::RunRecord;
 use results::api::SharedComparison;
 
 use super::bounds::{Checked, FieldPath, Refusal};
-use super::{Origin, check_one_device, check_resident_input, checkpoints, run, summary, time, work, workload};
+use super::{Origin, check_one_device, check_resident_input, run, segments, summary, time, work, workload};
 
 /// Eight back ends from three seeds each.
 const MOST_RECORDS: usize = 24;
@@ -50,7 +50,7 @@ fn check_record(record: &RunRecord) -> Checked {
         workload::check(&path, of)?;
         check_one_device(&path, of)?;
         check_resident_input(&path, of)?;
-        checkpoints::check(&path, of)?;
+        segments::check(&path, of)?;
         summary::check(&path.field("summary"), of)?;
     }
     time::check(record, &Origin::Imported)?;

@@ -3,20 +3,19 @@
 //! Each rule refuses with a machine code, a plain sentence and the path of the field. The files
 //! follow the record: [`run`] what surrounds the workloads, [`workload`] and [`training`] one
 //! workload, [`work`] whether it is the work that the suite asks for, [`summary`] the recomputation,
-//! [`time`] whether the claimed time can have passed, [`told`] whether it is what was told while it was made, and
+//! [`time`] whether the claimed time can have passed, [`proof`] whether it is what was seen while it was made, and
 //! [`plausibility`] what looks wrong without being impossible, which is flagged and never refused.
 
 mod bounds;
-mod checkpoints;
 mod comparison;
 mod correctness;
 mod plausibility;
+mod proof;
 mod resources;
 mod run;
-mod speed_up;
+mod segments;
 mod summary;
 mod time;
-mod told;
 mod training;
 mod work;
 mod workload;
@@ -24,26 +23,26 @@ mod workload;
 use results::api::{StartRun, Tier, UsualNote};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
-use crate::proof::Key;
-use crate::proof::told::Told;
-use told::{Findings, Witnessed};
+use crate::devices::Identity;
+use crate::proof::{SeenWorkload, is_provable};
 
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
-pub(crate) use checkpoints::check_checkpoint;
 pub(crate) use comparison::check_comparison;
 pub(crate) use run::check_schema_version;
+pub(crate) use segments::{check_commitment, check_lap, check_proof};
 pub(crate) use workload::{Networks, check_networks};
+
+/// Follows the name of a network.
+const NOT_PROVABLE: &str =
+    ": a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not ranked.";
 
 /// How a record came here.
 pub(crate) enum Origin<'a> {
     /// The server gave it a seed.
     Announced {
         seconds_ago: f64,
-        announced_unix_seconds: f64,
-        run_id: &'a str,
-        key: &'a Key,
-        /// What was told of it since then.
-        told: &'a [Told],
+        /// What was seen of it since then.
+        seen: &'a [SeenWorkload],
     },
     Imported,
 }
@@ -82,21 +81,18 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
         workload::check(&workloads.item(i), workload)?;
         check_one_device(&workloads.item(i), workload)?;
         check_resident_input(&workloads.item(i), workload)?;
-        checkpoints::check(&workloads.item(i), workload)?;
+        segments::check(&workloads.item(i), workload)?;
         summary::check(&workloads.item(i).field("summary"), workload)?;
     }
     check_completed(&workloads, record)?;
     time::check(record, origin)?;
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
-    let findings = match origin {
-        Origin::Announced { announced_unix_seconds, run_id, key, told, .. } => {
-            let announced_unix_seconds = *announced_unix_seconds;
-            Some(told::hold(record, &Witnessed { key, run_id, suite, announced_unix_seconds, told })?)
-        }
+    let missing = match origin {
+        Origin::Announced { seen, .. } => Some(proof::check(record, suite, seen)?),
         Origin::Imported => None,
     };
-    Ok(verdict(record, findings))
+    Ok(verdict(record, missing))
 }
 
 fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
@@ -132,17 +128,12 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
     )
 }
 
-fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
-    let mut doubts = plausibility::doubts(record);
-    let mut reasons = Vec::new();
-    let is_announced = findings.is_some();
-    match findings {
-        Some(found) => {
-            doubts.extend(found.contradictions.into_iter().map(|sentence| sentence + "."));
-            reasons.extend(found.missing.into_iter().map(|sentence| sentence + "."));
-        }
-        None => reasons.push(UsualNote::SeedFromElsewhere.to_string()),
-    }
+/// `missing` is what is missing for a proof of an announced run.
+fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
+    let doubts = plausibility::doubts(record);
+    let is_announced = missing.is_some();
+    let mut reasons = missing.unwrap_or_else(|| vec![UsualNote::SeedFromElsewhere.to_string()]);
+    reasons.extend(plausibility::unmarked_coarse_clock(record));
     let tier = match is_announced {
         _ if !doubts.is_empty() => Tier::Flagged,
         true => Tier::Checked,
@@ -158,15 +149,15 @@ fn verdict(record: &RunRecord, findings: Option<Findings>) -> Verdict {
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     let note = |of: &WorkloadRecord| {
         let workload = of.workload.clone();
-        match of.outcome {
-            Outcome::Completed => None,
-            Outcome::Failed { .. } => Some(UsualNote::NotTrained { workload }),
-            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => {
-                Some(UsualNote::NotCompleted { workload })
-            }
-        }
+        let note = match of.outcome {
+            Outcome::Completed if is_provable(&workload) => return None,
+            Outcome::Completed => return Some(format!("{workload}{NOT_PROVABLE}")),
+            Outcome::Failed { .. } => UsualNote::NotTrained { workload },
+            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => UsualNote::NotCompleted { workload },
+        };
+        Some(note.to_string())
     };
-    let hides = results::software::may_be_a_program(record).then_some(UsualNote::PerhapsSoftware);
-    let notes = record.workloads.iter().filter_map(note).chain(hides);
-    notes.map(|note| note.to_string()).collect()
+    let hides = results::software::may_be_a_program(record).then(|| UsualNote::PerhapsSoftware.to_string());
+    let misfit = Identity::of(record).misfit;
+    record.workloads.iter().filter_map(note).chain(hides).chain(misfit).collect()
 }

@@ -1,12 +1,20 @@
 //! What looks wrong but could be honest: new hardware, an unusual build. A person will look.
 
 use results::summary::MINIMUM_WINDOW_SECONDS;
-use results::{Outcome, RunRecord, WorkloadRecord};
+use results::{ClientKind, Outcome, RunRecord, Warning, WorkloadRecord};
 
 use crate::devices;
 
 /// More single-precision arithmetic per second than any one device does.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
+
+/// Steps of a clock that are surely too coarse. Pages warn of more than a millisecond, but windows in milliseconds may all
+/// be even ones by chance.
+const COARSE_SECONDS: f64 = 0.005;
+/// Digits of a record are not finer.
+const ROUNDING_SECONDS: f64 = 1e-5;
+/// Fewer windows may all be multiples of something by chance.
+const FEWEST_WINDOWS: usize = 10;
 
 /// One sentence for each doubt; empty for a record that looks like any other.
 pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
@@ -19,6 +27,30 @@ pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
         doubt_workload(workload, &mut doubts);
     }
     doubts
+}
+
+/// Returns a sentence if the windows are whole steps of a coarse clock and no warning says so. Such a run is not ranked.
+pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
+    // Only browsers have such clocks.
+    let is_marked = record.warnings.iter().any(|warning| matches!(warning, Warning::CoarseTimer { .. }));
+    if is_marked || record.provenance.client.kind != ClientKind::Browser {
+        return None;
+    }
+    let windows: Vec<f64> = record.workloads.iter().flat_map(|of| &of.windows).map(|window| window.seconds).collect();
+    let step = windows.iter().copied().fold(0.0, common_step);
+    (windows.len() >= FEWEST_WINDOWS && step > COARSE_SECONDS).then(|| {
+        let milliseconds = step * 1e3;
+        format!("All windows are multiples of {milliseconds:.1} ms and no warning says that the clock is coarse.")
+    })
+}
+
+/// The largest step of which both are multiples, by Euclid's algorithm.
+fn common_step(mut a: f64, mut b: f64) -> f64 {
+    while b > ROUNDING_SECONDS {
+        let rest = a % b;
+        (a, b) = (b, rest.min(b - rest));
+    }
+    a
 }
 
 fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
@@ -53,6 +85,8 @@ fn fastest_flops_per_second(record: &WorkloadRecord) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use results::Window;
+
     use super::*;
     use crate::devices::testing::{claimed, in_browser, native, with_peak};
 
@@ -68,6 +102,24 @@ mod tests {
         is_doubted(&in_browser("google", "swiftshader"), "is a program");
         let masked = with_peak(in_browser("", ""), 5e10);
         assert!(!doubts(&masked).iter().any(|doubt| doubt.contains("program") || doubt.contains("processor")));
+    }
+
+    #[test]
+    fn a_coarse_clock_shows_in_the_windows() {
+        let windows = |seconds: [f64; 5]| {
+            let mut record = in_browser("nvidia", "ampere");
+            record.workloads[0].windows = seconds.map(|seconds| Window { steps: 1, samples: 1, seconds }).repeat(2);
+            record
+        };
+        let steps_of_60_hertz = windows([61.0, 62.0, 60.0, 64.0, 61.0].map(|steps| steps / 60.0));
+        assert!(unmarked_coarse_clock(&steps_of_60_hertz).unwrap().contains("multiples of 16.7 ms"));
+        assert_eq!(unmarked_coarse_clock(&windows([1.0312, 1.0148, 1.0071, 1.0232, 1.0015])), None);
+        let mut marked = steps_of_60_hertz.clone();
+        marked.warnings = vec![Warning::CoarseTimer { resolution_seconds: 0.0167 }];
+        assert_eq!(unmarked_coarse_clock(&marked), None);
+        let mut native = steps_of_60_hertz;
+        native.provenance.client.kind = ClientKind::Native;
+        assert_eq!(unmarked_coarse_clock(&native), None);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
 
 /// Of any list of points in time. A run of six hours has some 20,000 windows.
-const POINTS: usize = 50_000;
+pub(super) const POINTS: usize = 50_000;
 const EPOCHS: usize = 10_000;
 pub(super) const MOST_STEPS: u64 = 1 << 40;
 /// More operations or bytes than any machine has.

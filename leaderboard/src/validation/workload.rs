@@ -31,8 +31,8 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     resources::check(&path.field("resources"), &record.resources)
 }
 
-/// The networks of a record, which alone in it are values of any kind and size. They are only counted here, before the record
-/// itself is read.
+/// What is a value of any kind and size in a record: networks, which are only counted here, and older checkpoints. It is read
+/// before the record itself.
 #[derive(Deserialize)]
 pub(crate) struct Networks {
     #[serde(default)]
@@ -43,6 +43,22 @@ pub(crate) struct Networks {
 struct HasNetwork {
     #[serde(default)]
     network: Option<IgnoredAny>,
+    /// Values of any kind and size take much memory as well, so that only those of older layouts are read.
+    #[serde(default, rename = "checkpoints")]
+    _checkpoints: Vec<OlderCheckpoint>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OlderCheckpoint {
+    #[serde(rename = "step")]
+    _step: u64,
+    #[serde(rename = "weights_sha256")]
+    _weights_sha256: String,
+    #[serde(rename = "measured_sha256")]
+    _measured_sha256: String,
+    #[serde(rename = "next_loss")]
+    _next_loss: Option<f64>,
 }
 
 /// Refuses a record with a network of its own; `path` is the record's.
@@ -79,6 +95,7 @@ fn has_no_figures(record: &WorkloadRecord) -> bool {
         record.evaluations.len(),
         record.epochs.len(),
         record.peaks.len(),
+        record.segments.len(),
         record.checkpoints.len(),
         record.first_losses.len(),
         record.weight_samples.len(),

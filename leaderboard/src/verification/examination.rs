@@ -2,80 +2,118 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use engine::{CurveOfNetwork, EngineError, ExaminedWeights, Examiner, PointOfCurve, Standard};
-use results::{Checkpoint, Evaluation, Outcome, Precision, RunRecord, Settings, WorkloadRecord};
+use engine::{EngineError, Examiner, Segments, Standard, segment_seed};
+use results::api::PartHashes;
+use results::{Outcome, Precision, RunRecord, Settings, StateBytes, WorkloadRecord};
 
 use super::Tools;
+use super::accuracy::{MOST_SURPRISE, is_far_below, surprise};
+use crate::proof::SeenWorkload;
+use crate::proof::draws;
 use crate::storage::StorageError;
 
-/// So many operations may be spent on the first steps of a network, and at least the loss of the first one is computed …
+/// Operations that the first steps of a network may take. The loss of the first one is computed in any case.
 const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
-/// … of which there are so many at most: rounding grows from step to step, and the first ones tell seeds apart.
-const FIRST_STEPS: u64 = 5;
-/// Test samples that are classified again, where that takes no more than these operations.
-const TEST_SAMPLES: u64 = 512;
-const FLOPS_OF_TEST: u64 = 20_000_000_000;
-/// Largest [`surprise`] at the accuracy on them: 5²/2, which is five standard deviations of a normal distribution. At
-/// most e^-12.5 of honest runs, four in a million, exceed it on each side.
-const MOST_SURPRISE: f64 = 12.5;
+/// Steps from the seed: rounding grows from step to step, and the first ones tell seeds apart.
+const MOST_FIRST_STEPS: u64 = 5;
+/// Operations that testing one state may take. Where the whole test set takes more, random samples are tested …
+const FLOPS_OF_TEST: u64 = 150_000_000_000;
+/// … of which there are this many in any case.
+const FEWEST_TEST_SAMPLES: u64 = 16;
+/// Losses below this are compared as if they were this large.
+const SMALLEST_LOSS: f64 = 0.05;
+/// A state that differs by more than this many tolerances is doubted; one that differs by fewer, but more than one, proves
+/// nothing.
+const MOST_TOLERANCES: f64 = 3.0;
+/// Larger differences of a state, relative to its change, are shown as this.
+const MOST_SHOWN: f64 = 10.0;
 
-/// How many times lower or higher a loss may be than those of the runs that were measured.
-const LOSS_SPREAD: f64 = 3.0;
-/// Losses below this say little.
-const SMALLEST_LOSS: f64 = 1e-3;
-/// Share that must be left of the least lineage of the runs that were measured.
-const LINEAGE_SHARE: f64 = 0.7;
-/// Of weights that began at random elsewhere it is far below this.
-const LEAST_LINEAGE: f64 = 0.05;
-
-/// The weights that were shown of a workload, in base64, and their step.
-type Shown = Option<(u64, String)>;
+/// Whether a state is without its memory, and its bytes in base64; absent if it was not sent.
+type SentState = Option<(bool, String)>;
 
 /// One run that is computed again in parts.
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
     pub(super) record: &'a RunRecord,
-    pub(super) shown: &'a dyn Fn(&str) -> Result<Shown, StorageError>,
+    /// What the server saw of the run; absent where nothing but the first losses can be computed again.
+    pub(super) seen: Option<&'a [SeenWorkload]>,
+    /// Returns a state of a workload after so many steps.
+    pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
     /// Whether the server stops.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
 /// What was found.
 pub(super) enum Found {
-    Proof,
-    /// Sentences.
-    Doubts(Vec<String>),
-    /// The run could not be computed again here, with the reason as a sentence.
+    /// With the accuracies of workloads that were tested.
+    Proof(Vec<(String, f64)>),
+    /// A sentence.
+    Doubt(String),
+    /// The run is neither proven nor doubted, with the reason as a sentence.
     Nothing(String),
     Interrupted,
 }
 
-/// What a workload's checks have in common.
-struct Subject<'a> {
-    record: &'a WorkloadRecord,
-    examiner: Examiner,
-    tolerance: Tolerance,
-    doubts: Vec<String>,
+/// Why the examination of a workload ends before everything was computed again.
+#[derive(Debug, thiserror::Error)]
+enum End {
+    /// A part of a sentence.
+    #[error("{0}")]
+    Doubt(String),
+    /// A part of a sentence.
+    #[error("{0}")]
+    Unproven(String),
+    #[error("the state after step {0} is gone")]
+    Gone(u64),
+    #[error("it did not see how it was trained")]
+    Unseen,
+    #[error("{0}")]
+    NoSamples(String),
+    #[error("it stops")]
+    Interrupted,
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    #[error(transparent)]
+    Storage(#[from] StorageError),
 }
 
-/// How far losses may be from those of the plain loops, relative to them.
+/// How far a run may be from the plain loops.
 #[derive(Clone, Copy)]
 struct Tolerance {
-    /// Of a loss that is computed from the same weights.
-    of_loss: f64,
-    /// Of the first losses of a training: each step multiplies what is off.
-    of_first: f64,
+    /// Of the first loss, relative to it: each step multiplies what is off …
+    of_first_loss: f64,
+    /// … by this.
     growth: f64,
-    /// Share that the way of weights from their start must be of what was measured, and the other way round.
-    of_drift: f64,
+    /// Of a loss in a part, relative to it.
+    of_loss: f64,
+    /// Of a state, relative to how far it moved.
+    of_part: f64,
+    /// Of the accuracy on the whole test set: a sample near a tie may be classified differently …
+    of_accuracy: f64,
+    /// … though on balance few.
+    of_target: f64,
 }
 
 impl Tolerance {
     fn of(precision: Precision) -> Self {
         match precision {
-            Precision::F32 | Precision::F64 => Self { of_loss: 1e-3, of_first: 1e-3, growth: 1.5, of_drift: 0.85 },
-            Precision::F16 | Precision::F16Matrix => Self { of_loss: 0.02, of_first: 0.01, growth: 1.5, of_drift: 0.7 },
+            Precision::F32 | Precision::F64 => Self {
+                of_first_loss: 1e-3,
+                growth: 1.5,
+                of_loss: 1e-4,
+                of_part: 0.003,
+                of_accuracy: 0.002,
+                of_target: 0.0005,
+            },
+            Precision::F16 | Precision::F16Matrix => Self {
+                of_first_loss: 0.01,
+                growth: 1.5,
+                of_loss: 0.02,
+                of_part: 0.25,
+                of_accuracy: 0.005,
+                of_target: 0.002,
+            },
         }
     }
 }
@@ -90,273 +128,235 @@ impl Examination<'_> {
         // The cheapest first, and none after one that is doubted: to refuse a fake takes little time.
         let flops_of_step = |of: &Settings| of.training_flops_per_sample.saturating_mul(of.batch_size.into());
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
+        let mut measured = Vec::new();
         for of in workloads {
-            if (self.stops)() {
-                return Ok(Found::Interrupted);
-            }
             let Some(known) = Standard::of(suite, &of.workload, self.record.seed) else { continue };
-            let samples = match self.tools.samples.of(known.workload.data_set) {
-                Ok(samples) => samples,
+            match self.subject(of, &known).and_then(|subject| subject.examine()) {
+                Ok(accuracy) => measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy))),
+                Err(End::Doubt(doubt)) => return Ok(Found::Doubt(format!("{}: {doubt}.", of.workload))),
+                Err(End::Unproven(reason)) => return Ok(Found::Nothing(format!("{}: {reason}.", of.workload))),
+                Err(End::Interrupted) => return Ok(Found::Interrupted),
+                Err(End::Storage(error)) => return Err(error),
                 Err(reason) => {
                     let sentence = format!("This leaderboard cannot compute {} again: {reason}.", of.workload);
                     return Ok(Found::Nothing(sentence));
                 }
-            };
-            let mut subject = Subject {
-                record: of,
-                examiner: Examiner::new(&known, samples, self.record.seed),
-                tolerance: Tolerance::of(of.settings.precision),
-                doubts: Vec::new(),
-            };
-            let shown = (self.shown)(&of.workload)?;
-            if let Err(error) = subject.examine(self, shown.as_ref()) {
-                let sentence = format!("This leaderboard cannot compute {} again: {error}.", of.workload);
-                return Ok(Found::Nothing(sentence));
-            }
-            if !subject.doubts.is_empty() {
-                let doubts = subject.doubts.iter().map(|doubt| format!("{}: {doubt}.", of.workload));
-                return Ok(Found::Doubts(doubts.collect()));
             }
         }
-        Ok(Found::Proof)
+        Ok(Found::Proof(measured))
+    }
+
+    fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
+        let seed = self.record.seed;
+        let samples = self.tools.samples.of(known.workload.data_set).map_err(End::NoSamples)?;
+        let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
+        let seen = self.seen.filter(|_| known.workload.is_provable());
+        let seen = seen.map(|all| all.iter().find(of_workload).ok_or(End::Unseen)).transpose()?;
+        let mut segments = Segments::default();
+        let mut first_step = 0;
+        for (segment, window) in record.segments.iter().zip(&record.windows) {
+            segments.begin(first_step, segment_seed(segment.beacon, seed));
+            first_step += u64::from(window.steps);
+        }
+        let examiner = Examiner::new(known, samples, seed).with_segments(segments);
+        Ok(Subject { of: self, record, seen, examiner, tolerance: Tolerance::of(record.settings.precision) })
     }
 }
 
+/// A workload that is computed again.
+struct Subject<'a> {
+    of: &'a Examination<'a>,
+    record: &'a WorkloadRecord,
+    seen: Option<&'a SeenWorkload>,
+    examiner: Examiner,
+    tolerance: Tolerance,
+}
+
 impl Subject<'_> {
-    fn examine(&mut self, of: &Examination<'_>, shown: Option<&(u64, String)>) -> Result<(), EngineError> {
-        self.examine_first_steps()?;
-        let Some((step, weights)) = shown else { return Ok(()) };
-        let bytes = STANDARD.decode(weights).unwrap_or_default();
-        let Some(weights) = self.examiner.read(&bytes)? else {
-            self.doubts.push(format!("what was shown of step {step} are no weights of this network"));
-            return Ok(());
+    /// Returns the accuracy of the state that was tested last, unless nothing but the first losses can be computed again.
+    fn examine(&self) -> Result<Option<f64>, End> {
+        let Some(seen) = self.seen else {
+            self.examine_first_steps()?;
+            return Ok(None);
         };
-        self.examine_lineage(*step, &weights)?;
-        self.examine_next_loss(*step, &weights)?;
-        self.examine_convergence(*step, &weights)?;
-        self.examine_accuracy(of, *step, &weights)
+        self.examine_laps(seen)?;
+        self.examine_first_steps()?;
+        self.examine_parts(seen)?;
+        // An honest run trains on after its last test, to be measured.
+        let last = seen.proof.as_ref().ok_or(End::Unseen)?.tested_step;
+        let tested = self.examine_accuracy(seen, last)?;
+        let target = self.record.target.and_then(|target| Some((target.accuracy, target.reached_step?)));
+        if let Some((target, step)) = target {
+            let tested = if step == last { tested } else { self.examine_accuracy(seen, step)? };
+            self.examine_target(target, step, tested)?;
+        }
+        Ok(Some(tested.accuracy))
     }
 
-    /// The first steps, from the seed.
-    fn examine_first_steps(&mut self) -> Result<(), EngineError> {
+    /// The first lap begins with the seed's weights, and each other one as the lap before it ended.
+    fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
+        if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
+            return Err(End::Doubt("training did not begin with the weights of this seed".to_owned()));
+        }
+        for lap in &seen.laps {
+            let before = (lap.first_segment as usize).checked_sub(1).and_then(|before| seen.segments.get(before));
+            if let Some(before) = before.filter(|before| before.state_sha256 != lap.state_sha256) {
+                return Err(End::Doubt(format!("training went on after step {} from another state", before.step)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Computes the first steps from the seed.
+    fn examine_first_steps(&self) -> Result<(), End> {
+        self.go_on()?;
         let further = FLOPS_OF_FIRST_STEPS.saturating_sub(self.examiner.flops_of_loss()?);
         let affordable = 1 + further / self.examiner.flops_of_step()?.max(1);
-        let steps = affordable.min(FIRST_STEPS).min(self.record.first_losses.len() as u64);
+        let steps = affordable.min(MOST_FIRST_STEPS).min(self.record.first_losses.len() as u64);
         let found = self.examiner.first_losses(u32::try_from(steps).unwrap_or_default())?;
-        let mut tolerance = self.tolerance.of_first;
+        let mut tolerance = self.tolerance.of_first_loss;
         for (number, (found, &told)) in (1..).zip(found.iter().zip(&self.record.first_losses)) {
-            if !is_close(f64::from(told), *found, tolerance) {
-                self.doubts.push(format!(
+            if !is_close(told, *found, tolerance) {
+                return Err(End::Doubt(format!(
                     "from its seed, step {number} has a loss of {found:.5}, and the record says {told:.5}"
-                ));
-                break;
+                )));
             }
             tolerance *= self.tolerance.growth;
         }
         Ok(())
     }
 
-    /// Weights keep much of what they began with, and are as far from it as so many steps take them.
-    fn examine_lineage(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
-        let found = self.examiner.lineage(weights)?;
-        let curve = CurveOfNetwork::of(&self.record.workload);
-        let expected = curve.map_or(Expected::TooEarly, |curve| Expected::of(curve, step));
-        let least = match &expected {
-            // Beyond what was measured it goes on falling.
-            Expected::Measured(point) => (LINEAGE_SHARE * point.lowest_lineage).max(LEAST_LINEAGE),
-            Expected::Beyond(_) | Expected::TooEarly => LEAST_LINEAGE,
-        };
-        if found < least {
-            self.doubts.push(format!(
-                "the weights of step {step} did not grow out of this seed's: {:.1} % are left of them",
-                100.0 * found.max(0.0)
-            ));
-            return Ok(());
-        }
-        let drifts =
-            |point| curve.map_or((0.0, 1.0), |curve| curve.drifts(point, self.tolerance.of_drift).into_inner());
-        let (least, most) = match &expected {
-            Expected::Measured(point) => drifts(point),
-            Expected::Beyond(point) => (drifts(point).0, 1.0),
-            Expected::TooEarly => return Ok(()),
-        };
-        let drift = 1.0 - found;
-        if !(least..=most).contains(&drift) {
-            self.doubts.push(format!(
-                "the weights of step {step} are not those of so many steps: they are {:.3} % away from where they began, and \
-                 {:.3} to {:.3} % is how far such networks come",
-                100.0 * drift,
-                100.0 * least,
-                100.0 * most.min(1.0)
-            ));
+    /// Trains the parts that were drawn again.
+    fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
+        for part in draws::parts(seen).ok_or(End::Unseen)? {
+            self.go_on()?;
+            self.examine_part(seen, [part.begin, part.end])?;
         }
         Ok(())
     }
 
-    /// The loss of the batch that followed.
-    fn examine_next_loss(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
-        let Some(told) = self.checkpoint(step).and_then(|checkpoint| checkpoint.next_loss) else {
-            self.doubts.push(format!("the record does not say the loss of the batch after step {step}"));
-            return Ok(());
-        };
-        let found = self.examiner.next_loss(weights, step)?;
-        if !is_close(told, found, self.tolerance.of_loss) {
-            self.doubts.push(format!(
-                "with the weights of step {step} the next batch has a loss of {found:.5}, and the record says {told:.5}"
-            ));
-        }
-        Ok(())
-    }
-
-    /// The network has learned as much as one learns in so many steps, neither much less nor much more.
-    fn examine_convergence(&mut self, step: u64, weights: &ExaminedWeights) -> Result<(), EngineError> {
-        let Some(curve) = CurveOfNetwork::of(&self.record.workload) else { return Ok(()) };
-        let (point, lowest) = match Expected::of(curve, step) {
-            Expected::Measured(point) => (point, point.lowest_loss / LOSS_SPREAD - SMALLEST_LOSS),
-            // Losses go on falling.
-            Expected::Beyond(point) => (point, 0.0),
-            Expected::TooEarly => return Ok(()),
-        };
-        if !curve.is_settled(point.step) {
-            return Ok(());
-        }
-        let highest = point.highest_loss.max(SMALLEST_LOSS) * LOSS_SPREAD;
-        let loss = self.examiner.training_loss(weights, curve.samples)?;
-        let (how, bound) = if loss > highest {
-            ("slowly", highest)
-        } else if loss < lowest {
-            ("fast", lowest)
-        } else {
-            return Ok(());
-        };
-        self.doubts.push(format!(
-            "no network of this kind learns so {how}: training samples have a loss of {loss:.4} after {step} steps, and \
-             {bound:.4} is the limit"
-        ));
-        Ok(())
-    }
-
-    /// Test samples that nobody can know beforehand.
-    fn examine_accuracy(
-        &mut self,
-        of: &Examination<'_>,
-        step: u64,
-        weights: &ExaminedWeights,
-    ) -> Result<(), EngineError> {
-        let Some(claimed) = self.evaluation(step) else { return Ok(()) };
-        let affordable = FLOPS_OF_TEST / self.examiner.flops_of_test()?.max(1);
-        let count = affordable.clamp(16, TEST_SAMPLES);
-        if !self.examiner.tests_trained_weights() {
-            return Ok(());
-        }
-        let (test_samples, accuracy) = (self.record.settings.test_samples, claimed.accuracy);
-        let pick = |i: u64| {
-            let parts = [b"sample".as_slice(), of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
-            let sample = (of.tools.key.draw(&parts) * f64::from(test_samples)) as u32;
-            sample
-        };
-        let samples: Vec<u32> = (0..count).map(pick).collect();
-        let found = self.examiner.test(weights, &samples)?.accuracy();
-        if surprise(found, accuracy, count) > MOST_SURPRISE {
-            self.doubts.push(format!(
-                "of {count} test samples the weights of step {step} classify {:.1} % rightly, and the record says {:.1} %",
-                100.0 * found,
-                100.0 * accuracy
-            ));
-        }
-        Ok(())
-    }
-
-    fn checkpoint(&self, step: u64) -> Option<&Checkpoint> {
-        self.record.checkpoints.iter().rev().find(|checkpoint| checkpoint.step == step)
-    }
-
-    fn evaluation(&self, step: u64) -> Option<&Evaluation> {
-        self.record.evaluations.iter().find(|evaluation| evaluation.step == step)
-    }
-}
-
-/// What is known of a network after so many steps.
-enum Expected {
-    Measured(PointOfCurve),
-    /// More steps than were measured, and the last of these.
-    Beyond(PointOfCurve),
-    TooEarly,
-}
-
-impl Expected {
-    fn of(curve: &CurveOfNetwork, step: u64) -> Self {
-        let beyond = || curve.last().filter(|last| last.step < step).map(|&last| Self::Beyond(last));
-        curve.at(step).map(Self::Measured).or_else(beyond).unwrap_or(Self::TooEarly)
-    }
-}
-
-/// Whether `told` is no farther from `found` than a share of it; of losses near zero that share is of [`SMALLEST_LOSS`]
-/// times fifty.
-fn is_close(told: f64, found: f64, share: f64) -> bool {
-    (told - found).abs() <= share * found.abs().max(50.0 * SMALLEST_LOSS)
-}
-
-/// Returns `count` · KL(`found` ‖ `claimed`). If each of `count` samples is correct with probability `claimed`, an accuracy
-/// of `found` or farther off on the same side has at most the probability e^-surprise (Hoeffding, "Probability inequalities
-/// for sums of bounded random variables", 1963, theorem 1).
-///
-/// A claim always leaves room for one wrong and one correct sample: arithmetic in another order may classify a sample near a
-/// tie differently.
-fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
-    let count = count as f64;
-    let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);
-    let part = |found: f64, claimed: f64| if found > 0.0 { found * (found / claimed).ln() } else { 0.0 };
-    count * (part(found, claimed) + part(1.0 - found, 1.0 - claimed))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn half_of_many_samples_may_be_five_deviations_off() {
-        let deviation = 0.5 / 512_f64.sqrt();
-        for side in [-1.0, 1.0] {
-            let surprise_at = |deviations: f64| surprise(0.5 + side * deviations * deviation, 0.5, 512);
-            assert!((surprise_at(5.0) - MOST_SURPRISE).abs() < 0.01 * MOST_SURPRISE, "{}", surprise_at(5.0));
-            assert_eq!(surprise_at(0.0), 0.0);
-        }
-    }
-
-    /// Probability that `right` of `count` samples are right, each with the probability `accuracy`.
-    fn probability(right: u32, count: u32, accuracy: f64) -> f64 {
-        let ways: f64 = (1..=right).map(|i| (f64::from(count - right + i) / f64::from(i)).ln()).sum();
-        (ways + f64::from(right) * accuracy.ln() + f64::from(count - right) * (1.0 - accuracy).ln()).exp()
-    }
-
-    #[test]
-    fn four_of_a_million_honest_runs_are_doubted_at_most() {
-        for accuracy in [0.5, 0.9, 0.97, 0.99, 0.999] {
-            for count in [16, 128, 512] {
-                let (mut below, mut above, mut all) = (0.0, 0.0, 0.0);
-                for right in 0..=count {
-                    let found = f64::from(right) / f64::from(count);
-                    let probability = probability(right, count, accuracy);
-                    all += probability;
-                    if surprise(found, accuracy, count.into()) > MOST_SURPRISE {
-                        *(if found < accuracy { &mut below } else { &mut above }) += probability;
-                    }
-                }
-                assert!((all - 1.0_f64).abs() < 1e-9, "{all}");
-                assert!(below < 4e-6 && above < 4e-6, "{accuracy} of {count}: {below} and {above}");
+    fn examine_part(&self, seen: &SeenWorkload, [begin, end]: [u64; 2]) -> Result<(), End> {
+        let (before, told) = (self.load(seen, begin)?, self.load(seen, end)?);
+        let found = self.examiner.train_part(&before, [begin, end])?.ok_or_else(|| unreadable(begin))?;
+        let told_losses = losses_from(seen, begin).ok_or(End::Unseen)?;
+        for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
+            if !is_close(told, *found, self.tolerance.of_loss) {
+                return Err(End::Doubt(format!(
+                    "trained again from step {begin}, step {} has a loss of {found:.5}, and {told:.5} was committed to",
+                    step + 1
+                )));
             }
         }
+        let difference = self.examiner.difference(&before, &found.state, &told)?.ok_or_else(|| unreadable(end))?;
+        let allowed = self.tolerance.of_part;
+        if difference <= allowed {
+            return Ok(());
+        }
+        let reason = format!(
+            "trained again from step {begin} to {end}, the state differs by {:.1} % of its change, and {:.1} % is allowed",
+            100.0 * difference.min(MOST_SHOWN),
+            100.0 * allowed
+        );
+        Err(if difference > MOST_TOLERANCES * allowed { End::Doubt(reason) } else { End::Unproven(reason) })
     }
 
-    #[test]
-    fn claims_that_are_much_better_or_worse_are_doubted() {
-        for (found, claimed) in [(0.90, 0.98), (0.98, 0.90), (0.98, 1.0), (0.0, 1.0), (1.0, 0.0)] {
-            assert!(surprise(found, claimed, 512) > MOST_SURPRISE, "{found} and {claimed}");
+    /// Tests the state after a step, and compares with what the record says of it.
+    fn examine_accuracy(&self, seen: &SeenWorkload, step: u64) -> Result<Tested, End> {
+        self.go_on()?;
+        let evaluations = &self.record.evaluations;
+        let claimed = evaluations
+            .iter()
+            .find(|evaluation| evaluation.step == step)
+            .ok_or_else(|| End::Doubt(format!("the record does not say the accuracy after step {step}")))?;
+        let affordable = FLOPS_OF_TEST / self.examiner.flops_of_test()?.max(1);
+        let all = self.record.settings.test_samples;
+        let is_whole = affordable >= u64::from(all);
+        let count = if is_whole { u64::from(all) } else { affordable.max(FEWEST_TEST_SAMPLES) };
+        let samples: Vec<u32> =
+            if is_whole { (0..all).collect() } else { (0..count).map(|i| self.random_sample(i)).collect() };
+        let state = self.load(seen, step)?;
+        let found = self.examiner.test(&state, step, &samples)?.ok_or_else(|| unreadable(step))?.accuracy();
+        let is_doubted = match is_whole {
+            true => (found - claimed.accuracy).abs() > self.tolerance.of_accuracy,
+            false => surprise(found, claimed.accuracy, count) > MOST_SURPRISE,
+        };
+        if is_doubted {
+            return Err(End::Doubt(format!(
+                "of {count} test samples the weights of step {step} classify {:.2} % correctly, and the record says {:.2} %",
+                100.0 * found,
+                100.0 * claimed.accuracy
+            )));
         }
-        for (found, claimed) in [(1.0, 1.0), (0.0, 0.0), (511.0 / 512.0, 1.0), (0.97, 0.98)] {
-            assert!(surprise(found, claimed, 512) < MOST_SURPRISE, "{found} and {claimed}");
+        Ok(Tested { accuracy: found, count, is_whole })
+    }
+
+    /// The state after a step reaches the target. A sample shows that less well than the whole test set.
+    fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
+        let Tested { accuracy, count, is_whole } = tested;
+        let reason = format!(
+            "of {count} test samples the weights of step {step} classify {:.2} % correctly, and the target is {:.2} %",
+            100.0 * accuracy,
+            100.0 * target
+        );
+        match is_whole {
+            true if target - accuracy > self.tolerance.of_target => Err(End::Doubt(reason)),
+            false if is_far_below(accuracy, target, count) => Err(End::Unproven(reason)),
+            _ => Ok(()),
         }
     }
+
+    /// Draws a test sample that nobody can know beforehand.
+    fn random_sample(&self, i: u64) -> u32 {
+        let parts =
+            [b"sample".as_slice(), self.of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "from 0 to below the count")]
+        let sample = (self.of.tools.key.draw(&parts) * f64::from(self.record.settings.test_samples)) as u32;
+        sample
+    }
+
+    /// Loads a state that was sent; its memory may be nothing but a hash.
+    fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
+        let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or(End::Gone(step))?;
+        let mut weights = STANDARD.decode(text).unwrap_or_default();
+        let memory = weights.split_off(self.examiner.bytes_of_weights()?.min(weights.len()));
+        let state = StateBytes { weights, memory };
+        let sha256 = match weights_only {
+            true => StateBytes::joined_sha256(&state.weights, &state.memory),
+            false => state.sha256(),
+        };
+        if seen.hash_at(step) != Some(&sha256) {
+            return Err(unreadable(step));
+        }
+        Ok(state)
+    }
+
+    fn go_on(&self) -> Result<(), End> {
+        if (self.of.stops)() { Err(End::Interrupted) } else { Ok(()) }
+    }
+}
+
+/// What a test of a state found.
+#[derive(Clone, Copy)]
+struct Tested {
+    accuracy: f64,
+    /// Samples that were tested.
+    count: u64,
+    /// Whether they are the whole test set.
+    is_whole: bool,
+}
+
+/// Returns the losses that were committed to, from this step until the end of its segment.
+fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
+    let of_segment = |round: &&PartHashes| !round.losses.is_empty() && (round.steps[0]..round.steps[1]).contains(&step);
+    let round = seen.hashes.iter().find(of_segment)?;
+    round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
+}
+
+/// Returns true if a loss differs by no more than this share of it.
+fn is_close(told: f32, found: f64, share: f64) -> bool {
+    (f64::from(told) - found).abs() <= share * found.abs().max(SMALLEST_LOSS)
+}
+
+fn unreadable(step: u64) -> End {
+    End::Doubt(format!("what was sent of step {step} is no state of this network"))
 }

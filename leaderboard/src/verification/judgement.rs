@@ -18,11 +18,12 @@ fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
         return unchanged(own, "somebody gave it another tier meanwhile.");
     }
     match found {
-        Found::Proof => {
+        Found::Proof(measured) => {
             let own = Own { tier: Tier::Proven, notes: validation::notes(record) };
-            Conclusion { own, said: "It was checked and is proven now.".to_owned(), unexamined: false }
+            let said = "It was checked and is proven now.".to_owned();
+            Conclusion { own, said, unexamined: false, measured: measured.clone() }
         }
-        Found::Doubts(doubts) => flagged(own, doubts.clone()),
+        Found::Doubt(doubt) => flagged(own, vec![doubt.clone()]),
         Found::Nothing(reason) => {
             let kept = Own { tier: Tier::Checked, notes: vec![reason.clone()] };
             Conclusion { unexamined: true, ..unchanged(&kept, reason) }
@@ -33,7 +34,7 @@ fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
 
 fn judge_part(own: &Own, found: &Found) -> Conclusion {
     match found {
-        Found::Proof => {
+        Found::Proof(_) => {
             let mut own = own.clone();
             // What is proven stays so, and what is flagged has its reasons.
             let has_room = matches!(own.tier, Tier::Checked | Tier::Unverified);
@@ -43,10 +44,10 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
             }
             unchanged(&own, &in_part)
         }
-        Found::Doubts(doubts) => {
+        Found::Doubt(doubt) => {
             let in_part = UsualNote::ComputedInPart.to_string();
-            let others = own.notes.iter().filter(|note| !doubts.contains(note) && **note != in_part);
-            let notes = doubts.iter().chain(others).cloned().collect();
+            let others = own.notes.iter().filter(|note| *note != doubt && **note != in_part);
+            let notes = [doubt].into_iter().chain(others).cloned().collect();
             flagged(own, notes)
         }
         Found::Nothing(reason) => unchanged(own, reason),
@@ -56,11 +57,12 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
 
 fn flagged(own: &Own, notes: Vec<String>) -> Conclusion {
     let said = format!("It was {} and is flagged now: {}", own.tier.name(), notes.join(" "));
-    Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false }
+    Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false, measured: Vec::new() }
 }
 
 fn unchanged(own: &Own, why: &str) -> Conclusion {
-    Conclusion { own: own.clone(), said: format!("It stays {}: {why}", own.tier.name()), unexamined: false }
+    let said = format!("It stays {}: {why}", own.tier.name());
+    Conclusion { own: own.clone(), said, unexamined: false, measured: Vec::new() }
 }
 
 /// A run that has brought down so many verifications is left alone.
@@ -81,12 +83,16 @@ mod tests {
         Own { tier, notes: vec!["As it was.".to_owned()] }
     }
 
-    fn doubts() -> Found {
-        Found::Doubts(vec!["a: step 1 has another loss.".to_owned()])
+    fn proof() -> Found {
+        Found::Proof(vec![("a".to_owned(), 0.97)])
+    }
+
+    fn doubt() -> Found {
+        Found::Doubt("a: step 1 has another loss.".to_owned())
     }
 
     fn found() -> [Found; 3] {
-        [Found::Proof, doubts(), Found::Nothing("There is no such data set.".to_owned())]
+        [proof(), doubt(), Found::Nothing("There is no such data set.".to_owned())]
     }
 
     #[test]
@@ -94,7 +100,7 @@ mod tests {
         for tier in TIERS {
             for found in found() {
                 let Conclusion { own: after, unexamined, .. } = judge_part(&own(tier), &found);
-                let expected = if matches!(found, Found::Doubts(_)) { Tier::Flagged } else { tier };
+                let expected = if matches!(found, Found::Doubt(_)) { Tier::Flagged } else { tier };
                 assert_eq!((after.tier, unexamined), (expected, false));
             }
         }
@@ -102,25 +108,32 @@ mod tests {
 
     #[test]
     fn what_a_part_says_is_said_once_and_not_of_proven_runs() {
-        let proven = judge_part(&own(Tier::Proven), &Found::Proof);
+        let proven = judge_part(&own(Tier::Proven), &proof());
         assert_eq!(proven.own, own(Tier::Proven));
         assert_eq!(proven.said, format!("It stays proven: {}", UsualNote::ComputedInPart));
-        let once = judge_part(&own(Tier::Checked), &Found::Proof).own;
+        let once = judge_part(&own(Tier::Checked), &proof()).own;
         assert_eq!(once.notes, ["As it was.".to_owned(), UsualNote::ComputedInPart.to_string()]);
-        assert_eq!(judge_part(&once, &Found::Proof).own, once);
-        let doubted = judge_part(&once, &doubts());
+        assert_eq!(judge_part(&once, &proof()).own, once);
+        let doubted = judge_part(&once, &doubt());
         assert_eq!(doubted.own.notes, ["a: step 1 has another loss.", "As it was."]);
         assert!(doubted.said.starts_with("It was checked and is flagged now: a: step 1"), "{}", doubted.said);
-        assert_eq!(judge_part(&doubted.own, &doubts()).own, doubted.own);
+        assert_eq!(judge_part(&doubted.own, &doubt()).own, doubted.own);
     }
 
     #[test]
-    fn a_whole_verification_that_could_not_be_made_leaves_the_weights_for_the_next() {
+    fn a_whole_verification_that_could_not_be_made_keeps_the_states() {
         let whole = |found: &Found| judge_whole(&own(Tier::Checked), found, &record());
         let open = whole(&Found::Nothing("There is no such data set.".to_owned()));
         assert!(open.unexamined);
         assert_eq!((open.own.tier, open.own.notes), (Tier::Checked, vec!["There is no such data set.".to_owned()]));
-        assert!(!whole(&Found::Proof).unexamined && !whole(&doubts()).unexamined);
+        assert!(!whole(&proof()).unexamined && !whole(&doubt()).unexamined);
+    }
+
+    #[test]
+    fn only_what_is_proven_has_measured_accuracies() {
+        assert_eq!(judge_whole(&own(Tier::Checked), &proof(), &record()).measured, [("a".to_owned(), 0.97)]);
+        assert!(judge_whole(&own(Tier::Flagged), &proof(), &record()).measured.is_empty());
+        assert!(judge_part(&own(Tier::Checked), &proof()).measured.is_empty());
     }
 
     #[test]

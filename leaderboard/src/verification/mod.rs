@@ -3,6 +3,7 @@
 //! It is a table of the data base, so that it survives restarts and several servers share it. A thread takes one run at a
 //! time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
 
+mod accuracy;
 mod examination;
 mod judgement;
 mod one;
@@ -25,8 +26,9 @@ pub(crate) use one::verify_here;
 pub(crate) use samples::Samples as VerificationSamples;
 use samples::Samples;
 
-/// Whoever takes a run and is not heard of for so long has died with it.
-const TAKEN_SECONDS: f64 = 3600.0;
+/// A server that takes a run and does not conclude within this has died with it. The plain loops need up to an hour for the
+/// complete suite.
+const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
 /// Runs of other servers that shared the data base are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 

@@ -58,12 +58,11 @@ fn examine(
     if let Some(reason) = of_another_suite(&of.record) {
         return Ok(Found::Nothing(reason));
     }
-    // Weights that are there by chance prove nothing of the rest.
-    let shown = |workload: &str| match of.in_part {
-        true => Ok(None),
-        false => runtime.block_on(tools.storage.shown(&of.run_id, workload)),
-    };
-    Examination { tools, run_id: &of.run_id, record: &of.record, shown: &shown, stops }.perform()
+    // States that are there by chance prove nothing of the rest.
+    let seen = if of.in_part { None } else { Some(runtime.block_on(tools.storage.seen(&of.run_id))?) };
+    let state = |workload: &str, step| runtime.block_on(tools.storage.state(&of.run_id, workload, step));
+    let seen = seen.as_deref();
+    Examination { tools, run_id: &of.run_id, record: &of.record, seen, state: &state, stops }.perform()
 }
 
 /// Runs of other versions of a suite were other work.

@@ -1,7 +1,7 @@
 //! A device's page, distributions, and where a run is among all others.
 
 use results::api::{DeviceSource, DeviceSummary, Distribution, RunStanding, Tier};
-use results::{ClientKind, DeviceKind};
+use results::{ClientKind, DeviceKind, RunRecord};
 
 use crate::support::TestServer;
 use crate::support::people::{ANN, BOB, accepted_by, board, in_browser, on, proven_by};
@@ -37,25 +37,51 @@ fn a_device_has_its_figures_with_places_and_its_latest_runs() {
         .iter()
         .filter_map(|figure| Some((figure.workload.as_deref()?, figure.place, figure.of, figure.figure.runs)))
         .collect();
-    assert_eq!(figures, [("caffe-mnist", 2, 2, 1), ("keras-mnist-mlp", 2, 2, 1)]);
+    assert_eq!(figures, [("caffe-mnist", 101, 2, 1), ("keras-mnist-mlp", 101, 2, 1)]);
     assert_eq!(found.recent.len(), 4, "both runs, of whatever tier, with two networks each");
     assert_eq!((&found.recent[0].run_id, found.recent[0].tier), (&latest.run_id, Tier::Checked), "the newest first");
     assert!(found.browser_taxes.is_empty(), "one kind of client compares with nothing");
 }
 
+const RTX_4090: &str = "NVIDIA GeForce RTX 4090";
+
+/// Makes the measured peak one that an RTX 4090 has.
+fn fit_rtx_4090(record: &mut RunRecord) {
+    let peaks = record.workloads.iter_mut().flat_map(|of| &mut of.peaks);
+    peaks.for_each(|peak| peak.flops_per_second = 7e13);
+}
+
+#[test]
+fn a_device_too_slow_for_its_name_is_unknown() {
+    let server = board();
+    let run = accepted_by(&server, ANN, |record| {
+        record.device.adapter.name = RTX_4090.to_owned();
+        record.device.adapter.vendor = "nvidia".to_owned();
+    });
+    assert!(run.notes.iter().any(|note| note.contains("is not ranked as NVIDIA GeForce RTX 4090")), "{:?}", run.notes);
+    server.set_tier(&run.run_id, Tier::Proven);
+    let found = device(&server, "unknown-nvidia");
+    assert_eq!((found.device_name.as_str(), found.device_source), ("unknown device (NVIDIA)", DeviceSource::Masked));
+    assert_eq!(found.figures.iter().filter(|figure| figure.workload.is_some()).count(), 2);
+    server.get("/api/v1/devices/nvidia-geforce-rtx-4090").assert_refused(404, "unknown_device", "");
+}
+
 #[test]
 fn what_a_browser_costs_is_said_where_both_kinds_of_client_have_a_figure() {
     let server = board();
-    let known = "NVIDIA GeForce RTX 4090";
-    proven_by(&server, ANN, on(known, 2));
+    proven_by(&server, ANN, |record| {
+        on(RTX_4090, 2)(record);
+        fit_rtx_4090(record);
+    });
     proven_by(&server, BOB, |record| {
         in_browser(record);
+        fit_rtx_4090(record);
         record.device.adapter.architecture = "lovelace".to_owned();
         record.device.adapter.name = "nvidia lovelace".to_owned();
         record.device.claimed_name = Some("RTX 4090".to_owned());
     });
     let found = device(&server, "nvidia-geforce-rtx-4090");
-    assert_eq!((found.device_name.as_str(), found.device_source), (known, DeviceSource::Claimed));
+    assert_eq!((found.device_name.as_str(), found.device_source), (RTX_4090, DeviceSource::Claimed));
     assert_eq!(found.browser_taxes.len(), 2, "one for each network: {:?}", found.browser_taxes);
     for tax in &found.browser_taxes {
         assert!((tax.native_over_browser - 2.0).abs() < 0.05, "{tax:?}");
@@ -96,7 +122,7 @@ fn a_distribution_counts_each_proven_run_of_its_choice() {
 fn a_run_is_placed_among_all_those_of_its_device_and_those_of_its_vendor() {
     let server = board();
     let on = |device: &'static str, factor| {
-        move |record: &mut results::RunRecord| {
+        move |record: &mut RunRecord| {
             on(device, factor)(record);
             record.device.adapter.vendor = "nvidia".to_owned();
         }

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use results::RunRecord;
-use results::api::{StartRun, StartedRun, TellCheckpoint};
+use results::api::{CommitSegment, OpenLap, StartRun, StartedRun};
 use serde_json::{Value, json};
 
 use crate::support::server::BEGINNING;
@@ -57,8 +57,10 @@ enum Call {
     Upload,
     /// Not a record, but what announces one.
     Announce,
-    /// What an announced run tells at its start.
-    Tell,
+    /// What an announced run sends before it trains …
+    OpenLap,
+    /// … and after the first segment.
+    Commit,
 }
 
 fn odd_value() -> impl Strategy<Value = Value> {
@@ -246,7 +248,8 @@ impl Target {
         let record = self.announced.borrow().clone();
         let (method, path, mut document) = match call {
             Call::Announce => ("POST", "/api/v1/runs".to_owned(), start()),
-            Call::Tell => ("POST", format!("/api/v1/runs/{}/checkpoints", id(&record)), beginning(&record)),
+            Call::OpenLap => ("POST", format!("/api/v1/runs/{}/laps", id(&record)), lap(&record)),
+            Call::Commit => ("POST", format!("/api/v1/runs/{}/segments", id(&record)), segment(&record)),
             Call::Import => ("POST", "/api/v1/runs/import".to_owned(), serde_json::to_value(&record).unwrap()),
             Call::Upload => ("PUT", format!("/api/v1/runs/{}", id(&record)), serde_json::to_value(&record).unwrap()),
         };
@@ -264,18 +267,28 @@ fn id(record: &RunRecord) -> &str {
     record.run_id.as_deref().unwrap()
 }
 
-/// The checkpoint of the first network before its first step.
-fn beginning(record: &RunRecord) -> Value {
-    let told = TellCheckpoint {
+/// The first lap of the first network.
+fn lap(record: &RunRecord) -> Value {
+    let lap = OpenLap {
         nonce: record.nonce.clone().unwrap(),
         workload: record.workloads[0].workload.clone(),
-        number: 0,
-        step: 0,
-        weights_sha256: "0".repeat(64),
-        measured_sha256: "0".repeat(64),
-        last: false,
+        segment: 0,
+        state_sha256: "0".repeat(64),
     };
-    serde_json::to_value(told).unwrap()
+    serde_json::to_value(lap).unwrap()
+}
+
+fn segment(record: &RunRecord) -> Value {
+    let segment = CommitSegment {
+        nonce: record.nonce.clone().unwrap(),
+        workload: record.workloads[0].workload.clone(),
+        segment: 0,
+        step: 5,
+        state_sha256: "0".repeat(64),
+        losses_sha256: "0".repeat(64),
+        ends_lap: false,
+    };
+    serde_json::to_value(segment).unwrap()
 }
 
 fn start() -> Value {
@@ -293,8 +306,11 @@ fn cases() -> u32 {
 fn whatever_comes_in_the_place_of_a_record_is_answered_and_nothing_fails_inside() {
     let database = TestDatabase::new();
     let target = Target::open(&database);
-    let call =
-        prop_oneof![4 => Just(Call::Import), 4 => Just(Call::Upload), 1 => Just(Call::Announce), 1 => Just(Call::Tell)];
+    let call = prop_oneof![
+        4 => Just(Call::Import),
+        4 => Just(Call::Upload),
+        1 => select(vec![Call::Announce, Call::OpenLap, Call::Commit]),
+    ];
     let case = (call, prop::collection::vec(change(), 0..4), damage());
     let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
     let statuses = RefCell::new(BTreeMap::<u16, u32>::new());

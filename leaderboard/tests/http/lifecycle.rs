@@ -16,7 +16,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     assert_eq!(answer.status, 201, "{}", answer.text());
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
-    assert!(accepted.notes.iter().all(|note| note.contains("not told of its checkpoints")), "{:?}", accepted.notes);
+    assert!(accepted.notes.iter().all(|note| note.contains("did not see its training")), "{:?}", accepted.notes);
     server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));

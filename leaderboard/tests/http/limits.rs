@@ -178,7 +178,7 @@ fn bodies_that_do_not_end_hold_up_nobody_but_themselves() {
     let unfinished = vec![0; length - 1];
     let _for_no_run: Vec<_> = (1..=17)
         .map(|last| {
-            let path = "/api/v1/runs/0123456789abcdef/weights/keras-mnist-mlp/1";
+            let path = "/api/v1/runs/0123456789abcdef/states/keras-mnist-mlp/1";
             let kind = "content-type: application/octet-stream";
             let mut stream = server.half_sent(&format!("PUT {path} HTTP/1.1\r\n{kind}\r\n{}\r\n\r\n", from(last)));
             stream.write_all(&unfinished).unwrap();

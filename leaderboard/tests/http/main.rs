@@ -3,7 +3,7 @@
 
 mod badges;
 mod cards;
-mod checkpoints;
+mod cheats;
 mod comparing;
 mod comparisons;
 mod data_sets;
@@ -34,6 +34,7 @@ mod refusals;
 mod registration;
 mod replays;
 mod restoring;
+mod segments;
 mod snapshots;
 mod sqlite_file;
 mod standings;

@@ -15,7 +15,7 @@ fn every_documented_call_is_there_and_no_other_method_is() {
             .replace("{id}", "0123456789abcdef")
             .replace("{key}", "nothing")
             .replace("{workload}", "caffe-mnist")
-            .replace("{number}", "0");
+            .replace("{step}", "0");
         for method in ["get", "put", "post", "delete"] {
             let answer = server.send(&method.to_uppercase(), &address, &[], b"");
             let documented = item.get(method).is_some();

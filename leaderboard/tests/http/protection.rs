@@ -4,7 +4,7 @@ use std::io::Read;
 use std::time::Duration;
 
 use leaderboard::{Protection, ProxyHeader};
-use results::api::{AcceptedRun, CheckpointAnswer, StartRun, StartedRun, Tier, Verdict};
+use results::api::{AcceptedRun, StartRun, StartedRun, Tier, Verdict};
 use serde_json::json;
 
 use crate::limits::long_record;
@@ -62,37 +62,32 @@ fn addresses_of_one_prefix_leave_announcements_to_others() {
 }
 
 #[test]
-fn weights_of_one_prefix_leave_room_for_others() {
+fn states_of_one_prefix_leave_room_for_others() {
     // An eighth of it is enough for one run.
-    let limits = Protection { weights_bytes: 8 * 5_000_000, ..Protection::default() };
+    let limits = Protection { weights_bytes: 8 * 40_000_000, ..Protection::default() };
     let mut server = rehearsal::server_behind_a_proxy(limits);
-    let rehearsal = rehearsal::honest();
-    // Returns true if all weights of a run were accepted.
-    let leave_weights = |server: &TestServer, address: &str| {
+    let run = rehearsal::light();
+    // Returns true if all states of a run were accepted.
+    let leave_states = |server: &TestServer, address: &str| {
         let started: StartedRun = announce_from(server, address).parse();
-        rehearsal.told.iter().all(|message| {
-            let answer = message.tell(server, &started);
-            if answer.status == 503 {
-                return false;
-            }
-            if answer.parse::<CheckpointAnswer>().weights_wanted {
-                assert_eq!(message.show(server, &started).status, 204);
-            }
-            true
+        run.messages.iter().all(|message| {
+            let answer = message.call.send(server, &started);
+            assert!(answer.status == 503 || answer.status.is_success(), "{}", answer.text());
+            answer.status != 503
         })
     };
-    assert!(leave_weights(&server, "203.0.113.1"));
-    assert!((2..9).all(|last| !leave_weights(&server, &format!("203.0.113.{last}"))));
+    assert!(leave_states(&server, "203.0.113.1"));
+    assert!((2..9).all(|last| !leave_states(&server, &format!("203.0.113.{last}"))));
     prove_honest_run(&server, HONEST);
 
     server.pass(6.0 * 3600.0 + 1.0);
-    assert!(leave_weights(&server, "203.0.113.1"), "weights of runs that expired do not count");
+    assert!(leave_states(&server, "203.0.113.1"), "states of runs that expired do not count");
     server.restart();
     let deleted = (0..500).any(|_| {
         std::thread::sleep(Duration::from_millis(20));
-        server.database().count("SELECT COUNT(*) FROM shown_weights") == 2
+        server.database().count("SELECT COUNT(DISTINCT run_id) FROM shown_states") == 1
     });
-    assert!(deleted, "only the last two networks' weights are left");
+    assert!(deleted, "only the last run's states are left");
 }
 
 #[test]
@@ -100,14 +95,12 @@ fn fakes_of_one_prefix_leave_verifications_to_others() {
     let mut server = rehearsal::server_behind_a_proxy(Protection::default());
     server.restart_with_verifiers(0);
     for (address, loss) in [("203.0.113.1", 7.0), ("203.0.113.2", 8.0), ("203.0.113.3", 9.0)] {
-        let mut fake = rehearsal::honest();
-        for workload in &mut fake.record.workloads {
-            workload.checkpoints.iter_mut().for_each(|checkpoint| checkpoint.next_loss = Some(loss));
-        }
+        let mut fake = rehearsal::light();
+        fake.record.workloads.iter_mut().for_each(|workload| workload.first_losses.fill(loss));
         let (_, answer) = fake.play_as(&server.seen_at(address), &server);
         assert!(answer.parse::<AcceptedRun>().being_verified, "{}", answer.text());
     }
-    let (honest, answer) = rehearsal::honest().play_as(&server.seen_at(HONEST), &server);
+    let (honest, answer) = rehearsal::light().play_as(&server.seen_at(HONEST), &server);
     assert_eq!(answer.status, 201, "{}", answer.text());
     server.restart_with_verifiers(1);
     let path = format!("/api/v1/runs/{}/verdict", honest.run_id);

@@ -35,7 +35,7 @@ fn one_answer_has_a_table_for_each_workload_in_the_order_of_the_suite() {
     accepted_by(&server, BOB, |_| {});
     for table in standings(&server, "").tables {
         assert_eq!(table.places.len(), 1, "what is not proven has no place: {table:?}");
-        assert_eq!((table.places[0].place, table.places[0].figure.runs, table.total), (1, 1, 1));
+        assert_eq!((table.places[0].place, table.places[0].figure.runs, table.total), (101, 1, 1));
     }
 }
 
@@ -51,7 +51,7 @@ fn a_hundred_uploads_of_one_submitter_on_one_day_are_one_voice() {
     assert_eq!(places.len(), 1, "one device has one place");
     let line = &places[0];
     let figure = line.figure;
-    assert_eq!((line.place, figure.runs, figure.submitters), (1, 101, 2));
+    assert_eq!((line.place, figure.runs, figure.submitters), (101, 101, 2));
     assert_eq!(line.device_key, "reported-example-gpu-9000");
     assert_eq!(line.completion, Some(Completion { finished: 101, announced: 101 }));
     assert_eq!(line.outlier_runs, 1);
@@ -64,15 +64,25 @@ fn a_hundred_uploads_of_one_submitter_on_one_day_are_one_voice() {
 #[test]
 fn devices_that_cannot_be_told_apart_share_a_place() {
     let server = board();
-    for (device, factors) in [("Example GPU A", [2, 6]), ("Example GPU B", [3, 7]), ("Example GPU C", [1, 1])] {
+    let devices = [("Example GPU A", [2, 6]), ("Example GPU B", [3, 7]), ("Example GPU C", [1, 1])];
+    for (device, factors) in devices {
         for (who, factor) in [ANN, BOB].into_iter().zip(factors) {
             proven_by(&server, who, on(device, factor));
         }
     }
-    let found: Vec<(String, u64)> =
-        places(&server, "").into_iter().map(|line| (line.device_name, line.place)).collect();
-    let expected = [("Example GPU B", 1), ("Example GPU A", 1), ("Example GPU C", 3)];
-    assert_eq!(found, expected.map(|(name, place)| (name.to_owned(), place)));
+    let are_placed = |expected: [u64; 3]| {
+        let found: Vec<(String, u64)> =
+            places(&server, "").into_iter().map(|line| (line.device_name, line.place)).collect();
+        let names = ["Example GPU B", "Example GPU A", "Example GPU C"].map(str::to_owned);
+        assert_eq!(found, names.into_iter().zip(expected).collect::<Vec<_>>());
+    };
+    are_placed([101; 3]);
+    // A third voice, on a second day, in the middle of the two.
+    server.pass(86_400.0);
+    for (device, factors) in devices {
+        proven_by(&server, ANN, on(device, factors.iter().sum::<u32>() / 2));
+    }
+    are_placed([1, 1, 3]);
 }
 
 #[test]
@@ -221,7 +231,7 @@ fn whoever_trained_the_whole_suite_has_a_score_and_half_of_it_has_none() {
     };
     let expected = (ratio(&found.tables[0]) * ratio(&found.tables[1])).sqrt();
     let told: Vec<_> = scores.places.iter().map(|line| (line.device_name.as_str(), line.place)).collect();
-    assert_eq!((told, scores.total), (vec![("Example GPU A", 1)], 1));
+    assert_eq!((told, scores.total), (vec![("Example GPU A", 101)], 1));
     assert!((scores.places[0].figure.median / expected - 1.0).abs() < 1e-9);
     assert_eq!(scores.reference, reference.description);
     let score = |run_id: &str| -> Option<f64> {

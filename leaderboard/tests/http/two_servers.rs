@@ -4,6 +4,8 @@ use std::sync::Barrier;
 
 use results::api::{AcceptedRun, RunList};
 
+use crate::support::invented::{hash, lap, proof, segment};
+use crate::support::requests::Call;
 use crate::support::{Answer, TestServer, record};
 
 /// Sends the same request from several threads to the two servers in turn, at the same moment.
@@ -58,6 +60,22 @@ fn a_nonce_is_used_once_when_both_servers_get_the_record_at_the_same_moment() {
     let secrets = answers.iter().filter(|answer| answer.status.is_success());
     let secrets: Vec<String> = secrets.map(|answer| answer.parse::<AcceptedRun>().deletion_secret).collect();
     assert_eq!(other.delete(&started.run_id, &secrets[4]).status, 204, "each of the secrets is good");
+}
+
+#[test]
+fn a_segment_that_comes_to_both_servers_at_once_counts_once() {
+    let one = TestServer::start();
+    let other = one.another();
+    let run = one.begin();
+    let commit = |number, steps, ends_lap| Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
+    for call in [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, None, None)] {
+        let answers = at_once([&one, &other], |server| call.send(server, &run));
+        // Who was a moment too late comes again.
+        let (taken, late): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
+        assert!(late.iter().all(|answer| answer.status == 503), "{late:?}");
+        assert!(!taken.is_empty() && taken.iter().all(|answer| answer.body == taken[0].body), "{taken:?}");
+    }
+    assert_eq!(one.database().count("SELECT COUNT(*) FROM segments"), 2);
 }
 
 #[test]

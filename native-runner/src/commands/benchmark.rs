@@ -75,7 +75,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let mut witness = submission
         .as_ref()
         .zip(seed.registration.clone())
-        .map(|(submission, registration)| LeaderboardWitness { leaderboard: &submission.leaderboard, registration });
+        .map(|(submission, registration)| LeaderboardWitness::start(&submission.leaderboard, registration));
     let witness = witness.as_mut().map(|witness| witness as &mut dyn Witness);
     let mut record = match run(&request, backend.as_ref(), &mut data, clock.as_ref(), &interrupt, witness) {
         Ok(record) => record,
@@ -145,7 +145,7 @@ impl Seed {
     }
 }
 
-/// Says what will run, on what, from which seed.
+/// Says what will run, on what, from which seed, and what the leaderboard gets meanwhile.
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
@@ -160,6 +160,11 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     let computing = format!("{}, computing in {}{input}", backend.name(), backend.precision().name());
     screen.prose(&label("back end"), &computing, 10)?;
     screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
+    if seed.registration.is_some() {
+        let proof = "a hash goes to the leaderboard about once a second; at the end a few random parts are trained again and \
+                     some states are sent, a few megabytes for each network";
+        screen.prose(&label("proof"), proof, 10)?;
+    }
     screen.line("")
 }
 

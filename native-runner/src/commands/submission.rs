@@ -141,7 +141,7 @@ impl Submission {
         screen.line("")?;
         screen.prose(
             "",
-            "The run is being verified: the leaderboard computes its first steps and a checkpoint again.",
+            "The run is being verified: the leaderboard computes random parts of its training again.",
             0,
         )?;
         let start = Instant::now();

@@ -12,7 +12,7 @@ pub(crate) enum LeaderboardError {
     #[error("{leaderboard} sends its visitors on to {to}; give the leaderboard's own address")]
     Redirected { leaderboard: String, to: String },
     #[error("the leaderboard refused: {message} ({details})")]
-    Refused { message: String, details: String },
+    Refused { message: String, details: String, status: u16 },
     #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault: try again later")]
     Broken { leaderboard: String, status: u16 },
     #[error(
@@ -33,7 +33,18 @@ impl LeaderboardError {
             Some(field) => format!("{code} in {}, status {status}", clean(field)),
             None => format!("{code}, status {status}"),
         };
-        Self::Refused { message: clean(body.message.trim_end_matches('.')), details }
+        Self::Refused { message: clean(body.message.trim_end_matches('.')), details, status }
+    }
+
+    /// Returns true if the same call may be answered a moment later: it was lost on the way, or the server has trouble.
+    pub(super) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
+            Self::Refused { status, .. } => *status >= 500 || *status == 408,
+            Self::Redirected { .. } | Self::NoData { .. } | Self::TooLarge { .. } | Self::NotALeaderboard { .. } => {
+                false
+            }
+        }
     }
 }
 

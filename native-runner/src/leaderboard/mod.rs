@@ -8,7 +8,8 @@ use std::time::{Duration, SystemTime};
 
 use engine::Registration;
 use results::api::{
-    AcceptedRun, CheckpointAnswer, ErrorBody, IDEMPOTENCY_KEY, StartRun, StartedRun, TellCheckpoint, Verdict,
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, ProofWanted,
+    ProvePart, StartRun, StartedRun, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,7 @@ struct OpenApiInfo {
 }
 
 /// One leaderboard, and how long to wait for it.
+#[derive(Clone)]
 pub(crate) struct Leaderboard {
     address: Address,
     agent: Agent,
@@ -52,15 +54,25 @@ pub(crate) struct Leaderboard {
 impl Leaderboard {
     /// `timeout_seconds` bounds each call from name look-up to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
+        // A server that refuses a request without reading its body closes the connection, perhaps just when the next
+        // request is being sent on it. Calls are few and far between.
+        Self::with_open_connections(address, timeout_seconds, 0)
+    }
+
+    /// Returns the same leaderboard for frequent calls. A connection stays open between them, which saves round trips;
+    /// a call that is lost because of that must be made again.
+    fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
+        Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
+    }
+
+    fn with_open_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs_f64(timeout_seconds)))
             // A redirect would turn our POST into a GET, or carry the record to another place than was asked for.
             .max_redirects(0)
             .max_redirects_will_error(false)
             .http_status_as_error(false)
-            // A server that refuses a request without reading its body closes the connection, perhaps just when the
-            // next request is being sent on it. Calls are few and far between.
-            .max_idle_connections(0)
+            .max_idle_connections(connections)
             .tls_config(tls::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         // A proxy cannot reach this machine's own addresses.
@@ -99,15 +111,31 @@ impl Leaderboard {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
     }
 
-    /// Tells of a checkpoint of a registered run.
+    /// Begins a lap of a registered run.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.
-    pub(crate) fn tell(&self, run_id: &str, told: &TellCheckpoint) -> Result<CheckpointAnswer, LeaderboardError> {
-        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/checkpoints"), to_body(told))
+    pub(crate) fn open_lap(&self, run_id: &str, lap: &OpenLap) -> Result<OpenedLap, LeaderboardError> {
+        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/laps"), to_body(lap))
     }
 
-    /// Shows the weights of a checkpoint, which the leaderboard asked for.
+    /// Commits to the state with which a segment ended.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn commit(&self, run_id: &str, segment: &CommitSegment) -> Result<CommittedSegment, LeaderboardError> {
+        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/segments"), to_body(segment))
+    }
+
+    /// Answers what the leaderboard wanted last of a workload, and asks what it wants next.
+    ///
+    /// # Errors
+    /// No leaderboard answers there, or it refuses.
+    pub(crate) fn prove(&self, run_id: &str, part: &ProvePart) -> Result<ProofWanted, LeaderboardError> {
+        self.call(Method::POST, &format!("/api/v1/runs/{run_id}/proof"), to_body(part))
+    }
+
+    /// Sends a state that the leaderboard wants.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.
@@ -115,17 +143,17 @@ impl Leaderboard {
         &self,
         run: &Registration,
         workload: &str,
-        number: u32,
-        weights: &[u8],
+        step: u64,
+        state: &[u8],
     ) -> Result<(), LeaderboardError> {
-        let path = format!("/api/v1/runs/{}/weights/{workload}/{number}", run.run_id);
+        let path = format!("/api/v1/runs/{}/states/{workload}/{step}", run.run_id);
         let bearer = HeaderValue::from_str(&format!("Bearer {}", run.nonce));
         let request = Request::builder()
             .method(Method::PUT)
             .uri(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
             .header(header::AUTHORIZATION, bearer.map_err(|error| self.unreachable(&error.to_string()))?)
-            .body(weights)
+            .body(state)
             .map_err(|error| self.unreachable(&error.to_string()))?;
         let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
         let text = self.text_of(&mut response)?;

@@ -1,44 +1,164 @@
+use std::sync::mpsc::{self, Sender};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Registration, Witness};
-use results::Checkpoint;
-use results::api::TellCheckpoint;
+use engine::{Commitment, PendingBeacon, Registration, Witness};
+use futures_channel::oneshot;
+use results::Beacon;
+use results::api::{CommitSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
 
-use super::{Leaderboard, LeaderboardError};
+use super::{Leaderboard, LeaderboardError, to_body};
 
-/// Something lost on the way is sent again after so long, once.
-const PAUSE: Duration = Duration::from_secs(1);
+/// Longest wait for the answer to a hash. A connection that died in silence is noticed so soon.
+const HASH_TIMEOUT_SECONDS: f64 = 10.0;
+/// Pauses before a call is made again that was lost on the way. The last one repeats.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(12)];
+/// Time from the first try on within which hashes are sent again.
+const HASH_PATIENCE: Duration = Duration::from_secs(25);
+/// Time from the first try on, after the longest that it may take, within which the proof after training is sent again.
+const PROOF_PATIENCE: Duration = Duration::from_mins(10);
+/// Slowest link over which a state must arrive.
+const SLOWEST_BYTES_PER_SECOND: f64 = 30_000.0;
 
-/// The leaderboard that gave a run its seed, which is told how far the training has come.
-pub(crate) struct LeaderboardWitness<'a> {
-    pub(crate) leaderboard: &'a Leaderboard,
-    pub(crate) registration: Registration,
+type Answer = Result<Option<Beacon>, String>;
+
+/// The leaderboard that gave a run its seed, which follows the run.
+pub(crate) struct LeaderboardWitness {
+    /// For the proof after training.
+    leaderboard: Leaderboard,
+    /// For the hashes while training goes on.
+    for_hashes: Leaderboard,
+    registration: Registration,
+    /// Commitments for the thread that sends them one after the other, so that they arrive in order.
+    commitments: Sender<(CommitSegment, oneshot::Sender<Answer>)>,
+}
+
+impl LeaderboardWitness {
+    /// Starts the thread that sends commitments while training goes on.
+    pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
+        let for_hashes = leaderboard.for_frequent_calls(HASH_TIMEOUT_SECONDS);
+        let (commitments, coming) = mpsc::channel::<(CommitSegment, oneshot::Sender<Answer>)>();
+        let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
+        thread::spawn(move || {
+            for (segment, answer) in coming {
+                let committed = send_hash(|| sender.commit(&run_id, &segment));
+                // A run that was cancelled waits for no answer.
+                let _ = answer.send(committed.map(|committed| committed.beacon));
+            }
+        });
+        Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
+    }
+
+    /// Makes a call of the proof after training, with so many bytes. Nothing is timed then, and a try may take minutes on a
+    /// slow link.
+    fn send_proof<T>(
+        &self,
+        bytes: usize,
+        call: impl Fn(&Leaderboard) -> Result<T, LeaderboardError>,
+    ) -> Result<T, String> {
+        let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / SLOWEST_BYTES_PER_SECOND).ceil();
+        let leaderboard = Leaderboard::new(self.leaderboard.address.clone(), timeout_seconds);
+        let patience = PROOF_PATIENCE.saturating_add(Duration::from_secs_f64(timeout_seconds));
+        persist(patience, || call(&leaderboard)).map_err(|error| error.to_string())
+    }
 }
 
 #[async_trait(?Send)]
-impl Witness for LeaderboardWitness<'_> {
-    async fn tell(&mut self, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Result<bool, String> {
-        let Registration { run_id, nonce } = &self.registration;
-        let told = TellCheckpoint::of(nonce, workload, number, checkpoint, last);
-        let answer = twice(|| self.leaderboard.tell(run_id, &told)).map_err(|error| error.to_string())?;
-        Ok(answer.weights_wanted)
+impl Witness for LeaderboardWitness {
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        let Registration { run_id, nonce } = self.registration.clone();
+        let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
+        send_hash(|| self.for_hashes.open_lap(&run_id, &lap)).map(|opened| opened.beacons)
     }
 
-    async fn show(&mut self, workload: &str, number: u32, weights: Vec<u8>) -> Result<(), String> {
-        twice(|| self.leaderboard.show(&self.registration, workload, number, &weights))
-            .map_err(|error| error.to_string())
+    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+        let nonce = self.registration.nonce.clone();
+        let message = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+        let (sender, answer) = oneshot::channel();
+        // Were the thread gone, the answer would be cancelled.
+        let _ = self.commitments.send((message, sender));
+        Box::pin(async { answer.await.unwrap_or_else(|_| Err("the thread that sends hashes has ended".to_owned())) })
+    }
+
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        let Registration { run_id, nonce } = self.registration.clone();
+        let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
+        self.send_proof(to_body(&part).len(), |leaderboard| leaderboard.prove(&run_id, &part))
+    }
+
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
+        self.send_proof(state.len(), |leaderboard| leaderboard.show(&self.registration, workload, step, &state))
     }
 }
 
-/// Tries once more what may only have been lost on the way; the leaderboard takes the same thing twice.
-fn twice<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
-    match call() {
-        Err(LeaderboardError::Unreachable { .. } | LeaderboardError::Broken { .. }) => {
-            thread::sleep(PAUSE);
-            call()
+/// Makes a call while training goes on, which waits for its answer sooner or later.
+fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
+    persist(HASH_PATIENCE, call).map_err(|error| match error {
+        // Its own text advises a longer time, which is not for hashes.
+        LeaderboardError::TimedOut { leaderboard, seconds } => {
+            format!("{leaderboard} did not answer within {seconds} s")
         }
-        result => result,
+        error => error.to_string(),
+    })
+}
+
+/// Makes a call again, within `patience`, that may only have been lost on the way: the leaderboard takes the same thing
+/// twice.
+fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
+    let start = Instant::now();
+    let mut lost = 0;
+    loop {
+        let pause = PAUSES[lost.min(PAUSES.len() - 1)];
+        match call() {
+            Err(error) if error.may_pass() && start.elapsed() + pause < patience => thread::sleep(pause),
+            result => return result,
+        }
+        lost += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+
+    fn broken() -> LeaderboardError {
+        LeaderboardError::Broken { leaderboard: "https://gradmark.example".to_owned(), status: 502 }
+    }
+
+    fn refused(status: u16) -> LeaderboardError {
+        LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
+    }
+
+    /// Calls that fail with each of `errors` in turn, and then succeed.
+    fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
+        let calls = Cell::new(0);
+        let call = || {
+            calls.set(calls.get() + 1);
+            errors.get(calls.get() - 1).map_or(Ok(()), |error| Err(error.clone()))
+        };
+        (persist(patience, call), calls.get())
+    }
+
+    #[test]
+    fn lost_calls_are_made_again() {
+        assert_eq!(calls(HASH_PATIENCE, &[broken(), refused(503)]), (Ok(()), 3));
+        assert_eq!(calls(Duration::from_millis(100), &[broken()]), (Err(broken()), 1));
+    }
+
+    #[test]
+    fn refusals_are_final() {
+        assert_eq!(calls(HASH_PATIENCE, &[refused(409)]), (Err(refused(409)), 1));
+        assert_eq!(calls(HASH_PATIENCE, &[refused(429)]), (Err(refused(429)), 1));
     }
 }

@@ -1,6 +1,6 @@
 use console::Style;
 use engine::{Event, Observer};
-use results::{Evaluation, Outcome, Summary, WorkloadRecord};
+use results::{Evaluation, Outcome, Summary, Warning, WorkloadRecord};
 
 use super::Progress;
 use crate::figures::figure;
@@ -58,7 +58,12 @@ impl Observer<Event> for RunProgress {
     fn event(&mut self, event: &Event) {
         log(event);
         match event {
-            // The warnings stand under the figures, where nobody overlooks them.
+            // Whoever wants the run proven need not wait for its end.
+            Event::Warned { warning: warning @ Warning::CheckpointMissed { .. } } => {
+                let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
+                self.progress.say(&Screen::Error.wrapped(&format!("{mark} "), &warning.to_string(), 2));
+            }
+            // The other warnings stand under the figures, where nobody overlooks them.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.paint(Style::new().bold(), workload);

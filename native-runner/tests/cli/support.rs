@@ -8,9 +8,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, fs, thread};
 
-use results::api::{AcceptedRun, CheckpointAnswer, ErrorBody, StartedRun, Tier};
-use results::{Adapter, RunRecord};
+use results::api::{
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, ProofWanted, StartedRun, Tier,
+};
+use results::{Adapter, Beacon, RunRecord};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
 /// A network of two small layers, named `tiny`, which every back end trains and tests in less than half a second.
@@ -213,6 +216,15 @@ pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) body: String,
+    /// The body, which need not be text.
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Received {
+    #[track_caller]
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_str(&self.body).unwrap()
+    }
 }
 
 pub(crate) enum Answer {
@@ -304,6 +316,7 @@ fn read_request(stream: &TcpStream) -> Received {
         method: words.next().unwrap(),
         path: words.next().unwrap(),
         body: String::from_utf8_lossy(&body).into_owned(),
+        bytes: body,
     }
 }
 
@@ -315,11 +328,31 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
 pub(crate) fn leaderboard() -> FakeServer {
     FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-        ("POST", "/api/v1/runs/run-1/checkpoints") => Answer::json(200, &CheckpointAnswer { weights_wanted: false }),
         ("PUT", "/api/v1/runs/run-1") => Answer::json(200, &accepted("run-1", Tier::Checked)),
         ("POST", "/api/v1/runs/import") => Answer::json(201, &accepted("run-2", Tier::Unverified)),
-        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+        _ => follow(request),
     })
+}
+
+/// Answers calls about a run that trains, as a leaderboard that wants to see nothing of it afterwards.
+pub(crate) fn follow(request: &Received) -> Answer {
+    match (request.method.as_str(), request.path.as_str()) {
+        ("POST", "/api/v1/runs/run-1/laps") => {
+            let OpenLap { segment, .. } = request.json();
+            Answer::json(200, &OpenedLap { beacons: [beacon(segment), beacon(segment + 1)] })
+        }
+        ("POST", "/api/v1/runs/run-1/segments") => {
+            let CommitSegment { segment, ends_lap, .. } = request.json();
+            Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)) })
+        }
+        ("POST", "/api/v1/runs/run-1/proof") => Answer::json(200, &ProofWanted::default()),
+        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
+    }
+}
+
+/// Beacon of a segment, from [`follow`].
+pub(crate) fn beacon(segment: u32) -> Beacon {
+    Beacon(u128::from(segment).to_be_bytes())
 }
 
 /// What it gives a run.

@@ -1,12 +1,17 @@
-use std::fs;
+use std::collections::BTreeMap;
 use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
+use std::{fs, iter};
 
-use results::RunRecord;
-use results::api::{AcceptedRun, CheckpointAnswer, StartRun, StartedRun, TellCheckpoint, Tier, Verdict};
+use results::api::{
+    AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
+};
+use results::{RunRecord, Segment, StateBytes, Warning};
 
 use crate::support::{
-    Answer, FakeServer, Finished, Runner, accepted, any_adapter, leaderboard, one_line, paths, refusal, started,
+    Answer, FakeServer, Finished, Received, Runner, accepted, any_adapter, beacon, follow, leaderboard, one_line,
+    paths, refusal, started,
 };
 
 /// Would train on the processor if the leaderboard let it.
@@ -107,44 +112,95 @@ fn nothing_is_uploaded_without_agreement() {
     assert!(server.received().is_empty());
 }
 
+/// A leaderboard that loses its first answer to a commitment, and wants to see the longest segment and the last state.
+#[derive(Default)]
+struct Curious {
+    /// Steps done at the end of each segment, and hashes of the states.
+    committed: Mutex<BTreeMap<u64, String>>,
+    /// A state, as it was sent.
+    shown: Mutex<Option<Vec<u8>>>,
+}
+
+impl Curious {
+    fn answer(&self, request: &Received) -> Answer {
+        match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/api/v1/runs") => Answer::json(201, &started()),
+            ("POST", "/api/v1/runs/run-1/segments") => {
+                let CommitSegment { step, state_sha256, .. } = request.json();
+                let mut committed = self.committed.lock().unwrap();
+                let is_first = committed.is_empty();
+                committed.insert(step, state_sha256);
+                if is_first { Answer::Raw(Vec::new()) } else { follow(request) }
+            }
+            ("POST", "/api/v1/runs/run-1/proof") => Answer::json(200, &self.wanted(&request.json())),
+            ("PUT", path) if path.contains("/states/") => {
+                *self.shown.lock().unwrap() = Some(request.bytes.clone());
+                Answer::json(200, &())
+            }
+            ("PUT", _) => Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) }),
+            ("GET", "/api/v1/runs/run-1/verdict") => {
+                Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
+            }
+            _ => follow(request),
+        }
+    }
+
+    /// Hashes first, then a state, then nothing.
+    fn wanted(&self, part: &ProvePart) -> ProofWanted {
+        let ends: Vec<u64> = iter::once(0).chain(self.committed.lock().unwrap().keys().copied()).collect();
+        if self.shown.lock().unwrap().is_some() {
+            return ProofWanted::default();
+        }
+        if part.hashes.is_some() {
+            let state = WantedState { step: ends[ends.len() - 1], weights_only: true };
+            return ProofWanted { hashes: None, states: vec![state] };
+        }
+        let longest = ends.windows(2).max_by_key(|ends| ends[1] - ends[0]).unwrap();
+        let hashes = WantedHashes { draw: 0, steps: [longest[0], longest[1]], at: vec![longest[0] + 1], losses: true };
+        ProofWanted { hashes: Some(hashes), states: Vec::new() }
+    }
+}
+
 #[test]
-fn a_registered_run_uses_the_servers_seed_shows_weights_and_waits_for_the_verdict() {
-    let test = "a_registered_run_uses_the_servers_seed_shows_weights_and_waits_for_the_verdict";
-    let Some(adapter) = any_adapter(test) else { return };
-    let server = FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-        ("POST", path) if path.ends_with("/checkpoints") => {
-            let told: TellCheckpoint = serde_json::from_str(&request.body).unwrap();
-            Answer::json(200, &CheckpointAnswer { weights_wanted: told.last })
-        }
-        ("PUT", path) if path.contains("/weights/") => Answer::json(200, &()),
-        ("PUT", _) => Answer::json(201, &AcceptedRun { being_verified: true, ..accepted("run-1", Tier::Checked) }),
-        ("GET", "/api/v1/runs/run-1/verdict") => {
-            Answer::json(200, &Verdict { tier: Tier::Proven, notes: Vec::new(), being_verified: false })
-        }
-        _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),
-    });
+fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
+    let Some(adapter) = any_adapter("a_registered_run_is_followed_proven_and_awaits_the_verdict") else { return };
+    let curious = Arc::new(Curious::default());
+    let answering = Arc::clone(&curious);
+    let server = FakeServer::start(move |request| answering.answer(request));
     let line =
-        format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --json kept.json --yes --upload");
+        format!("{adapter} --workload keras-mnist-mlp --steps 12 --batch-size 16 --json kept.json --yes --upload");
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
 
     let received = server.received();
-    let told = "POST /api/v1/runs/run-1/checkpoints";
-    let weights = "PUT /api/v1/runs/run-1/weights/keras-mnist-mlp/2";
+    let paths = paths(&received);
+    let segments = "POST /api/v1/runs/run-1/segments";
+    assert_eq!(paths[..4], ["POST /api/v1/runs", "POST /api/v1/runs/run-1/laps", segments, segments]);
+    assert_eq!(received[2].body, received[3].body, "a lost answer is asked for again");
+    let proof = "POST /api/v1/runs/run-1/proof";
+    let state = "PUT /api/v1/runs/run-1/states/keras-mnist-mlp/12";
     let handed_in = ["PUT /api/v1/runs/run-1", "GET /api/v1/runs/run-1/verdict"];
-    assert_eq!(paths(&received), [&["POST /api/v1/runs", told, told, told, weights], &handed_in[..]].concat());
-    let start: StartRun = serde_json::from_str(&received[0].body).unwrap();
+    let (training, end) = paths.split_at(paths.len() - 6);
+    assert_eq!(end, [&[proof, proof, state, proof], &handed_in[..]].concat());
+    let last: CommitSegment = received[training.len() - 1].json();
+    assert!(last.ends_lap && last.step == 12, "{last:?}");
+    let start: StartRun = received[0].json();
     assert_eq!((start.suite.name.as_str(), start.suite.version), ("quick", 1));
-    let record: RunRecord = serde_json::from_str(&received[5].body).unwrap();
-    assert_eq!(record.run_id.as_deref(), Some("run-1"));
-    let steps: Vec<u64> = record.workloads[0].checkpoints.iter().map(|checkpoint| checkpoint.step).collect();
-    assert_eq!(steps, [0, 2, 2], "the start, a look at the test set, and the end");
-    assert!(record.workloads[0].checkpoints.iter().all(|checkpoint| checkpoint.next_loss.is_some()));
-    assert_eq!(record.nonce.as_deref(), Some("once"));
-    assert_eq!(record.seed, 987_654_321);
-    assert_eq!(record.workloads.len(), 1);
+
+    let uploaded = &received[received.len() - 2];
+    let record: RunRecord = uploaded.json();
+    assert_eq!((record.run_id.as_deref(), record.nonce.as_deref()), (Some("run-1"), Some("once")));
+    assert_eq!((record.seed, record.workloads.len()), (987_654_321, 1));
+    let hashes = curious.committed.lock().unwrap().values().cloned().collect::<Vec<_>>();
+    let segment =
+        |(number, state_sha256): (u32, &String)| Segment { beacon: beacon(number), state_sha256: state_sha256.clone() };
+    let expected: Vec<Segment> = (0..).zip(&hashes).map(segment).collect();
+    assert_eq!(record.workloads[0].segments, expected);
+    assert_eq!(record.workloads[0].windows.len(), expected.len());
+    let shown = curious.shown.lock().unwrap().clone().unwrap();
+    let (weights, memory_sha256) = shown.split_at(shown.len() - 32);
+    assert_eq!(&StateBytes::joined_sha256(weights, memory_sha256), hashes.last().unwrap());
     let kept = fs::read_to_string(finished.folder.path().join("kept.json")).unwrap();
-    assert_eq!(kept.trim_end(), received[5].body, "what is kept is what was uploaded");
+    assert_eq!(kept.trim_end(), uploaded.body, "what is kept is what was uploaded");
 
     let url = &server.url;
     for part in
@@ -160,20 +216,30 @@ fn a_registered_run_uses_the_servers_seed_shows_weights_and_waits_for_the_verdic
 fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
     let test = "a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run";
     let Some(adapter) = any_adapter(test) else { return };
-    let server = FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/api/v1/runs") => Answer::json(201, &started()),
-        ("PUT", "/api/v1/runs/run-1") => Answer::json(201, &accepted("run-1", Tier::Checked)),
-        _ => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
-    });
-    let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --yes --upload");
-    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
-    let received = server.received();
-    let told = "POST /api/v1/runs/run-1/checkpoints";
-    assert_eq!(paths(&received), ["POST /api/v1/runs", told, "PUT /api/v1/runs/run-1"], "it is asked once");
-    let record: RunRecord = serde_json::from_str(&received[2].body).unwrap();
-    let missed = |warning: &results::Warning| matches!(warning, results::Warning::CheckpointMissed { reason, .. } if reason.contains("Ask again tomorrow"));
-    assert!(record.warnings.iter().any(missed), "{:?}", record.warnings);
-    assert!(one_line(&finished.stderr).contains("cannot be proven"), "{}", finished.stderr);
+    let runs = "/api/v1/runs";
+    let (laps, segments) = ("/api/v1/runs/run-1/laps", "/api/v1/runs/run-1/segments");
+    for (refused, asked) in [(laps, vec![runs, laps]), (segments, vec![runs, laps, segments])] {
+        let server = FakeServer::start(move |request| match (request.method.as_str(), request.path.as_str()) {
+            ("POST", "/api/v1/runs") => Answer::json(201, &started()),
+            ("PUT", "/api/v1/runs/run-1") => Answer::json(201, &accepted("run-1", Tier::Checked)),
+            (_, path) if path == refused => Answer::json(429, &refusal("too_many_requests", "Ask again tomorrow.")),
+            _ => follow(request),
+        });
+        let line = format!("{adapter} --workload keras-mnist-mlp --steps 12 --batch-size 16 --yes --upload");
+        let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
+        let received = server.received();
+        let mut expected: Vec<String> = asked.iter().map(|path| format!("POST {path}")).collect();
+        expected.push("PUT /api/v1/runs/run-1".to_owned());
+        assert_eq!(paths(&received), expected, "it is asked once");
+        let record: RunRecord = received[received.len() - 1].json();
+        let reasons = record.warnings.iter().filter_map(|warning| match warning {
+            Warning::CheckpointMissed { reason, .. } => Some(reason),
+            _ => None,
+        });
+        assert!(reasons.clone().any(|reason| reason.contains("Ask again tomorrow")), "{:?}", record.warnings);
+        let shown = one_line(&finished.stderr);
+        assert_eq!(shown.matches("will not be proven").count(), 2, "at once and at the end: {shown}");
+    }
 }
 
 #[test]
@@ -196,7 +262,7 @@ fn a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified() {
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
     let record: RunRecord = serde_json::from_str(&received[0].body).unwrap();
     assert_eq!((record.seed, record.run_id), (5, None));
-    assert!(record.warnings.iter().any(|warning| matches!(warning, results::Warning::Unregistered { .. })));
+    assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::Unregistered { .. })));
     assert!(second.stdout.contains("unverified") && second.stdout.contains("/runs/run-2"), "{}", second.stdout);
 }
 
@@ -217,6 +283,8 @@ fn a_file_that_is_no_record_is_not_uploaded() {
 fn a_run_that_diverged_is_not_uploaded() {
     let server = leaderboard();
     let finished = Runner::new(RUN).arg("--learning-rate").arg("1e30").arg("--upload").arg(&server.url).run();
-    assert_eq!(paths(&server.received()), ["POST /api/v1/runs", "POST /api/v1/runs/run-1/checkpoints"]);
+    let paths = paths(&server.received());
+    assert_eq!(paths[..2], ["POST /api/v1/runs", "POST /api/v1/runs/run-1/laps"]);
+    assert!(!paths.iter().any(|path| path.starts_with("PUT")), "{paths:?}");
     finished.expect_status(3).expect_errors(&["diverged"]);
 }

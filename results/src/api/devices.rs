@@ -41,7 +41,7 @@ pub struct CategoryFigure {
     pub precision: Precision,
     pub client_kind: ClientKind,
     pub class: RankedClass,
-    /// In the table of its suite, workload, precision and class; those that cannot be told apart share one.
+    /// In the table of its suite, workload, precision and class, as in tables of places.
     pub place: u64,
     /// Lines of that table.
     pub of: u64,

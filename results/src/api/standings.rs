@@ -5,6 +5,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ClientKind, Precision, Suite};
 
+/// A device has a place once so many networks of submitters, each once a day, …
+const VOICES_FOR_A_PLACE: u64 = 3;
+/// … on so many days have a proven run of it.
+const DAYS_FOR_A_PLACE: u64 = 2;
+
 /// Query of the places; all but the suite is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -88,7 +93,8 @@ pub struct StandingsTable {
 /// client or precisions; lines of a table may differ in the first two, and say so.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StandingsPlace {
-    /// From 1. Lines that cannot be told apart share one: 1, 1, 3.
+    /// From 1. Lines that cannot be told apart share one: 1, 1, 3. Those with fewer than three `submitters` or two `days`
+    /// share one behind all others and behind the first hundred.
     pub place: u64,
     /// Runs of one key are of one device.
     pub device_key: String,
@@ -118,13 +124,21 @@ pub struct StandingsPlace {
 /// What all proven runs of a device come to. Of samples per second, or of scores.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FigureOfDevice {
-    /// Over submitters, each once a day.
+    /// Over networks (/24 or /48), each once a day.
     pub median: f64,
     pub lower_quartile: f64,
     pub upper_quartile: f64,
     pub runs: u64,
-    /// Submitters, each once a day.
+    /// Networks of submitters (/24 or /48), each once a day.
     pub submitters: u64,
+    /// Different days of them.
+    #[serde(default)]
+    pub days: u64,
+}
+
+/// Returns how many more voices a device needs for a place among others that has so many on so many days.
+pub fn voices_missing(voices: u64, days: u64) -> u64 {
+    VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
 }
 
 /// How many announced runs came to their end. Where few did, those that did are a lucky choice.
@@ -142,7 +156,7 @@ pub enum DeviceSource {
     Reported,
     /// The person, and nothing contradicts.
     Claimed,
-    /// Nobody: the browser tells no more than the vendor and the architecture.
+    /// Nobody: the browser tells no more than the vendor and the architecture, or the measured peak does not fit the name.
     Masked,
 }
 

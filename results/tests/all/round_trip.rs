@@ -4,10 +4,10 @@ use proptest::collection::vec;
 use proptest::option;
 use proptest::prelude::*;
 use results::{
-    Adapter, Checkpoint, Client, ClientKind, ColdStart, Communication, Compared, Correctness, CurvePoint, Device,
+    Adapter, Beacon, Client, ClientKind, ColdStart, Communication, Compared, Correctness, CurvePoint, Device,
     DeviceKind, Disagreement, EnergySource, Epoch, Evaluation, ExchangeSeconds, FailureCause, InputMode, InputPipeline,
-    Outcome, PeakSample, Phase, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Settings,
-    Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord, summary,
+    Outcome, PeakSample, Phase, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION, Segment,
+    Settings, Stretch, Suite, Target, Warning, WeightSample, WholeBatch, Window, WorkloadRecord, summary,
 };
 
 /// Every finite number, the subnormal and the negative zero among them.
@@ -113,14 +113,15 @@ prop_compose! {
 prop_compose! {
     fn proof()(
         stretches in vec((any::<bool>(), number()), 0..4),
-        checkpoints in vec((any::<u64>(), text(), text(), option::of(number())), 0..4),
-    ) -> (Vec<Stretch>, Vec<Checkpoint>) {
+        segments in vec((any::<[u8; 16]>(), text()), 0..4),
+        checkpoints in vec((any::<u64>(), option::of(number())), 0..4),
+    ) -> (Vec<Stretch>, Vec<Segment>, Vec<serde_json::Value>) {
         let phase = |timed| if timed { Phase::Training } else { Phase::MeasuringPeak };
-        let checkpoint = |(step, weights_sha256, measured_sha256, next_loss)| {
-            Checkpoint { step, weights_sha256, measured_sha256, next_loss }
-        };
+        let segment = |(beacon, state_sha256)| Segment { beacon: Beacon(beacon), state_sha256 };
+        let checkpoint = |(step, next_loss)| serde_json::json!({ "step": step, "next_loss": next_loss });
         (
             stretches.into_iter().map(|(timed, seconds)| Stretch { phase: phase(timed), seconds }).collect(),
+            segments.into_iter().map(segment).collect(),
             checkpoints.into_iter().map(checkpoint).collect(),
         )
     }
@@ -150,12 +151,12 @@ prop_compose! {
         cold in option::of(number()), first_losses in vec(single(), 0..5),
         (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
-        resources in resources(), (timeline, checkpoints) in proof(),
+        resources in resources(), (timeline, segments, checkpoints) in proof(),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
             network: described.map(|name| serde_json::json!({ "name": name })),
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
-            timeline, checkpoints, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
+            timeline, segments, checkpoints, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
             target: target.map(|(accuracy, reached_seconds, reached_step)| {
                 Target { accuracy, reached_seconds, reached_step }
             }),

@@ -32,6 +32,7 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         windows,
         peaks: Vec::new(),
         timeline: Vec::new(),
+        segments: Vec::new(),
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),

@@ -83,7 +83,19 @@ block! {
         pub first: u32,
         /// First of eight streams of the generator.
         pub stream: u32,
-        pub seed: u32,
+        pub reserved: u32,
+    }
+}
+
+block! {
+    /// `mirror_order`: the order of the samples, mirrored from the step's place on.
+    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
+    pub struct MirrorOrder {
+        /// How many are trained on; more than the step's offset.
+        pub samples: u32,
+        /// Stream of the generator.
+        pub stream: u32,
+        pub reserved: [u32; 2],
     }
 }
 

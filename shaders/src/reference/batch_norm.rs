@@ -222,7 +222,7 @@ mod tests {
         linear: 0,
         first_row: 0,
         elsewhere: 0,
-        reserved: [0; 1],
+        mirror_rest: 0,
     };
 
     fn saved(params: &BatchNorm, x: &[f64]) -> Vec<f64> {

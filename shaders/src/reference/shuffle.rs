@@ -10,17 +10,17 @@ const ROUNDS: u32 = 8;
 /// Fills `order`, of (samples), with the order in which the epoch of `step` goes through its samples.
 pub fn shuffle(params: &Shuffle, step: &Step, order: &mut [u32]) {
     for (place, sample) in (0..params.samples).zip(order) {
-        *sample = params.first + permuted(place, params, step.epoch);
+        *sample = params.first + permuted(place, params, step);
     }
 }
 
 /// Where a permutation of `0..samples` puts `place`.
-fn permuted(place: u32, params: &Shuffle, epoch: u32) -> u32 {
+fn permuted(place: u32, params: &Shuffle, step: &Step) -> u32 {
     let bits = (u32::BITS - (params.samples - 1).leading_zeros()).max(2);
     let low_bits = bits / 2;
     let (low_mask, high_mask) = ((1 << low_bits) - 1, (1 << (bits - low_bits)) - 1);
     let hash = |half: u32, round: u32| {
-        let [x, ..] = pcg4d([half, params.stream.wrapping_add(round), epoch, params.seed]);
+        let [x, ..] = pcg4d([half, params.stream.wrapping_add(round), step.epoch, step.seed]);
         x >> 16
     };
     let mut number = place;
@@ -43,8 +43,8 @@ mod tests {
 
     fn order(samples: u32, epoch: u32, seed: u32) -> Vec<u32> {
         let mut order = vec![0; samples as usize];
-        let params = Shuffle { samples, first: 0, stream: 2000, seed };
-        shuffle(&params, &Step { epoch, ..Step::default() }, &mut order);
+        let params = Shuffle { samples, first: 0, stream: 2000, reserved: 0 };
+        shuffle(&params, &Step { epoch, seed, ..Step::default() }, &mut order);
         order
     }
 

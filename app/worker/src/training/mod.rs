@@ -75,7 +75,7 @@ async fn train(
         None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
     };
     let request = request(order)?;
-    let mut witness = order.registration.clone().map(|registration| PageWitness { registration });
+    let mut witness = order.registration.clone().map(PageWitness::new);
     let mut edges = Edges {
         data: &mut ServedData::default(),
         observer: &mut Reporter { wishes },

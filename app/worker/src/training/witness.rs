@@ -1,54 +1,110 @@
 use async_trait::async_trait;
-use engine::Witness;
+use engine::{Clock, Commitment, PendingBeacon, Witness};
+use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
-use results::Checkpoint;
-use results::api::{CheckpointAnswer, ErrorBody, TellCheckpoint};
+use results::Beacon;
+use results::api::{
+    CommitSegment, CommittedSegment, ErrorBody, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart,
+};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
-use wasm_bindgen_futures::JsFuture;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
+use super::clock::WorkerClock;
 use super::port;
 use crate::messages::Registration;
 
-/// A server that has not answered a question by then will not …
-const PATIENCE_MILLISECONDS: u32 = 15_000;
-/// … and weights are a few megabytes.
-const PATIENCE_FOR_WEIGHTS_MILLISECONDS: u32 = 120_000;
-/// Something lost on the way is sent again after so long, once.
-const PAUSE_MILLISECONDS: u32 = 1000;
+/// Pauses before something is sent again that was lost on the way. The last one repeats.
+const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
+/// Longest wait for an answer in the proof after training, without the time that its bytes take …
+const PROOF_TIMEOUT_MILLISECONDS: u32 = 60_000;
+/// … on the slowest link over which a state must arrive: 30,000 bytes each second.
+const SLOWEST_BYTES_PER_MILLISECOND: usize = 30;
+/// Time from the first try on, after the longest that it may take, within which the proof is sent again.
+const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
-/// The leaderboard that serves this page, which is told how far the training has come.
+/// The leaderboard that serves this page, which follows the run.
 pub(super) struct PageWitness {
-    pub(super) registration: Registration,
+    registration: Registration,
+    /// Ends when the latest commitment has been answered, so that they arrive in order.
+    answered: Option<oneshot::Receiver<()>>,
+}
+
+impl PageWitness {
+    pub(super) fn new(registration: Registration) -> Self {
+        Self { registration, answered: None }
+    }
+
+    fn address(&self, call: &str) -> String {
+        format!("/api/v1/runs/{}/{call}", self.registration.run_id)
+    }
+
+    /// Returns the message of a call that takes JSON.
+    fn message(&self, call: &str, json: &str, limits: Limits) -> Message {
+        Message {
+            method: "POST",
+            address: self.address(call),
+            kind: "application/json",
+            nonce: self.registration.nonce.clone(),
+            body: JsValue::from_str(json),
+            limits,
+        }
+    }
 }
 
 #[async_trait(?Send)]
 impl Witness for PageWitness {
-    async fn tell(&mut self, workload: &str, number: u32, checkpoint: &Checkpoint, last: bool) -> Result<bool, String> {
-        let told = TellCheckpoint::of(&self.registration.nonce, workload, number, checkpoint, last);
-        let body = serde_json::to_string(&told).expect("every message can be written as JSON");
-        let message = Message {
-            method: "POST",
-            address: format!("/api/v1/runs/{}/checkpoints", self.registration.run_id),
-            kind: "application/json",
-            body: JsValue::from_str(&body),
-            patience_milliseconds: PATIENCE_MILLISECONDS,
-        };
-        let answer = self.send(&message).await?;
-        let answer: CheckpointAnswer =
-            serde_json::from_str(&answer).map_err(|_| "the server answered with something else".to_owned())?;
-        Ok(answer.weights_wanted)
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        let nonce = self.registration.nonce.clone();
+        let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
+        self.message("laps", &to_json(&lap), Limits::OF_HASH).answer().await.map(|opened: OpenedLap| opened.beacons)
     }
 
-    async fn show(&mut self, workload: &str, number: u32, weights: Vec<u8>) -> Result<(), String> {
+    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+        let nonce = self.registration.nonce.clone();
+        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+        let message = self.message("segments", &to_json(&segment), Limits::OF_HASH);
+        let (done, answered) = oneshot::channel::<()>();
+        let before = self.answered.replace(answered);
+        let (sender, answer) = oneshot::channel();
+        spawn_local(async move {
+            if let Some(before) = before {
+                // It is never sent anything, only dropped.
+                let _ = before.await;
+            }
+            let committed: Result<CommittedSegment, _> = message.answer().await;
+            drop(done);
+            // A run that was cancelled waits for no answer.
+            let _ = sender.send(committed.map(|committed| committed.beacon));
+        });
+        Box::pin(async { answer.await.unwrap_or_else(|_| Err("the worker dropped the request".to_owned())) })
+    }
+
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        let nonce = self.registration.nonce.clone();
+        let part = to_json(&ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes });
+        self.message("proof", &part, Limits::of_proof(part.len())).answer().await
+    }
+
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
         let message = Message {
             method: "PUT",
-            address: format!("/api/v1/runs/{}/weights/{workload}/{number}", self.registration.run_id),
+            address: self.address(&format!("states/{workload}/{step}")),
             kind: "application/octet-stream",
-            body: js_sys::Uint8Array::from(weights.as_slice()).into(),
-            patience_milliseconds: PATIENCE_FOR_WEIGHTS_MILLISECONDS,
+            nonce: self.registration.nonce.clone(),
+            body: js_sys::Uint8Array::from(state.as_slice()).into(),
+            limits: Limits::of_proof(state.len()),
         };
-        self.send(&message).await.map(drop)
+        message.send().await.map(drop)
     }
 }
 
@@ -56,8 +112,32 @@ struct Message {
     method: &'static str,
     address: String,
     kind: &'static str,
+    nonce: String,
     body: JsValue,
-    patience_milliseconds: u32,
+    limits: Limits,
+}
+
+/// Bounds of the time that a message may take.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// Of each try.
+    timeout_milliseconds: u32,
+    /// Time from the first try on within which it is sent again.
+    patience_seconds: f64,
+}
+
+impl Limits {
+    /// A connection that died in silence is noticed soon.
+    const OF_HASH: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
+
+    /// Returns those of so many bytes of the proof after training. Nothing is timed then, and a try may take minutes on a
+    /// slow link.
+    fn of_proof(bytes: usize) -> Self {
+        let sending = u32::try_from(bytes / SLOWEST_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
+        let timeout_milliseconds = PROOF_TIMEOUT_MILLISECONDS.saturating_add(sending);
+        let patience_seconds = PROOF_PATIENCE_SECONDS + f64::from(timeout_milliseconds) / 1e3;
+        Self { timeout_milliseconds, patience_seconds }
+    }
 }
 
 /// Why there is no good answer.
@@ -67,32 +147,43 @@ enum Failure {
     Refused(String),
 }
 
-impl PageWitness {
-    /// The text of the answer. What was lost on the way is sent once more: the leaderboard takes the same thing twice.
-    async fn send(&self, message: &Message) -> Result<String, String> {
-        match self.try_send(message).await {
-            Ok(text) => Ok(text),
-            Err(Failure::Refused(reason)) => Err(reason),
-            Err(Failure::Lost(_)) => {
-                TimeoutFuture::new(PAUSE_MILLISECONDS).await;
-                self.try_send(message).await.map_err(|failure| match failure {
-                    Failure::Lost(reason) | Failure::Refused(reason) => reason,
-                })
+impl Message {
+    async fn answer<T: DeserializeOwned>(&self) -> Result<T, String> {
+        let answer = self.send().await?;
+        serde_json::from_str(&answer).map_err(|_| "the server answered with something else".to_owned())
+    }
+
+    /// Returns the text of the answer. What was lost on the way is sent again: the leaderboard takes the same twice.
+    async fn send(&self) -> Result<String, String> {
+        let clock = WorkerClock::new();
+        let start = clock.now_seconds();
+        let mut lost = 0;
+        loop {
+            let reason = match self.try_send().await {
+                Ok(text) => return Ok(text),
+                Err(Failure::Refused(reason)) => return Err(reason),
+                Err(Failure::Lost(reason)) => reason,
+            };
+            let pause = PAUSES_MILLISECONDS[lost.min(PAUSES_MILLISECONDS.len() - 1)];
+            if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.limits.patience_seconds {
+                return Err(reason);
             }
+            TimeoutFuture::new(pause).await;
+            lost += 1;
         }
     }
 
-    async fn try_send(&self, message: &Message) -> Result<String, Failure> {
+    async fn try_send(&self) -> Result<String, Failure> {
         let lost = |error: JsValue| Failure::Lost(port::describe(&error));
         let headers = Headers::new().map_err(lost)?;
-        headers.set("content-type", message.kind).map_err(lost)?;
-        headers.set("authorization", &format!("Bearer {}", self.registration.nonce)).map_err(lost)?;
+        headers.set("content-type", self.kind).map_err(lost)?;
+        headers.set("authorization", &format!("Bearer {}", self.nonce)).map_err(lost)?;
         let options = RequestInit::new();
-        options.set_method(message.method);
+        options.set_method(self.method);
         options.set_headers(&headers);
-        options.set_body(&message.body);
-        options.set_signal(Some(&AbortSignal::timeout_with_u32(message.patience_milliseconds)));
-        let request = Request::new_with_str_and_init(&message.address, &options).map_err(lost)?;
+        options.set_body(&self.body);
+        options.set_signal(Some(&AbortSignal::timeout_with_u32(self.limits.timeout_milliseconds)));
+        let request = Request::new_with_str_and_init(&self.address, &options).map_err(lost)?;
         let response: Response =
             JsFuture::from(port::scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
         let text = JsFuture::from(response.text().map_err(lost)?).await.map_err(lost)?.as_string().unwrap_or_default();
@@ -102,6 +193,11 @@ impl PageWitness {
         let refusal: Result<ErrorBody, _> = serde_json::from_str(&text);
         let reason = refusal.map_or_else(|_| format!("status {}", response.status()), |body| body.message);
         let reason = reason.trim_end_matches('.').to_owned();
-        Err(if response.status() >= 500 { Failure::Lost(reason) } else { Failure::Refused(reason) })
+        let may_pass = response.status() >= 500 || response.status() == 408;
+        Err(if may_pass { Failure::Lost(reason) } else { Failure::Refused(reason) })
     }
+}
+
+fn to_json(body: &impl Serialize) -> String {
+    serde_json::to_string(body).expect("every message can be written as JSON")
 }

@@ -11,9 +11,11 @@ use std::pin::pin;
 use std::task::Poll;
 
 use async_trait::async_trait;
+use results::StateBytes;
 
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
+use crate::training::Segments;
 
 /// What `work` returns.
 ///
@@ -85,6 +87,20 @@ impl<T: Trainer> Trainer for Guarded<T> {
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
         self.call(async |trainer| trainer.logits(rows).await).await
+    }
+
+    fn begin_segment(&mut self, seed: u32) {
+        if let Some(trainer) = &mut self.trainer {
+            trainer.begin_segment(seed);
+        }
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        self.call(async |trainer| trainer.state().await).await
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        self.call(async |trainer| trainer.restore(state, step, segments).await).await
     }
 
     fn preparation(&self) -> Preparation {

@@ -223,6 +223,10 @@ impl Backend for BurnBackend {
         Precision::F32
     }
 
+    fn repeats_itself(&self) -> bool {
+        self.name == list::BURN_FLEX
+    }
+
     fn warnings(&self) -> Vec<Warning> {
         let untuned = is_untuned_gpu(self.first_use, &self.opened.adapter);
         untuned.then(|| Warning::Untuned { backend: self.name.to_owned() }).into_iter().collect()

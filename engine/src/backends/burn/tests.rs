@@ -3,6 +3,7 @@
 mod bias;
 mod fixed;
 mod record;
+mod segments;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -266,8 +267,8 @@ fn every_layer_and_its_gradient_is_that_of_the_reference() {
     }
 }
 
-#[test]
-fn every_rule_moves_weights_as_the_reference_does() {
+/// A job of each rule, with averages, limits and losses of every kind among them.
+fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let rules = [
         Rule::Sgd { momentum: 0.0 },
         Rule::Sgd { momentum: 0.9 },
@@ -283,15 +284,23 @@ fn every_rule_moves_weights_as_the_reference_does() {
         Some(WeightAverage::Exponential { largest: 0.99 }),
         Some(WeightAverage::Lookahead { every: 2, decay: 0.9 }),
     ];
+    let job = |(place, rule)| {
+        let layers = vec![dense(6, Activation::Tanh), logits()];
+        let mut job = job_of(Model::sequence("rules", IMAGE, layers));
+        // Some limits are shorter than the gradients, and some longer.
+        let largest_gradient = [None, Some(0.05), Some(1e6)][place % 3];
+        job.optimizer = Optimizer { weight_decay: 0.01, largest_gradient, ..Optimizer::new(rule, 0.01) };
+        job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
+        job.average = averages[place % averages.len()];
+        job
+    };
+    rules.into_iter().enumerate().map(job).collect()
+}
+
+#[test]
+fn every_rule_moves_weights_as_the_reference_does() {
     for backend in backends() {
-        for (place, &rule) in rules.iter().enumerate() {
-            let layers = vec![dense(6, Activation::Tanh), logits()];
-            let mut job = job_of(Model::sequence("rules", IMAGE, layers));
-            // Some limits are shorter than the gradients, and some longer.
-            let largest_gradient = [None, Some(0.05), Some(1e6)][place % 3];
-            job.optimizer = Optimizer { weight_decay: 0.01, largest_gradient, ..Optimizer::new(rule, 0.01) };
-            job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
-            job.average = averages[place % averages.len()];
+        for job in jobs_of_every_rule() {
             // The fourth step is the short one of the epoch.
             check(backend.as_ref(), &job, 4);
         }

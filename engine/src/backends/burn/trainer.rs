@@ -4,6 +4,7 @@ pub(super) mod warm_up;
 
 use async_trait::async_trait;
 use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
+use results::{StateBytes, weights_bytes};
 use shaders::params::Step;
 
 use super::arrangement::Arrangement;
@@ -19,6 +20,7 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::training::{Order, Segments};
 use warm_up::{Rehearsing, warm_up};
 
 /// At least this many test samples are classified at once.
@@ -41,9 +43,7 @@ pub(super) struct BurnTrainer {
     gradients: Vec<Option<Tensor<1>>>,
     /// Of the last training step.
     logits: Option<Tensor<2>>,
-    order: Vec<u32>,
-    /// Epoch that `order` belongs to.
-    epoch: Option<u32>,
+    order: Order,
     step: u64,
     bytes: u64,
     settings: Vec<String>,
@@ -88,9 +88,7 @@ impl BurnTrainer {
         // What other trainers left behind is not counted for this one.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);
-        let upload = |(ours, arrangement): (Vec<f32>, &Arrangement)| list(arrangement.store(ours), &device);
-        let tensors: Vec<Tensor<1>> =
-            job.initial_weights()?.into_iter().zip(&network.arrangements).map(upload).collect();
+        let tensors = lists(job.initial_weights()?, &network.arrangements, &device);
         let data = job.model.stages(job.dropout)?.values[0];
         let specs = job.model.tensors()?;
         let mut trainer = Self {
@@ -100,8 +98,7 @@ impl BurnTrainer {
             trained: specs.iter().map(|spec| spec.kind == TensorKind::Trained).collect(),
             gradients: vec![None; specs.len()],
             logits: None,
-            order: Vec::new(),
-            epoch: None,
+            order: Order::default(),
             step: 0,
             bytes: 0,
             settings,
@@ -129,8 +126,8 @@ impl BurnTrainer {
     /// Trains one step; `keeps` says whether its gradients and logits are kept.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
-        self.begin_epoch(step.epoch);
-        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order, &step);
+        self.order.advance(&self.job, self.step);
+        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &step);
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, batch.input);
         let (sum, correct) = self.judge(logits.clone(), &batch.labels);
@@ -151,14 +148,6 @@ impl BurnTrainer {
         }
         self.step += 1;
         Pending { loss, correct: correct.inner(), samples: step.count }
-    }
-
-    /// Draws the order of its samples, if it is another epoch than the last step's.
-    fn begin_epoch(&mut self, epoch: u32) {
-        if self.epoch != Some(epoch) {
-            self.order = self.job.batches.order(epoch);
-            self.epoch = Some(epoch);
-        }
     }
 
     fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
@@ -245,7 +234,7 @@ impl Rehearsing for BurnTrainer {
         &self.job
     }
 
-    fn state(&self) -> State {
+    fn learned(&self) -> State {
         self.state.clone()
     }
 
@@ -322,6 +311,29 @@ impl Trainer for BurnTrainer {
         Ok(rows.map(|row| row.iter().map(|&logit| f64::from(logit)).collect()).collect())
     }
 
+    fn begin_segment(&mut self, seed: u32) {
+        self.job.segments.begin(self.step, seed);
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        let weights = weights_bytes(&self.weights().await?);
+        let mut memory = Vec::new();
+        for lists in self.state.updater.memories(&self.job, &self.state.tensors) {
+            memory.append(&mut weights_bytes(&self.read(lists).await?));
+        }
+        Ok(StateBytes { weights, memory })
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        let upload = |tensors| lists(tensors, &self.network.arrangements, &self.device);
+        let mut all = self.job.tensors_of_state(state)?.into_iter().map(upload);
+        self.state.tensors = all.next().expect("a state has weights");
+        self.state.updater.remember(&self.job, all);
+        self.job.segments = segments.clone();
+        (self.step, self.order) = (step, Order::default());
+        Ok(())
+    }
+
     fn preparation(&self) -> Preparation {
         self.preparation
     }
@@ -343,6 +355,12 @@ pub(super) fn test_batch(job: &TrainingJob) -> u32 {
 /// Bytes that Burn's allocator holds on the device; 0 where it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
+}
+
+/// Lists that lie as the model's tensors do, as Burn wants them.
+fn lists(tensors: Vec<Vec<f32>>, arrangements: &[Arrangement], device: &Device) -> Vec<Tensor<1>> {
+    let arranged = tensors.into_iter().zip(arrangements);
+    arranged.map(|(ours, arrangement)| list(arrangement.store(ours), device)).collect()
 }
 
 pub(super) fn list(values: Vec<f32>, device: &Device) -> Tensor<1> {

@@ -29,7 +29,7 @@ struct Scalars {
 impl Updater {
     pub(super) fn new(job: &TrainingJob, tensors: &[Tensor<1>], device: &Device) -> Result<Self, EngineError> {
         let specs = job.model.tensors()?;
-        let wanted = states_of(job.optimizer.rule);
+        let wanted = job.optimizer.rule.states();
         let state = |spec: &TensorSpec, place: usize| {
             let needed = spec.kind == TensorKind::Trained && place < wanted;
             Tensor::zeros([if needed { spec.elements() } else { 1 }], device)
@@ -80,17 +80,30 @@ impl Updater {
         }
     }
 
+    /// Tensors of each memory of a state. `tensors` are those of the model, of which some are not trained.
+    pub(super) fn memories(&self, job: &TrainingJob, tensors: &[Tensor<1>]) -> Vec<Vec<Tensor<1>>> {
+        let memory = |place: usize| {
+            let each = self.specs.iter().zip(&self.states).zip(tensors);
+            let of_tensor = each.map(|((spec, states), tensor)| match spec.kind {
+                TensorKind::Trained => states[place].clone(),
+                _ => tensor.zeros_like(),
+            });
+            of_tensor.collect()
+        };
+        (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
+    }
+
+    /// Goes back to memories as [`Self::memories`] returns them.
+    pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
+        for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
+            self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
+        }
+        self.shadow = memories.next().unwrap_or_default();
+    }
+
     /// Values that are kept from step to step.
     pub(super) fn elements(&self) -> usize {
         self.states.iter().flatten().chain(&self.shadow).map(|tensor| tensor.dims()[0]).sum()
-    }
-}
-
-/// Lists of numbers that a rule remembers for each weight.
-fn states_of(rule: Rule) -> usize {
-    match rule {
-        Rule::Sgd { momentum: 0.0 } | Rule::Nesterov { momentum: 0.0 } => 0,
-        rule => rule.states(),
     }
 }
 
@@ -125,19 +138,14 @@ fn apply(
     match rule {
         Rule::Sgd { momentum } => {
             let push = scalars.penalised(gradient, &weights) * rate;
-            if momentum == 0.0 {
-                return weights - push;
-            }
-            first.inplace(|velocity| velocity * momentum as f32 + push);
+            first.inplace(|velocity| accelerated(velocity, momentum, push));
             weights - first.clone()
         }
         Rule::Nesterov { momentum } => {
             let push = scalars.penalised(gradient, &weights);
-            if momentum == 0.0 {
-                return weights - push * rate;
-            }
-            first.inplace(|velocity| velocity * momentum as f32 + push.clone());
-            weights - (push + first.clone() * momentum as f32) * rate
+            first.inplace(|velocity| accelerated(velocity, momentum, push.clone()));
+            let ahead = if momentum == 0.0 { push } else { push + first.clone() * momentum as f32 };
+            weights - ahead * rate
         }
         Rule::RmsProp { rho, epsilon } => {
             let gradient = scalars.penalised(gradient, &weights);
@@ -175,6 +183,12 @@ fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1
     // 1 where the length is within the limit.
     let factor = length.clamp_min(limit).recip() * limit;
     gradients.iter().map(|gradient| gradient.clone().map(|gradient| gradient * factor.clone())).collect()
+}
+
+/// A velocity after a push. Without momentum nothing is left of the one before.
+#[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
+fn accelerated(velocity: Tensor<1>, momentum: f64, push: Tensor<1>) -> Tensor<1> {
+    if momentum == 0.0 { push } else { velocity * momentum as f32 + push }
 }
 
 /// An exponential average that has moved towards `value`.

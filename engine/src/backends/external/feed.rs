@@ -10,7 +10,7 @@ use crate::model::{Layer, ModelError, Source};
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
 use crate::trainer::TrainingJob;
-use crate::training::TestView;
+use crate::training::{Order, TestView};
 
 /// Makes batches of the job's samples.
 pub(super) struct Feed {
@@ -18,9 +18,7 @@ pub(super) struct Feed {
     /// Values of a sample.
     features: u32,
     dropouts: Vec<Dropout>,
-    order: Vec<u32>,
-    /// Epoch that `order` belongs to.
-    epoch: Option<u32>,
+    order: Order,
 }
 
 struct Dropout {
@@ -35,8 +33,7 @@ impl Feed {
             preprocessing: Preprocessing::new(job, &data, 1)?,
             features: job.model.input.features(),
             dropouts: dropouts(job)?,
-            order: Vec::new(),
-            epoch: None,
+            order: Order::default(),
         })
     }
 
@@ -50,16 +47,14 @@ impl Feed {
         rows as usize * (4 * self.features + 4 + masks) as usize
     }
 
-    /// Appends a training batch: values as (rows, features) of f32, labels as u32, and for each dropout layer its mask as
-    /// (rows, features) of bytes, 1 for what survives.
-    pub(super) fn training_batch(&mut self, job: &TrainingJob, step: &Step, bytes: &mut Vec<u8>) {
-        if self.epoch != Some(step.epoch) {
-            self.order = job.batches.order(step.epoch);
-            self.epoch = Some(step.epoch);
-        }
-        self.batch(self.preprocessing.gather, &job.data.train, &self.order, step, bytes);
-        for (number, dropout) in (0..).zip(&self.dropouts) {
-            let stream = stream::DROPOUT + number;
+    /// Appends the training batch of step `number`: values as (rows, features) of f32, labels as u32, and for each dropout
+    /// layer its mask as (rows, features) of bytes, 1 for what survives.
+    pub(super) fn training_batch(&mut self, job: &TrainingJob, number: u64, bytes: &mut Vec<u8>) {
+        self.order.advance(job, number);
+        let step = job.step(number, 0);
+        self.batch(self.preprocessing.gather, &job.data.train, &self.order.samples, &step, bytes);
+        for (layer, dropout) in (0..).zip(&self.dropouts) {
+            let stream = stream::DROPOUT + layer;
             let survives = |index| u8::from(uniform(index, stream, step.step, step.seed) >= dropout.rate);
             bytes.extend((0..step.count * dropout.place.features).map(survives));
         }

@@ -129,7 +129,7 @@ impl ExternalTrainer {
     /// The next step's message, with its batch.
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
         let step = self.job.step(self.step, 0);
-        self.feed.training_batch(&self.job, &step, payload);
+        self.feed.training_batch(&self.job, self.step, payload);
         let optimizer = &self.job.optimizer;
         let scheduled_rate = optimizer.scheduled_rate(self.step, self.job.planned_steps);
         let learning_rate = scheduled_rate * optimizer.correction(self.step);

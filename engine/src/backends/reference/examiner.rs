@@ -1,15 +1,22 @@
-//! What can be found out about weights, and about the first steps, without training as long as whoever sent them.
+//! What can be found out about a run without training as long as the client did.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 
-use results::weights_bytes;
+use results::StateBytes;
 
 use super::trainer::ReferenceTrainer;
-use crate::data::{DataSet, Split};
+use crate::data::DataSet;
 use crate::error::EngineError;
-use crate::model::{Initial, TensorKind};
-use crate::trainer::{TestReport, TrainingJob};
+use crate::trainer::{TestReport, Trainer, TrainingJob};
+use crate::training::Segments;
 use crate::workload::Standard;
+
+/// Share of a tensor by which f32 rounding may change it, however little it is trained.
+const ROUNDING: f64 = f32::EPSILON as f64;
+/// Smaller numbers may be flushed to zero.
+const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
 
 /// Computes parts of a run of a suite again, with the plain loops in single precision, on the processor.
 pub struct Examiner {
@@ -17,12 +24,19 @@ pub struct Examiner {
 }
 
 impl Examiner {
-    /// For a run of `standard` from `seed`. The samples are those of its data set.
+    /// Examines a run of `standard` from `seed`. The samples are those of its data set.
     pub fn new(standard: &Standard, data: Arc<DataSet>, seed: u32) -> Self {
         Self { job: standard.job(data, seed) }
     }
 
-    /// The losses of the first steps, each before its update. The last one needs none.
+    /// Examines a run with these segments.
+    #[must_use]
+    pub fn with_segments(mut self, segments: Segments) -> Self {
+        self.job.segments = segments;
+        self
+    }
+
+    /// Returns the losses of the first steps, each before its update. The last one needs none.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -35,7 +49,81 @@ impl Examiner {
         Ok(losses)
     }
 
-    /// Operations of a training step.
+    /// Returns the hash of the state with which training begins.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn initial_state_sha256(&self) -> Result<String, EngineError> {
+        Ok(self.job.initial_state()?.sha256())
+    }
+
+    /// Trains from the state after `steps[0]` steps until `steps[1]` steps are done. Returns `None` if the state has another
+    /// length or holds numbers that are not finite.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn train_part(&self, begin: &StateBytes, steps: [u64; 2]) -> Result<Option<TrainedPart>, EngineError> {
+        let Some(mut trainer) = self.trainer_at(begin, steps[0])? else { return Ok(None) };
+        let losses = (steps[0]..steps[1]).map(|_| trainer.train_step().0).collect();
+        Ok(Some(TrainedPart { state: at_once(trainer.state())?, losses }))
+    }
+
+    /// Returns the largest difference between two states `found` and `told` after training from `begin`: of each layer's
+    /// weights and of each of its memories, relative to how far they moved in `found`, and beyond what rounding explains.
+    /// Returns `None` as [`Self::train_part`].
+    ///
+    /// Tensors of a layer are compared together, because Adam moves a tensor whose true gradient is zero by noise, as the
+    /// bias of keys in attention. What is trained, what is fixed and what the forward pass changes are compared separately.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn difference(
+        &self,
+        begin: &StateBytes,
+        found: &StateBytes,
+        told: &StateBytes,
+    ) -> Result<Option<f64>, EngineError> {
+        let read = |state| self.job.split_state(state);
+        let [Some(begin), Some(found), Some(told)] = [read(begin)?, read(found)?, read(told)?] else { return Ok(None) };
+        let tensors = self.job.model.tensors()?;
+        let mut largest = 0.0_f64;
+        for ((begin, found), told) in begin.iter().zip(&found).zip(&told) {
+            let mut end = 0;
+            for layer in tensors.chunk_by(|a, b| (a.layer, a.kind) == (b.layer, b.kind)) {
+                let places = end..end + layer.len();
+                end = places.end;
+                let [begin, found, told] = [begin, found, told].map(|list| &list[places.clone()]);
+                largest = largest.max(relative_difference(begin, found, told));
+            }
+        }
+        Ok(Some(largest))
+    }
+
+    /// Classifies these samples of the test set with a state after `step` steps. Its memory is only read if tests look at
+    /// averages of the weights. Returns `None` as [`Self::train_part`].
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestReport>, EngineError> {
+        let StateBytes { weights, memory } = state;
+        let tested = match self.job.average.is_some_and(|average| average.is_tested()) {
+            true => &memory[memory.len().saturating_sub(weights.len())..],
+            false => weights,
+        };
+        let tested = StateBytes { weights: tested.to_vec(), memory: self.job.initial_state()?.memory };
+        let trainer = self.trainer_at(&tested, step)?;
+        Ok(trainer.map(|mut trainer| trainer.test(&self.job.data.test, samples)))
+    }
+
+    /// Returns the bytes of the weights of a state.
+    ///
+    /// # Errors
+    /// A model that cannot be built.
+    pub fn bytes_of_weights(&self) -> Result<usize, EngineError> {
+        Ok(self.job.model.tensors()?.iter().map(|tensor| 4 * tensor.elements()).sum())
+    }
+
+    /// Returns the operations of a training step.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -43,7 +131,7 @@ impl Examiner {
         Ok(self.job.model.operations()?.training_flops() * u64::from(self.job.batches.batch_size))
     }
 
-    /// Operations of the loss of a batch: a step without its gradients.
+    /// Returns the operations of the loss of a batch: a step without its gradients.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -51,7 +139,7 @@ impl Examiner {
         Ok(self.job.model.operations()?.forward_flops * u64::from(self.job.batches.batch_size))
     }
 
-    /// Operations of classifying one sample.
+    /// Returns the operations of classifying one sample.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -59,113 +147,62 @@ impl Examiner {
         Ok(self.job.model.operations()?.forward_flops * self.job.input.test_views.len() as u64)
     }
 
-    /// Whether the test set is classified with the weights that are trained, and not with averages of them.
-    pub fn tests_trained_weights(&self) -> bool {
-        !self.job.average.is_some_and(|average| average.is_tested())
-    }
-
-    /// The weights of the network before its first step.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn initial_weights(&self) -> Result<ExaminedWeights, EngineError> {
-        let bytes = weights_bytes(&self.job.initial_weights()?);
-        Ok(self.read(&bytes)?.expect("start values are finite and as many as there are weights"))
-    }
-
-    /// Reads what [`weights_bytes`] made; `None` where it is of another length or holds what is no finite number.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn read(&self, bytes: &[u8]) -> Result<Option<ExaminedWeights>, EngineError> {
-        let lengths: Vec<usize> = self.job.model.tensors()?.iter().map(|tensor| tensor.elements()).collect();
-        if bytes.len() != 4 * lengths.iter().sum::<usize>() {
+    fn trainer_at(&self, state: &StateBytes, step: u64) -> Result<Option<ReferenceTrainer<f32>>, EngineError> {
+        if self.job.split_state(state)?.is_none() {
             return Ok(None);
         }
-        let mut values = bytes.chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]));
-        let tensors: Vec<Vec<f32>> = lengths.into_iter().map(|length| values.by_ref().take(length).collect()).collect();
-        let finite = tensors.iter().flatten().all(|value| value.is_finite());
-        Ok(finite.then_some(ExaminedWeights { tensors }))
-    }
-
-    /// Loss of the batch of step `step` (from 0) with the weights before it.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn next_loss(&self, weights: &ExaminedWeights, step: u64) -> Result<f64, EngineError> {
-        Ok(ReferenceTrainer::<f32>::with_weights(&self.job, &weights.tensors, step)?.next_loss())
-    }
-
-    /// Classifies these samples of the test set.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn test(&self, weights: &ExaminedWeights, samples: &[u32]) -> Result<TestReport, EngineError> {
-        self.test_on(weights, &self.job.data.test, samples)
-    }
-
-    /// Mean loss of the first samples of the training file, classified as a test set is.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn training_loss(&self, weights: &ExaminedWeights, samples: u32) -> Result<f64, EngineError> {
-        let first = self.job.batches.first;
-        let samples: Vec<u32> = (first..first + samples.min(self.job.batches.samples)).collect();
-        Ok(self.test_on(weights, &self.job.data.train, &samples)?.loss)
-    }
-
-    fn test_on(&self, weights: &ExaminedWeights, split: &Split, samples: &[u32]) -> Result<TestReport, EngineError> {
-        Ok(ReferenceTrainer::<f32>::with_weights(&self.job, &weights.tensors, 0)?.test(split, samples))
-    }
-
-    /// How much is left in weights of what this seed began with: the cosine between them and the start values, over all
-    /// tensors that begin at random. It falls slowly while a network learns, and of weights that began elsewhere it is
-    /// close to 0.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
-    pub fn lineage(&self, weights: &ExaminedWeights) -> Result<f64, EngineError> {
-        let initial = self.job.initial_weights()?;
-        let (mut product, mut squares, mut initial_squares) = (0.0, 0.0, 0.0);
-        for ((spec, now), before) in self.job.model.tensors()?.iter().zip(&weights.tensors).zip(&initial) {
-            let random = matches!(
-                spec.initial,
-                Initial::Uniform { .. }
-                    | Initial::Normal { .. }
-                    | Initial::TruncatedNormal { .. }
-                    | Initial::Orthogonal
-            );
-            if spec.kind != TensorKind::Trained || !random {
-                continue;
-            }
-            for (&now, &before) in now.iter().zip(before) {
-                let (now, before) = (f64::from(now), f64::from(before));
-                product += now * before;
-                squares += now * now;
-                initial_squares += before * before;
-            }
-        }
-        let length = (squares * initial_squares).sqrt();
-        Ok(if length > 0.0 { product / length } else { 0.0 })
+        let mut trainer = ReferenceTrainer::new(&self.job)?;
+        at_once(trainer.restore(state, step, &self.job.segments))?;
+        Ok(Some(trainer))
     }
 }
 
-/// Weights of the network that an [`Examiner`] knows, all of them finite.
-pub struct ExaminedWeights {
-    tensors: Vec<Vec<f32>>,
+/// A part of a training.
+pub struct TrainedPart {
+    /// State at its end.
+    pub state: StateBytes,
+    /// Loss of each of its steps, before its update.
+    pub losses: Vec<f64>,
+}
+
+/// Difference of some tensors together, as [`Examiner::difference`].
+fn relative_difference(begin: &[Vec<f32>], found: &[Vec<f32>], told: &[Vec<f32>]) -> f64 {
+    let distance = |a: &[Vec<f32>], b: &[Vec<f32>]| norm(values(a).zip(values(b)).map(|(a, b)| a - b));
+    let rounding = ROUNDING * norm(values(begin)) + SMALLEST * (values(begin).count() as f64).sqrt();
+    let apart = distance(found, told) - rounding;
+    if apart > 0.0 { apart / distance(found, begin) } else { 0.0 }
+}
+
+fn values(tensors: &[Vec<f32>]) -> impl Iterator<Item = f64> {
+    tensors.iter().flatten().copied().map(f64::from)
+}
+
+fn norm(values: impl Iterator<Item = f64>) -> f64 {
+    values.map(|value| value * value).sum::<f64>().sqrt()
+}
+
+/// Returns what a future of the plain loops gives, which wait for nothing.
+fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => unreachable!("plain loops wait for nothing"),
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use results::weights_bytes;
-
     use super::*;
     use crate::backends::reference::ReferenceBackend;
     use crate::trainer::{Backend, EvaluationSet};
     use crate::workload::SUITES;
-    use crate::{DataSet, data_set};
+    use crate::{Split, data_set};
 
     const SEED: u32 = 7;
+    /// Seeds of two segments, of which the second one begins before this step.
+    const SEEDS: [u32; 2] = [8, 9];
+    const SECOND: u64 = 2;
+    /// Largest difference of an honest part.
+    const TOLERANCE: f64 = 0.003;
 
     /// Samples that need no file: each class has a pattern of its own, and some noise.
     fn data() -> Arc<DataSet> {
@@ -180,69 +217,141 @@ mod tests {
 
     fn examiner(seed: u32) -> Examiner {
         let standard = Standard::of(&SUITES[0], "keras-mnist-mlp", seed).unwrap();
-        Examiner::new(&standard, data(), seed)
+        let mut segments = Segments::default();
+        segments.begin(0, SEEDS[0]);
+        segments.begin(SECOND, SEEDS[1]);
+        Examiner::new(&standard, data(), seed).with_segments(segments)
     }
 
-    /// What an honest run has after three steps: weights, the losses of its steps, and the loss of the next one.
-    fn trained(examiner: &Examiner) -> (Vec<u8>, Vec<f64>, f64, TestReport) {
+    /// What a run has after each of three steps: losses, states and the accuracy at the end.
+    struct Run {
+        losses: Vec<f64>,
+        states: Vec<StateBytes>,
+        test: TestReport,
+    }
+
+    fn run(job: &TrainingJob, seeds: [u32; 2]) -> Run {
+        let job = TrainingJob { segments: Segments::default(), ..job.clone() };
         pollster::block_on(async {
-            let mut trainer = ReferenceBackend::<f64>::new().build(&examiner.job).await.unwrap();
-            let losses = trainer.train_steps(3).await.unwrap().losses;
-            let weights = weights_bytes(&trainer.weights().await.unwrap());
+            let mut trainer = ReferenceBackend::<f64>::new().build(&job).await.unwrap();
+            let (mut losses, mut states) = (Vec::new(), vec![trainer.state().await.unwrap()]);
+            for step in 0..3 {
+                match step {
+                    0 => trainer.begin_segment(seeds[0]),
+                    SECOND => trainer.begin_segment(seeds[1]),
+                    _ => {}
+                }
+                losses.extend(trainer.train_steps(1).await.unwrap().losses);
+                states.push(trainer.state().await.unwrap());
+            }
             let test = trainer.evaluate(EvaluationSet::Test, 200).await.unwrap();
-            let next = trainer.train_steps(1).await.unwrap().losses[0];
-            (weights, losses, next, test)
+            Run { losses, states, test }
         })
     }
 
+    /// Difference of the last two steps, which are of two segments.
+    fn difference(examiner: &Examiner, begin: &StateBytes, told: &StateBytes) -> f64 {
+        let found = examiner.train_part(begin, [1, 3]).unwrap().unwrap().state;
+        examiner.difference(begin, &found, told).unwrap().unwrap()
+    }
+
     #[test]
-    fn what_an_honest_run_says_is_found_again() {
+    fn an_honest_run_is_found_again() {
         let examiner = examiner(SEED);
-        let (bytes, losses, next, test) = trained(&examiner);
-        for (found, told) in examiner.first_losses(3).unwrap().iter().zip(&losses) {
+        let Run { losses, states, test } = run(&examiner.job, SEEDS);
+        let part = examiner.train_part(&states[1], [1, 3]).unwrap().unwrap();
+        let first = examiner.first_losses(3).unwrap();
+        assert_eq!((first.len(), part.losses.len()), (3, 2));
+        for (found, told) in first.iter().chain(&part.losses).zip(losses.iter().chain(&losses[1..])) {
             assert!((found - told).abs() < 1e-4 * told, "{found} and {told}");
         }
-        let weights = examiner.read(&bytes).unwrap().unwrap();
-        let found = examiner.next_loss(&weights, 3).unwrap();
-        assert!((found - next).abs() < 1e-4 * next, "{found} and {next}");
+        assert_eq!(examiner.initial_state_sha256().unwrap(), states[0].sha256());
+        let difference = difference(&examiner, &states[1], &states[3]);
+        assert!(difference < TOLERANCE, "{difference}");
         let samples: Vec<u32> = (0..200).collect();
-        assert_eq!(examiner.test(&weights, &samples).unwrap().correct, test.correct);
-        assert!(examiner.lineage(&weights).unwrap() > 0.9);
-        assert!(examiner.training_loss(&weights, 100).unwrap() > 0.0);
+        assert_eq!(examiner.test(&states[3], 3, &samples).unwrap().unwrap().correct, test.correct);
+    }
+
+    #[test]
+    fn work_that_was_not_done_shows_in_the_difference() {
+        let examiner = examiner(SEED);
+        let job = &examiner.job;
+        let honest = run(job, SEEDS).states;
+        let of = |job: &TrainingJob, seeds| {
+            let states = run(job, seeds).states;
+            let found = examiner.train_part(&states[0], [0, 3]).unwrap().unwrap().state;
+            examiner.difference(&states[0], &found, &states[3]).unwrap().unwrap()
+        };
+        let mut half = job.clone();
+        half.batches.batch_size /= 2;
+        let mut fast = job.clone();
+        fast.optimizer.learning_rate *= 1.05;
+        let mut frozen = honest[3].clone();
+        frozen.weights[..4 * 784 * 512].copy_from_slice(&honest[1].weights[..4 * 784 * 512]);
+        let differences = [
+            ("half a batch", of(&half, SEEDS)),
+            ("another learning rate", of(&fast, SEEDS)),
+            ("another beacon", of(job, [SEEDS[0], SEEDS[1] + 1])),
+            ("a frozen layer", difference(&examiner, &honest[1], &frozen)),
+            ("a step that was skipped", difference(&examiner, &honest[1], &honest[2])),
+        ];
+        for (what, difference) in differences {
+            assert!(difference > 3.0 * TOLERANCE, "{what}: {difference}");
+        }
+    }
+
+    #[test]
+    fn another_seed_shows_at_the_beginning() {
+        let (of_this, of_another) = (examiner(SEED), examiner(SEED + 1));
+        let Run { losses, states, .. } = run(&of_another.job, SEEDS);
+        let found = of_this.first_losses(3).unwrap();
+        assert!(found.iter().zip(&losses).any(|(found, told)| (found - told).abs() > 0.01 * told), "{found:?}");
+        assert_ne!(of_this.initial_state_sha256().unwrap(), states[0].sha256());
     }
 
     #[test]
     fn as_many_answers_are_right_as_a_test_counts() {
         let examiner = examiner(SEED);
-        let (bytes, ..) = trained(&examiner);
-        let weights = examiner.read(&bytes).unwrap().unwrap();
-        let answers = crate::backends::reference::answers(&examiner.job, weights.tensors.clone(), 200).unwrap();
+        let state = run(&examiner.job, SEEDS).states.pop().unwrap();
+        let weights = examiner.job.split_state(&state).unwrap().unwrap().swap_remove(0);
+        let answers = crate::backends::reference::answers(&examiner.job, weights, 200).unwrap();
         let labels = &examiner.job.data.test.labels;
         let right = answers.iter().zip(labels).filter(|(answer, label)| answer == label).count();
         let samples: Vec<u32> = (0..200).collect();
-        assert_eq!(right as u64, examiner.test(&weights, &samples).unwrap().correct);
+        assert_eq!(right as u64, examiner.test(&state, 3, &samples).unwrap().unwrap().correct);
         assert!((1..200).contains(&right), "{right} of 200");
     }
 
     #[test]
-    fn another_seed_shows_in_the_first_losses_and_in_what_is_left_of_the_start() {
-        let (of_this, of_another) = (examiner(SEED), examiner(SEED + 1));
-        let (bytes, losses, next, _) = trained(&of_another);
-        let found = of_this.first_losses(3).unwrap();
-        assert!(found.iter().zip(&losses).any(|(found, told)| (found - told).abs() > 0.01 * told), "{found:?}");
-        let weights = of_this.read(&bytes).unwrap().unwrap();
-        assert!(of_this.lineage(&weights).unwrap().abs() < 0.05);
-        let found = of_this.next_loss(&weights, 3).unwrap();
-        assert!((found - next).abs() > 1e-3 * next, "{found} and {next}: another batch, and others that are dropped");
+    fn states_of_another_network_and_infinite_numbers_are_not_read() {
+        let examiner = examiner(SEED);
+        let state = examiner.job.initial_state().unwrap();
+        assert!(examiner.train_part(&state, [0, 0]).unwrap().is_some());
+        let short = StateBytes { memory: state.memory[4..].to_vec(), ..state.clone() };
+        let mut infinite = state.clone();
+        infinite.weights[..4].copy_from_slice(&f32::INFINITY.to_le_bytes());
+        for other in [short, infinite] {
+            assert!(examiner.train_part(&other, [0, 0]).unwrap().is_none());
+            assert!(examiner.difference(&state, &state, &other).unwrap().is_none());
+        }
+        let short = StateBytes { weights: state.weights[4..].to_vec(), ..state };
+        assert!(examiner.test(&short, 0, &[0]).unwrap().is_none());
     }
 
     #[test]
-    fn weights_of_another_network_and_numbers_that_are_none_are_not_read() {
-        let examiner = examiner(SEED);
-        let mut bytes = weights_bytes(&examiner.job.initial_weights().unwrap());
-        assert!((examiner.lineage(&examiner.read(&bytes).unwrap().unwrap()).unwrap() - 1.0).abs() < 1e-6);
-        assert!(examiner.read(&bytes[4..]).unwrap().is_none());
-        bytes[..4].copy_from_slice(&f32::NAN.to_le_bytes());
-        assert!(examiner.read(&bytes).unwrap().is_none());
+    fn changes_as_small_as_rounding_are_no_difference() {
+        let tensor = |first: f32| [vec![first, 0.5]];
+        let (begin, apart) = (tensor(1.0), tensor(1.0 + f32::EPSILON));
+        assert_eq!(relative_difference(&begin, &begin, &apart), 0.0);
+        assert!(relative_difference(&begin, &begin, &tensor(1.001)) > 1.0);
+        assert!((relative_difference(&begin, &tensor(1.1), &tensor(1.101)) - 0.01).abs() < 1e-4);
+    }
+
+    #[test]
+    fn noise_of_a_bias_is_small_in_its_layer() {
+        let layer = |kernel: f32, bias: f32| [vec![kernel; 100], vec![bias]];
+        let (begin, found, told) = (layer(1.0, 0.0), layer(1.1, 0.001), layer(1.1, -0.001));
+        assert!((relative_difference(&begin, &found, &told) - 0.002).abs() < 1e-5);
+        assert!((relative_difference(&begin[1..], &found[1..], &told[1..]) - 2.0).abs() < 1e-5);
     }
 }

@@ -15,7 +15,7 @@ use shaders::Real;
 use super::REFERENCE;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-pub use examiner::{ExaminedWeights, Examiner};
+pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
 /// The reference in precision `T`. It runs in the calling task, without waiting for anything.
@@ -78,6 +78,11 @@ impl<T: Real> Backend for ReferenceBackend<T> {
 
     fn precision(&self) -> Precision {
         if size_of::<T>() == size_of::<f64>() { Precision::F64 } else { Precision::F32 }
+    }
+
+    /// A state holds numbers of float32.
+    fn repeats_itself(&self) -> bool {
+        self.precision() == Precision::F32
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {

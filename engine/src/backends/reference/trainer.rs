@@ -1,4 +1,5 @@
 use async_trait::async_trait;
+use results::{StateBytes, weights_bytes};
 use shaders::Real;
 use shaders::params::{Blend, Softmax, Step};
 use shaders::reference as twin;
@@ -9,7 +10,7 @@ use crate::data::Split;
 use crate::error::EngineError;
 use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
-use crate::training::Loss;
+use crate::training::{Loss, Order, Segments};
 
 /// Test samples that are classified at once.
 const TEST_BATCH: u32 = 100;
@@ -24,9 +25,7 @@ pub(super) struct ReferenceTrainer<T> {
     updater: Updater<T>,
     /// Logits of the last training step; a test overwrites those of the network.
     logits: Vec<T>,
-    order: Vec<u32>,
-    /// Epoch that `order` belongs to.
-    epoch: Option<u32>,
+    order: Order,
     step: u64,
 }
 
@@ -37,8 +36,7 @@ impl<T: Real> ReferenceTrainer<T> {
 
     /// Before the first step, with these weights.
     pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
-        let precise = |values: Vec<f32>| values.into_iter().map(|w| T::from_f64(f64::from(w))).collect();
-        let tensors: Vec<Vec<T>> = weights.into_iter().map(precise).collect();
+        let tensors = precise(weights);
         let stages = job.model.stages(job.dropout)?;
         let data = stages.values[0];
         Ok(Self {
@@ -48,43 +46,23 @@ impl<T: Real> ReferenceTrainer<T> {
             updater: Updater::new(job, &tensors)?,
             network: Network::new(stages, tensors),
             logits: Vec::new(),
-            order: Vec::new(),
-            epoch: None,
+            order: Order::default(),
             step: 0,
             job: job.clone(),
         })
     }
 
-    /// The trainer as it is before step `step` (from 0) with these tensors, but without what the optimiser remembers: it
-    /// can tell losses, and not train on.
-    pub(super) fn with_weights(job: &TrainingJob, tensors: &[Vec<f32>], step: u64) -> Result<Self, EngineError> {
-        let mut trainer = Self::new(job)?;
-        let precise = |values: &Vec<f32>| values.iter().map(|&w| T::from_f64(f64::from(w))).collect();
-        trainer.network.tensors = tensors.iter().map(precise).collect();
-        trainer.step = step;
-        Ok(trainer)
-    }
-
     /// Loss of the next step's batch as training sees it; nothing is updated.
     pub(super) fn next_loss(&mut self) -> f64 {
-        let step = self.next_step();
-        self.training_pass(&step).0
+        self.training_pass(&self.job.step(self.step, 0)).0
     }
 
-    fn next_step(&mut self) -> Step {
-        let step = self.job.step(self.step, 0);
-        if self.epoch != Some(step.epoch) {
-            self.order = self.job.batches.order(step.epoch);
-            self.epoch = Some(step.epoch);
-        }
-        step
-    }
-
-    /// Loss and right answers of a step's batch, and the gradient of its logits.
+    /// Loss and right answers of the next step's batch, and the gradient of its logits.
     fn training_pass(&mut self, step: &Step) -> (f64, u64, Vec<T>) {
         let kind = self.preprocessing.gather;
         let (train, stride) = (&self.job.data.train, self.row_stride);
-        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order, step, stride);
+        self.order.advance(&self.job, self.step);
+        let (input, labels) = self.preprocessing.on_host(kind, train, &self.order.samples, step, stride);
         self.logits = self.network.forward(step, input, step.count).to_vec();
         let mut dy = vec![T::ZERO; self.logits.len()];
         let params = self.softmax(step.count);
@@ -94,7 +72,7 @@ impl<T: Real> ReferenceTrainer<T> {
 
     /// Loss and right answers of one training step, which also updates the weights.
     pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
-        let step = self.next_step();
+        let step = self.job.step(self.step, 0);
         let (loss, correct, dy) = self.training_pass(&step);
         self.network.backward(&step, dy);
         self.updater.update(&self.job, self.step, &self.network.gradients, &mut self.network.tensors);
@@ -201,10 +179,32 @@ impl<T: Real> Trainer for ReferenceTrainer<T> {
         Ok(rows.map(|row| row.iter().map(|logit| logit.to_f64()).collect()).collect())
     }
 
+    fn begin_segment(&mut self, seed: u32) {
+        self.job.segments.begin(self.step, seed);
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        let memories: Vec<Vec<f32>> = self.updater.memories(&self.job).flatten().map(|t| single(t)).collect();
+        Ok(StateBytes { weights: weights_bytes(&self.weights().await?), memory: weights_bytes(&memories) })
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        let mut lists = self.job.tensors_of_state(state)?.into_iter().map(precise);
+        self.network.tensors = lists.next().expect("a state has weights");
+        self.updater.remember(&self.job, lists);
+        self.job.segments = segments.clone();
+        (self.step, self.order) = (step, Order::default());
+        Ok(())
+    }
+
     fn device_memory_bytes(&self) -> u64 {
         let tensors = self.network.tensors.iter().chain(&self.network.gradients);
         tensors.map(|t| size_of_val(t.as_slice()) as u64).sum::<u64>() + self.updater.bytes()
     }
+}
+
+fn precise<T: Real>(tensors: Vec<Vec<f32>>) -> Vec<Vec<T>> {
+    tensors.into_iter().map(|values| values.into_iter().map(|value| T::from_f64(f64::from(value))).collect()).collect()
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "weights are shown in float32")]

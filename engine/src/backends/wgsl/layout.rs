@@ -1,5 +1,7 @@
 //! Where tensors lie in the arenas that hold all of them.
 
+use std::ops::Range;
+
 use shaders::params::BLOCK_ELEMENTS;
 
 use crate::model::{Model, ModelError, Shape, SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
@@ -56,15 +58,15 @@ impl TensorLayout {
         self.elements().next_multiple_of(BLOCK_ELEMENTS)
     }
 
-    /// Arena position of each logical element, in row-major order.
-    fn positions(self) -> impl Iterator<Item = usize> {
+    /// Arena positions of the logical elements, in row-major order: neighbours together.
+    fn runs(self) -> impl Iterator<Item = Range<usize>> {
         let StoredShape { outer, inner, stored_inner, groups, columns, stored_columns } = self.shape;
         (0..outer).flat_map(move |outer| {
             (0..inner).flat_map(move |inner| {
-                (0..groups).flat_map(move |group| {
+                (0..groups).map(move |group| {
                     let row = ((outer * stored_inner + inner) * groups + group) * stored_columns;
-                    let start = self.offset + row;
-                    (start..start + columns).map(|position| position as usize)
+                    let start = (self.offset + row) as usize;
+                    start..start + columns as usize
                 })
             })
         })
@@ -72,15 +74,33 @@ impl TensorLayout {
 
     /// Writes a tensor's logical elements into the arena.
     pub(super) fn store(&self, tensor: &[f32], arena: &mut [f32]) {
-        for (position, &value) in self.positions().zip(tensor) {
-            arena[position] = value;
+        let columns = self.shape.columns as usize;
+        for (run, values) in self.runs().zip(tensor.chunks_exact(columns)) {
+            arena[run].copy_from_slice(values);
         }
     }
 
     /// Reads a tensor's logical elements from the arena.
     pub(super) fn load(&self, arena: &[f32]) -> Vec<f32> {
-        self.positions().map(|position| arena[position]).collect()
+        self.runs().flat_map(|run| &arena[run]).copied().collect()
     }
+}
+
+/// Writes the logical elements of all tensors into an arena, whose padding is zero.
+pub(super) fn arena_of(layouts: &[TensorLayout], tensors: &[Vec<f32>]) -> Vec<f32> {
+    let mut arena = vec![0.0; arena_elements(layouts) as usize];
+    layouts.iter().zip(tensors).for_each(|(layout, tensor)| layout.store(tensor, &mut arena));
+    arena
+}
+
+/// Reads the logical elements of all tensors from an arena, as bytes.
+pub(super) fn bytes_of(layouts: &[TensorLayout], arena: &[f32]) -> Vec<u8> {
+    // Little-endian, as every machine is that WebGPU runs on.
+    let runs = layouts.iter().flat_map(|layout| layout.runs());
+    runs.fold(Vec::new(), |mut bytes, run| {
+        bytes.extend_from_slice(bytemuck::cast_slice(&arena[run]));
+        bytes
+    })
 }
 
 /// Elements that the arenas have.
@@ -186,11 +206,9 @@ mod tests {
             let model = make().model;
             let layouts = tensor_layouts(&model, &model.stages(true).unwrap()).unwrap();
             let specs = model.tensors().unwrap();
-            let mut arena = vec![0.0; arena_elements(&layouts) as usize];
             let tensors: Vec<Vec<f32>> = specs.iter().map(|spec| vec![1.0; spec.elements()]).collect();
-            for (layout, tensor) in layouts.iter().zip(&tensors) {
-                layout.store(tensor, &mut arena);
-            }
+            let arena = arena_of(&layouts, &tensors);
+            assert_eq!(bytes_of(&layouts, &arena), results::weights_bytes(&tensors), "{}", model.name);
             let ones = arena.iter().filter(|&&v| v == 1.0).count();
             assert_eq!(ones, specs.iter().map(|spec| spec.elements()).sum::<usize>(), "{}", model.name);
             for ((layout, tensor), spec) in layouts.iter().zip(&tensors).zip(&specs) {

@@ -129,6 +129,10 @@ impl Backend for WgslBackend {
         self.input
     }
 
+    fn repeats_itself(&self) -> bool {
+        self.input == InputMode::Resident
+    }
+
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, Setup::of_input(self.input)).map(Some)
     }

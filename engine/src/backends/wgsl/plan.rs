@@ -51,6 +51,8 @@ pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     /// What precedes the first training step of each epoch, for jobs that shuffle.
     pub(super) shuffle: Option<Recording>,
+    /// What precedes the first training step of a segment, where the order of the samples lies on the device.
+    pub(super) mirror: Option<Recording>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
     /// The same with held-out samples, for jobs with early stopping.
@@ -70,13 +72,17 @@ pub(super) struct Plan {
 }
 
 /// Buffers that the trainer itself reads or writes, as places in the list.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Places {
     pub(super) params: usize,
     pub(super) steps: usize,
     pub(super) weights: usize,
     /// What products read of the weights in training, if that is not the weights themselves.
     pub(super) rounded_weights: Option<usize>,
+    /// What the optimiser remembers, and then averages of the weights if the job wants them.
+    pub(super) memories: Vec<usize>,
+    /// Order of the samples that are trained on, where it lies on the device.
+    pub(super) order: Option<usize>,
     pub(super) gradients: usize,
     pub(super) logits: usize,
     pub(super) results: usize,
@@ -100,7 +106,7 @@ impl Plan {
     ) -> Result<Self, EngineError> {
         let mut planner = Planner::new(job, setup, largest_binding, choices)?;
         planner.rows = most_rows(job.batches.batch_size, setup.devices);
-        let shuffle = planner.shuffle();
+        let (shuffle, mirror) = (planner.shuffle(), planner.mirror());
         planner.gather_training();
         planner.forward(Forward::Training);
         planner.softmax(planner.logits());
@@ -113,7 +119,7 @@ impl Plan {
         planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
-        let plan = planner.finish(Recordings { shuffle, training, evaluation, held_out });
+        let plan = planner.finish(Recordings { shuffle, mirror, training, evaluation, held_out });
         plan.check_bindings(most_rows(job.batches.batch_size, setup.devices), largest_binding)?;
         Ok(plan)
     }
@@ -122,13 +128,15 @@ impl Plan {
 impl Plan {
     /// What will be launched.
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
-        [&self.training, &self.evaluation].into_iter().chain(&self.held_out).chain(&self.shuffle)
+        let others = [&self.held_out, &self.shuffle, &self.mirror];
+        [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
     }
 }
 
 /// What a plan launches, until it is whole.
 struct Recordings {
     shuffle: Option<Recording>,
+    mirror: Option<Recording>,
     training: Recording,
     evaluation: Recording,
     held_out: Option<Recording>,
@@ -379,14 +387,17 @@ impl<'a> Planner<'a> {
     }
 
     fn finish(self, recordings: Recordings) -> Plan {
-        let Recordings { shuffle, training, evaluation, held_out } = recordings;
+        let Recordings { shuffle, mirror, training, evaluation, held_out } = recordings;
         let logits = self.values.last().map_or(0, |value| value.values);
         let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
         let products = self.builder.products().to_vec();
+        let order = self.order();
+        let memories = self.arenas.memories.iter().chain(&self.arenas.shadow).map(|range| range.buffer).collect();
         let (buffers, params) = self.builder.finish();
         Plan {
             buffers,
             shuffle,
+            mirror,
             training,
             evaluation,
             held_out,
@@ -399,6 +410,8 @@ impl<'a> Planner<'a> {
                 steps: self.steps,
                 weights: self.arenas.weights.buffer,
                 rounded_weights: self.arenas.rounded_weights.map(|range| range.buffer),
+                memories,
+                order,
                 gradients: self.arenas.gradients.buffer,
                 logits,
                 results: self.results,

@@ -42,8 +42,8 @@ pub(super) enum JobPart {
     MeanImage,
     /// The order in which samples are evaluated.
     Order(EvaluationSet),
-    /// The order in which they are trained on, where that is the same in every epoch.
-    FixedOrder,
+    /// The order in which they lie in the file, where training follows it.
+    FileOrder,
     /// Pictures or stories of half a data set, each sample filled up to whole words. All jobs share them.
     Images(Half),
     /// All jobs share them.

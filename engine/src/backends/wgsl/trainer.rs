@@ -2,21 +2,23 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use half::f16;
+use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
 use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
-use super::device::executor::Executor;
-use super::layout::{TensorLayout, arena_elements};
+use super::device::executor::{Commands, Executor};
+use super::layout::{TensorLayout, arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
-use super::recording::Exchange;
+use super::recording::{Exchange, JobPart, Recording};
 use super::setup::Setup;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
+use crate::training::Segments;
 use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
@@ -25,6 +27,7 @@ pub(super) struct WgslTrainer {
     job: Rc<TrainingJob>,
     buffers: Buffers,
     shuffle: Option<Executor>,
+    mirror: Option<Executor>,
     training: Executor,
     /// Where batches come from the host.
     streaming: Option<Streaming>,
@@ -105,22 +108,19 @@ impl WgslTrainer {
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
         let buffers = Buffers::of_job(&device, &plan.buffers, &plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;
-        let executor = |recording| Executor::new(&device, &buffers, recording, params, steps);
-        let shuffle = match &plan.shuffle {
-            Some(recording) => Some(executor(recording).await?),
-            None => None,
-        };
-        let held_out = match &plan.held_out {
-            Some(recording) => Some(executor(recording).await?),
-            None => None,
+        let executor = async |recording: &Recording| Executor::new(&device, &buffers, recording, params, steps).await;
+        let optional = async |recording: &Option<Recording>| match recording {
+            Some(recording) => executor(recording).await.map(Some),
+            None => Ok(None),
         };
         Ok(Self {
-            shuffle,
+            shuffle: optional(&plan.shuffle).await?,
+            mirror: optional(&plan.mirror).await?,
+            held_out: optional(&plan.held_out).await?,
             training: executor(&plan.training).await?,
             streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
             exchanges: plan.training.exchanges.clone(),
             evaluation: executor(&plan.evaluation).await?,
-            held_out,
             variants,
             bytes: plan.bytes(),
             tensors: plan.tensors,
@@ -177,6 +177,23 @@ impl WgslTrainer {
             }
         }
     }
+
+    /// Rounds weights that were restored to what products read of them. They have to be rounded as they were before: by the
+    /// host before the first step, and from then on by the device, whose rounding may be another.
+    async fn round_again(&self) -> Result<(), EngineError> {
+        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let mut commands = Commands::new(&self.device);
+        if self.step == 0 {
+            let contents = Contents { job: &self.job, tensors: &self.tensors, stored: self.device.stored() };
+            self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
+        } else {
+            self.write_table(0, &[Step::default()]);
+            // The last thing that a step does.
+            let launches = self.training.launches();
+            commands.add(&self.training, 0, launches - 1..launches);
+        }
+        self.device.submit(commands.finish()).await
+    }
 }
 
 #[async_trait(?Send)]
@@ -230,6 +247,35 @@ impl Trainer for WgslTrainer {
         let mut gradients = self.read_arena(self.places.gradients, Stored::F32).await?;
         gradients.iter_mut().for_each(|gradient| *gradient /= self.gradient_scale);
         Ok(self.tensors.iter().map(|layout| layout.load(&gradients)).collect())
+    }
+
+    fn begin_segment(&mut self, seed: u32) {
+        Rc::make_mut(&mut self.job).segments.begin(self.step, seed);
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        let weights = bytes_of(&self.tensors, &self.read_arena(self.places.weights, Stored::F32).await?);
+        let mut memory = Vec::new();
+        for &arena in &self.places.memories {
+            memory.append(&mut bytes_of(&self.tensors, &self.read_arena(arena, Stored::F32).await?));
+        }
+        Ok(StateBytes { weights, memory })
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        let lists = self.job.tensors_of_state(state)?;
+        let arenas = [self.places.weights].into_iter().chain(self.places.memories.iter().copied());
+        for (arena, tensors) in arenas.zip(&lists) {
+            let contents = arena_of(&self.tensors, tensors);
+            self.buffers.write(&self.device, arena, 0, bytemuck::cast_slice(&contents));
+        }
+        let job = Rc::make_mut(&mut self.job);
+        job.segments = segments.clone();
+        if let Some(order) = self.places.order {
+            self.buffers.write(&self.device, order, 0, bytemuck::cast_slice(&job.order_before(step)));
+        }
+        self.step = step;
+        self.round_again().await
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {

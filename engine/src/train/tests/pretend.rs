@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Target, WorkloadRecord};
+use results::{StateBytes, Target, Warning, WorkloadRecord};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
@@ -16,10 +16,11 @@ use crate::error::EngineError;
 use crate::measure::{Observer, Peaks};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
+use crate::train::proof::Proof;
 use crate::train::settings::Limits;
-use crate::train::{Edges, Event, NoMeter, empty_record};
+use crate::train::{Edges, Event, NoMeter, Witness, empty_record};
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
-use crate::training::{BatchPlan, Batching, SampleOrder};
+use crate::training::{BatchPlan, Batching, SampleOrder, Segments};
 use crate::workload::Training;
 
 /// A network that takes exactly as long as it is told and learns what it is told.
@@ -36,12 +37,21 @@ struct FakeTrainer {
     weights: Vec<Vec<f32>>,
     reading_seconds: f64,
     step: u64,
+    segments: Segments,
+    /// Changes with every step and with the seed of its segment.
+    state: u64,
+    /// Whether training again comes to another state.
+    is_unsteady: bool,
 }
 
 #[async_trait(?Send)]
 impl Trainer for FakeTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
+        for step in self.step..self.step + u64::from(steps) {
+            let seed = self.segments.seed_at(step).map_or(0, u64::from);
+            self.state = self.state.wrapping_mul(31).wrapping_add(seed + step);
+        }
         let losses = (self.step..self.step + u64::from(steps))
             .map(|step| match self.odd_loss {
                 Some((odd, loss)) if odd == step => loss,
@@ -66,6 +76,22 @@ impl Trainer for FakeTrainer {
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         self.now.set(self.now.get() + self.reading_seconds);
         Ok(self.weights.clone())
+    }
+
+    fn begin_segment(&mut self, seed: u32) {
+        self.segments.begin(self.step, seed);
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        self.now.set(self.now.get() + self.reading_seconds);
+        Ok(StateBytes { weights: self.state.to_le_bytes().to_vec(), memory: Vec::new() })
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        self.state = u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.is_unsteady);
+        self.step = step;
+        self.segments = segments.clone();
+        Ok(())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
@@ -170,6 +196,8 @@ pub(super) struct TrainingTest {
     pub(super) pause: Option<Pause>,
     /// How long it takes to read the weights, where somebody looks on; nothing where nobody does.
     pub(super) looked_on: Option<f64>,
+    /// Whether training again comes to another state.
+    pub(super) is_unsteady: bool,
 }
 
 impl TrainingTest {
@@ -186,6 +214,7 @@ impl TrainingTest {
             cancel_after: None,
             pause: None,
             looked_on: None,
+            is_unsteady: false,
         }
     }
 
@@ -195,6 +224,15 @@ impl TrainingTest {
     }
 
     pub(super) fn try_run(self) -> (Result<WorkloadRecord, EngineError>, Recorder) {
+        let (record, observer, _) = self.run_before(None);
+        (record, observer)
+    }
+
+    /// Runs it with a leaderboard that follows. Returns the warnings as well.
+    pub(super) fn run_before(
+        self,
+        witness: Option<&mut dyn Witness>,
+    ) -> (Result<WorkloadRecord, EngineError>, Recorder, Vec<Warning>) {
         let workload = crate::workload("keras-mnist-mlp").unwrap();
         let split = |samples| Split { images: vec![0; 784 * samples], labels: vec![0; samples] };
         let job = workload.job(Training {
@@ -224,6 +262,9 @@ impl TrainingTest {
             weights: job.initial_weights().unwrap(),
             reading_seconds: self.looked_on.unwrap_or(0.0),
             step: 0,
+            segments: Segments::default(),
+            state: 0,
+            is_unsteady: self.is_unsteady,
         };
         let mut record = empty_record(&workload, &job).unwrap();
         record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
@@ -239,20 +280,26 @@ impl TrainingTest {
             observer: &mut observer,
             clock: &FakeClock(now),
             meter: &mut NoMeter,
-            witness: None,
+            witness: witness.map(|witness| witness as &mut dyn Witness),
         };
         let mut progress = Progress::new(workload.name, 0, 1);
         let trained = pollster::block_on(async {
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
+            learning.proof = edges.witness.is_some().then(Proof::new);
             learning.train(&self.limits, 2, &mut edges).await?;
             if self.measure {
-                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await
-            } else {
-                Ok(())
+                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await?;
             }
+            learning.end_lap(&mut edges).await?;
+            learning.prove(&mut edges).await?;
+            Ok(std::mem::take(&mut learning.warnings))
         });
         record.timeline = progress.timeline(&edges);
         record.summary = results::summary::summarise(&record);
-        (trained.map(|()| record), observer)
+        let (warnings, trained) = match trained {
+            Ok(warnings) => (warnings, Ok(record)),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        (trained, observer, warnings)
     }
 }

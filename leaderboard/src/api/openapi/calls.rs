@@ -2,15 +2,17 @@
 
 use results::RunRecord;
 use results::api::{
-    AcceptedComparison, AcceptedRun, CheckpointAnswer, Comparing, ComparingQuery, DataSetList, DeviceHistory,
-    DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog, ModerationQuery,
-    RunList, RunStanding, SharedComparison, Standings, StandingsQuery, StartRun, StartedRun, StoredComparison,
-    StoredRun, TellCheckpoint, Verdict,
+    AcceptedComparison, AcceptedRun, CommitSegment, CommittedSegment, Comparing, ComparingQuery, DataSetList,
+    DeviceHistory, DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog,
+    ModerationQuery, OpenLap, OpenedLap, ProofWanted, ProvePart, RunList, RunStanding, SharedComparison, Standings,
+    StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
 };
 use results::badge::{Badge, BadgeQuery};
 use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use utoipa::openapi::path::HttpMethod;
+
+use super::refusals::{BAD_QUERY, RECORD, Refusal, TRAINING, UNKNOWN_COMPARISON, UNKNOWN_RUN};
 
 /// Makes the schema of a type known to the document and returns a reference to it.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
@@ -28,7 +30,7 @@ pub(super) struct Call {
     /// What is answered when all is well, with each status.
     pub(super) answers: &'static [(&'static str, &'static str, Option<Content>)],
     /// Codes of refusals by their status, beside those that any call may meet.
-    pub(super) refusals: &'static [(&'static str, &'static [&'static str])],
+    pub(super) refusals: &'static [Refusal],
 }
 
 #[derive(Clone, Copy)]
@@ -41,48 +43,6 @@ pub(super) enum Content {
 fn shape_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
-
-/// Met by any call.
-pub(super) const ANY: &[(&str, &[&str])] =
-    &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
-/// Met by what has a body.
-pub(super) const WITH_BODY: &[(&str, &[&str])] =
-    &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
-/// Met by what has a body of JSON.
-pub(super) const WITH_JSON: &[(&str, &[&str])] =
-    &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
-/// Met by what writes.
-pub(super) const WRITING: &[(&str, &[&str])] = &[("503", &["read_only"]), ("507", &["full"])];
-
-/// What is wrong with a record, as validation finds it.
-const RECORD: &[&str] = &[
-    "bad_hash",
-    "bad_name",
-    "control_character",
-    "duplicate_workload",
-    "empty",
-    "incomplete_suite",
-    "inconsistent",
-    "network_of_a_file",
-    "not_finite",
-    "not_increasing",
-    "nothing_completed",
-    "out_of_range",
-    "summary_mismatch",
-    "time_does_not_fit",
-    "too_long",
-    "too_many",
-    "too_precise",
-    "unknown_backend",
-    "unknown_schema_version",
-    "unknown_workload",
-    "wrong_checkpoint",
-    "wrong_work",
-];
-
-const UNKNOWN_RUN: (&str, &[&str]) = ("404", &["unknown_run"]);
-const UNKNOWN_COMPARISON: (&str, &[&str]) = ("404", &["unknown_comparison"]);
-const BAD_QUERY: (&str, &[&str]) = ("400", &["bad_query"]);
 
 /// What most calls are: reading, without anything of their own.
 const READING: Call = Call {
@@ -181,33 +141,49 @@ pub(super) const CALLS: &[Call] = &[
     },
     Call {
         method: HttpMethod::Post,
-        path: "/v1/runs/{id}/checkpoints",
-        summary: "Tells how far the training of a workload has come",
-        body: Some(Content::Json(shape_of::<TellCheckpoint>)),
-        answers: &[("200", "Whether its weights are wanted", Some(Content::Json(shape_of::<CheckpointAnswer>)))],
-        refusals: &[
-            ("403", &["wrong_nonce"]),
-            UNKNOWN_RUN,
-            ("409", &["already_submitted", "unexpected_checkpoint"]),
-            ("410", &["expired"]),
-            ("422", &["bad_hash", "bad_name", "unknown_workload"]),
-        ],
+        path: "/v1/runs/{id}/laps",
+        summary: "Begins a lap: segments of training that follow each other with nothing in between",
+        body: Some(Content::Json(shape_of::<OpenLap>)),
+        answers: &[("200", "Beacons of its first two segments", Some(Content::Json(shape_of::<OpenedLap>)))],
+        refusals: TRAINING,
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/runs/{id}/segments",
+        summary: "Commits to the state with which a segment ended",
+        body: Some(Content::Json(shape_of::<CommitSegment>)),
+        answers: &[(
+            "200",
+            "Beacon of the segment after the next one, unless the lap ends",
+            Some(Content::Json(shape_of::<CommittedSegment>)),
+        )],
+        refusals: TRAINING,
+        ..READING
+    },
+    Call {
+        method: HttpMethod::Post,
+        path: "/v1/runs/{id}/proof",
+        summary: "Ends the training of a workload, and sends hashes that are wanted",
+        body: Some(Content::Json(shape_of::<ProvePart>)),
+        answers: &[("200", "Hashes or states that are wanted next", Some(Content::Json(shape_of::<ProofWanted>)))],
+        refusals: TRAINING,
         ..READING
     },
     Call {
         method: HttpMethod::Put,
-        path: "/v1/runs/{id}/weights/{workload}/{number}",
-        summary: "Shows the weights of a checkpoint that were asked for",
+        path: "/v1/runs/{id}/states/{workload}/{step}",
+        summary: "Sends a state that is wanted",
         bearer: Some("nonce"),
         body: Some(Content::Other("application/octet-stream")),
-        answers: &[("204", "They are kept until they have been looked at", None)],
+        answers: &[("204", "It is kept until it has been looked at", None)],
         refusals: &[
             ("401", &["missing_nonce"]),
             ("403", &["wrong_nonce"]),
             UNKNOWN_RUN,
-            ("409", &["already_submitted", "unexpected_checkpoint"]),
+            ("409", &["already_submitted", "unexpected_segment"]),
             ("410", &["expired"]),
-            ("422", &["bad_name", "wrong_weights"]),
+            ("422", &["bad_name", "not_provable", "unknown_workload", "wrong_state"]),
         ],
         ..READING
     },

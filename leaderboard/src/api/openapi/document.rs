@@ -16,7 +16,8 @@ use utoipa::openapi::{
     ResponseBuilder, Type,
 };
 
-use super::calls::{ANY, CALLS, Call, Content, WITH_BODY, WITH_JSON, WRITING};
+use super::calls::{CALLS, Call, Content};
+use super::refusals::{ANY, WITH_BODY, WITH_JSON, WRITING};
 
 const SCHEMAS: &str = "/components/schemas";
 
@@ -145,9 +146,7 @@ fn path_parameters(path: &'static str) -> impl Iterator<Item = Parameter> {
     names.map(|name| {
         let (schema, meaning) = match name {
             "id" => (ObjectBuilder::new().schema_type(Type::String).pattern(Some("^[0-9a-f]{16}$")), "The run"),
-            "number" => {
-                (ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0_usize)), "The checkpoint, from 0")
-            }
+            "step" => (ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(0_usize)), "Steps done"),
             _ => (ObjectBuilder::new().schema_type(Type::String), "Its name"),
         };
         ParameterBuilder::new()

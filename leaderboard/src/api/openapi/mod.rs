@@ -7,6 +7,7 @@
 mod calls;
 mod document;
 mod page;
+mod refusals;
 
 use std::sync::OnceLock;
 

@@ -104,14 +104,14 @@ impl Client {
 
     /// Waits until a run was verified, and returns what it is then.
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
-        for _ in 0..6000 {
+        for _ in 0..30_000 {
             let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
             if !verdict.being_verified {
                 return verdict;
             }
             std::thread::sleep(Duration::from_millis(20));
         }
-        panic!("the run was not verified within two minutes");
+        panic!("the run was not verified within ten minutes");
     }
 
     /// A connection that has been answered once and is kept open.

@@ -1,18 +1,23 @@
 mod attack;
+pub(crate) mod cheat;
 pub(crate) mod client;
 pub(crate) mod database;
+pub(crate) mod invented;
 mod kept;
 pub(crate) mod people;
 pub(crate) mod postgres;
+pub(crate) mod pretended;
 pub(crate) mod process;
 #[cfg(target_os = "linux")]
 mod process_of_rehearsals;
 pub(crate) mod record;
 pub(crate) mod rehearsal;
+pub(crate) mod requests;
 pub(crate) mod server;
 #[cfg(target_os = "linux")]
 #[path = "../../../../engine/src/testing/skipped.rs"]
 mod skipped;
+pub(crate) mod tricks;
 
 pub(crate) use attack::while_attacked;
 pub(crate) use client::{Answer, Client};

@@ -4,8 +4,8 @@ use engine::{SUITES, Standard, SuiteDefinition};
 use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
-    Evaluation, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord, SCHEMA_VERSION,
-    Settings, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
+    Evaluation, FailureCause, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord,
+    SCHEMA_VERSION, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -158,6 +158,7 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         windows,
         peaks: vec![peak(last - 1), peak(last)],
         timeline: Vec::new(),
+        segments: Vec::new(),
         checkpoints: Vec::new(),
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
@@ -204,6 +205,29 @@ pub(crate) fn diverge(record: &mut WorkloadRecord) {
     record.evaluations.clear();
     let target = record.target.as_mut().unwrap();
     (target.reached_step, target.reached_seconds) = (None, None);
+}
+
+/// Sentence of a network that [`fail`]ed.
+pub(crate) const OUT_OF_MEMORY: &str = "the device ran out of memory: a test took all of it; try a smaller batch size";
+
+/// Makes it what the engine leaves of a network that the device could not hold.
+pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
+    record.outcome = Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY);
+    record.correctness = None;
+    record.settings.chance_accuracy = None;
+    record.cold_start = ColdStart::default();
+    record.first_losses.clear();
+    record.curve.clear();
+    record.evaluations.clear();
+    record.epochs.clear();
+    record.windows.clear();
+    record.peaks.clear();
+    record.segments.clear();
+    record.weight_samples.clear();
+    record.timeline = timeline;
+    let target = record.target.as_mut().unwrap();
+    (target.reached_seconds, target.reached_step) = (None, None);
+    record.summary = Summary::default();
 }
 
 /// Makes the samples of each window those of its steps.

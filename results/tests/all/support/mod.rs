@@ -49,6 +49,7 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
         windows: vec![Window { steps: 10, samples: 1000, seconds: epoch_seconds }; 3],
         peaks: Vec::new(),
         timeline: Vec::new(),
+        segments: Vec::new(),
         checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),

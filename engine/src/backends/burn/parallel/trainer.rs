@@ -148,8 +148,8 @@ impl Rehearsing for ParallelTrainer {
         &self.job
     }
 
-    fn state(&self) -> Vec<State> {
-        self.replicas.iter().map(Rehearsing::state).collect()
+    fn learned(&self) -> Vec<State> {
+        self.replicas.iter().map(Rehearsing::learned).collect()
     }
 
     fn jump(&mut self, step: u64) {

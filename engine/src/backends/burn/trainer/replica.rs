@@ -45,8 +45,8 @@ struct Outcome {
 impl BurnTrainer {
     /// Begins a step on a share that has samples.
     pub(in super::super) fn begin_share(&mut self, share: Step) -> Passage {
-        self.begin_epoch(share.epoch);
-        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order, &share);
+        self.order.advance(&self.job, self.step);
+        let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &share);
         Passage {
             made: self.network.begin(&share, batch.input),
             step: share,

@@ -19,7 +19,7 @@ pub(in super::super) trait Rehearsing: Trainer {
     /// What training changes.
     type State;
     fn job(&self) -> &TrainingJob;
-    fn state(&self) -> Self::State;
+    fn learned(&self) -> Self::State;
     /// Goes on with the step of this number.
     fn jump(&mut self, step: u64);
     /// Begins again, with the state that it had at the start.
@@ -38,7 +38,7 @@ pub(in super::super) async fn warm_up(
     if first_use == FirstUse::Ordinary {
         return Ok(());
     }
-    let start = trainer.state();
+    let start = trainer.learned();
     let begin = clock.now_seconds();
     trainer.train_steps(1).await?;
     let samples = trainer.job().data.test.samples().min(test_batch(trainer.job()));

@@ -8,6 +8,7 @@ mod embedding;
 mod gather;
 mod gather_augmented;
 mod images;
+mod mirror_order;
 mod optimizers;
 mod peak;
 mod pool;

@@ -8,8 +8,8 @@ use super::{bytes, launch, runner, step, with_device};
 fn shuffle_equals_its_twin() {
     with_device(|device| {
         let check = |(samples, first, seed, epoch): (u32, u32, u32, u32)| {
-            let params = Shuffle { samples, first, stream: 2000, seed };
-            let step = Step { epoch, ..step(1) };
+            let params = Shuffle { samples, first, stream: 2000, reserved: 0 };
+            let step = Step { epoch, seed, ..step(1) };
             let mut expected = vec![0; samples as usize];
             let found = launch(device, "shuffle", &params, &step, &[bytes(&expected)], u64::from(samples));
             twin::shuffle(&params, &step, &mut expected);

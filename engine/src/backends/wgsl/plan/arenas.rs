@@ -21,6 +21,8 @@ pub(super) struct Arenas {
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
+    /// What the optimiser remembers.
+    pub(super) memories: Vec<BufferRange>,
     /// Averages of the weights, if the job wants them.
     pub(super) shadow: Option<BufferRange>,
     /// As many zeros as the longest bias has elements.
@@ -52,6 +54,9 @@ impl Arenas {
             stored,
             gradients: builder.floats("gradients", u64::from(elements)),
             blocks: builder.part("block multipliers", blocks, JobPart::BlockMultipliers),
+            memories: (0..job.optimizer.rule.states())
+                .map(|_| builder.floats("optimiser state", u64::from(elements)))
+                .collect(),
             shadow: job.average.map(|_| builder.part("averaged weights", bytes(4), JobPart::Weights)),
             zeros: builder.floats("zeros", u64::from(widest)),
         }
@@ -91,10 +96,5 @@ impl Arenas {
         if self.read != self.weights {
             self.round_weights(results, builder);
         }
-    }
-
-    /// So many arenas of zeros for what an optimiser remembers.
-    pub(super) fn states(&self, count: usize, builder: &mut Builder) -> Vec<BufferRange> {
-        (0..count).map(|_| builder.floats("optimiser state", u64::from(self.elements))).collect()
     }
 }

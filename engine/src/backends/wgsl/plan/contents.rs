@@ -7,7 +7,7 @@ use half::f16;
 use shaders::Stored;
 use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers};
 
-use super::super::layout::{TensorLayout, arena_elements};
+use super::super::layout::{TensorLayout, arena_elements, arena_of};
 use super::super::recording::{Half, JobPart};
 use crate::data::Split;
 use crate::error::EngineError;
@@ -40,7 +40,7 @@ impl<'a> Contents<'a> {
             JobPart::BlockMultipliers => Cow::Owned(bytemuck::cast_slice(&self.block_multipliers()?).to_vec()),
             JobPart::MeanImage => Cow::Borrowed(bytemuck::cast_slice(self.job.data.mean_image())),
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
-            JobPart::FixedOrder => Cow::Owned(bytemuck::cast_slice(&self.job.batches.order(0)).to_vec()),
+            JobPart::FileOrder => Cow::Owned(bytemuck::cast_slice(&self.job.order_before(0)).to_vec()),
             JobPart::Images(half) => in_whole_words(self.half(half)),
             // Little-endian, as every machine is that WebGPU runs on.
             JobPart::Labels(half) => padded(bytemuck::cast_slice(&self.half(half).labels)),
@@ -55,11 +55,7 @@ impl<'a> Contents<'a> {
     }
 
     fn weights(&self) -> Result<Vec<f32>, EngineError> {
-        let mut weights = vec![0.0; arena_elements(self.tensors) as usize];
-        for (initial, layout) in self.job.initial_weights()?.iter().zip(self.tensors) {
-            layout.store(initial, &mut weights);
-        }
-        Ok(weights)
+        Ok(arena_of(self.tensors, &self.job.initial_weights()?))
     }
 
     fn rounded_weights(&self) -> Result<Vec<u8>, EngineError> {

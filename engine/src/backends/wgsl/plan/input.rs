@@ -1,5 +1,5 @@
 use results::InputMode;
-use shaders::params::{LocalContrast, Shuffle, Standardize};
+use shaders::params::{LocalContrast, MirrorOrder, Shuffle, Standardize};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Half, JobPart, Recording};
@@ -11,7 +11,7 @@ use crate::model::Stages;
 use crate::preprocessing::{GatherKind, Preprocessing};
 use crate::random::stream;
 use crate::trainer::{EvaluationSet, TrainingJob};
-use crate::training::{BatchPlan, Normalization, SampleOrder, TestView};
+use crate::training::{Normalization, SampleOrder, TestView};
 
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
@@ -90,11 +90,11 @@ fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange
     builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
 }
 
-/// The order of the samples that are trained on: one that stays, or what `shuffle` writes for each epoch.
+/// The order of the samples that are trained on: that of the file, or what `shuffle` writes for each epoch.
 fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
     let bytes = 4 * u64::from(job.batches.samples);
     match job.batches.order {
-        SampleOrder::File => builder.part("order", bytes, JobPart::FixedOrder),
+        SampleOrder::File => builder.part("order", bytes, JobPart::FileOrder),
         SampleOrder::Shuffled => builder.zeros("order", bytes),
     }
 }
@@ -147,14 +147,29 @@ impl Planner<'_> {
     /// Puts the samples of an epoch into its order, if epochs have orders of their own.
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
-        let BatchPlan { first, seed, .. } = self.job.batches;
         // What is streamed comes in the order of the epoch.
         let shuffles = self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none();
         shuffles.then(|| {
-            let params = Shuffle { samples, first, stream: stream::SHUFFLE, seed };
+            let first = self.job.batches.first;
+            let params = Shuffle { samples, first, stream: stream::SHUFFLE, reserved: 0 };
             self.builder.dispatch("shuffle", &params, &[order], u64::from(samples));
             self.builder.take_recording()
         })
+    }
+
+    /// Mirrors the rest of the order where a segment begins.
+    pub(super) fn mirror(&mut self) -> Option<Recording> {
+        let SplitBuffers { order, samples, .. } = self.input.training;
+        self.input.streamed.is_none().then(|| {
+            let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
+            self.builder.dispatch("mirror_order", &params, &[order], u64::from(samples));
+            self.builder.take_recording()
+        })
+    }
+
+    /// The buffer with the order of the samples that are trained on, where the whole set lies on the device.
+    pub(super) fn order(&self) -> Option<usize> {
+        self.input.streamed.is_none().then_some(self.input.training.order.buffer)
     }
 
     pub(super) fn gather_training(&mut self) {

@@ -48,7 +48,7 @@ impl Planner<'_> {
         let Arenas { blocks, gradients, weights, .. } = self.arenas;
         let gradients = self.limited(gradients);
         let mut bindings = vec![blocks, gradients, weights];
-        bindings.extend(self.arenas.states(rule.states(), &mut self.builder));
+        bindings.extend_from_slice(&self.arenas.memories);
         let invocations = u64::from(self.arenas.elements / 4);
         self.builder.dispatch(kernel, &params, &bindings, invocations);
         if let Some(shadow) = self.arenas.shadow {

@@ -1,14 +1,13 @@
 use super::super::plan::Streamed;
 use crate::data::Split;
 use crate::trainer::TrainingJob;
+use crate::training::Order;
 
 /// Batches of the next steps, gathered on the host as they will lie on the device. They have the samples that the device
 /// would pick, in the same order.
 pub(super) struct HostBatches {
     place: Streamed,
-    /// Of the epoch that was gathered from last.
-    order: Vec<u32>,
-    epoch: Option<u32>,
+    order: Order,
     pub(super) images: Vec<u8>,
     pub(super) labels: Vec<u16>,
     pub(super) numbers: Vec<u32>,
@@ -19,8 +18,7 @@ impl HostBatches {
         let samples = (place.steps * place.rows) as usize;
         Self {
             place,
-            order: Vec::new(),
-            epoch: None,
+            order: Order::default(),
             images: Vec::with_capacity(samples * place.sample_bytes),
             labels: Vec::with_capacity(samples),
             numbers: Vec::with_capacity(samples),
@@ -40,15 +38,13 @@ impl HostBatches {
     /// Adds the batch of a step after those that were gathered since the last [`Self::clear`].
     pub(super) fn gather(&mut self, job: &TrainingJob, step: u64) {
         let batch = job.batches.step(step);
-        if self.epoch != Some(batch.epoch) {
-            self.order = job.batches.order(batch.epoch);
-            self.epoch = Some(batch.epoch);
-        }
+        self.order.advance(job, step);
+        let order = &self.order.samples;
         let Split { images, labels, .. } = &job.data.train;
         let features = images.len() / labels.len().max(1);
         let rows_before = self.labels.len();
         for row in 0..batch.count {
-            let number = self.order[(batch.offset + row) as usize % self.order.len()];
+            let number = order[(batch.offset + row) as usize % order.len()];
             let sample = number as usize;
             self.images.extend_from_slice(&images[sample * features..][..features]);
             // Samples are whole words on the device.

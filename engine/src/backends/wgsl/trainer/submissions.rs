@@ -97,8 +97,11 @@ impl WgslTrainer {
             let row = next.slot % STEP_ROWS;
             let step = step(next.slot);
             table.push(step);
-            if let (Work::Training, Some(shuffle), 0, 0) = (work, &self.shuffle, step.offset, next.launch) {
-                commands.add(shuffle, row, 0..shuffle.launches());
+            let changes = [(&self.shuffle, step.offset == 0), (&self.mirror, step.mirror_rest == 1)];
+            for (change, is_due) in changes {
+                if let (Work::Training, 0, Some(change), true) = (work, next.launch, change, is_due) {
+                    commands.add(change, row, 0..change.launches());
+                }
             }
             next.launch = launches.end;
             commands.add(executor, row, launches);

@@ -9,8 +9,10 @@ use super::super::WgslBackend;
 use super::super::device::Counts;
 use super::super::kernel_tests::with_device;
 use super::super::plan::STEP_ROWS;
+use super::super::workload_tests::narrow_job;
 use super::*;
 use crate::backends::reference::ReferenceBackend;
+use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
 use crate::data::{DataSet, Split, data_set};
 use crate::testing::{has_everything, narrow, shallow, skipped};
 use crate::train::Limit;
@@ -286,5 +288,20 @@ fn what_a_device_remembered_for_a_workload_is_given_back_when_it_recovers() {
         assert!(again < first, "{again} of {first}: the data set is remembered");
         pollster::block_on(backend_on(device).recover()).unwrap();
         assert_eq!(buffers(), first, "the data set is uploaded again");
+    });
+}
+
+#[test]
+fn segments_train_again_to_the_last_bit_and_as_the_reference() {
+    with_device(|device| {
+        // What differs in f16 is the rounding of weights that were restored.
+        let tried = if device.stored() == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
+        for name in tried {
+            let job = narrow_job(&crate::workload(name).unwrap());
+            let found = repeated(&backend_on(device), &job);
+            if device.stored() == Stored::F32 {
+                assert_close(&job, &found, &repeated(&ReferenceBackend::<f32>::new(), &job));
+            }
+        }
     });
 }

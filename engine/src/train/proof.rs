@@ -1,0 +1,368 @@
+//! A training that a leaderboard follows segment by segment, and what the leaderboard wants to see of it afterwards.
+//! docs/PROOF.md describes the protocol.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use results::api::{PartHashes, WantedHashes};
+use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
+
+use super::learning::Learning;
+use super::witness::{Commitment, PendingBeacon};
+use super::{Edges, Event};
+use crate::error::EngineError;
+use crate::trainer::Backend;
+use crate::training::{Segments, segment_seed};
+use crate::workload::Workload;
+
+/// States of at most this many bytes are kept, so that few steps are trained again.
+const MAX_KEPT_BYTES: usize = 64 << 20;
+/// A leaderboard that wants to see more than this is not one.
+const MAX_REQUESTS: u32 = 100;
+/// A window lasts this multiple of reading and hashing a state, which so takes at most 2.5 % of the time.
+pub(super) const COMMITMENTS_OF_WINDOW: f64 = 40.0;
+
+/// What a leaderboard has been sent of a training, and what is kept to train parts of it again.
+#[derive(Default)]
+pub(super) struct Proof {
+    lap: Option<Lap>,
+    segments: Segments,
+    /// Hashes that were sent, by step: training again must come to the same.
+    sent: BTreeMap<u64, String>,
+    /// Losses of each segment's steps, by its first step.
+    losses: BTreeMap<u64, Vec<f32>>,
+    kept: Kept,
+    /// Seconds of the last reading and hashing of a state.
+    pub(super) commitment_seconds: f64,
+    /// Whether the windows until here only warm the device up: those that count have a lap of their own.
+    is_warming_up: bool,
+}
+
+/// Segments that follow each other with nothing in between.
+struct Lap {
+    /// Beacons of the next segments.
+    beacons: VecDeque<Beacon>,
+    /// Answer to the latest commitment but one, which brings the next beacon.
+    pending: Option<PendingBeacon>,
+    /// The latest one. It is sent when it is clear what follows.
+    unsent: Option<Commitment>,
+}
+
+/// States by the steps before them, evenly spread over the training.
+#[derive(Default)]
+struct Kept {
+    states: BTreeMap<u64, StateBytes>,
+    bytes: usize,
+    /// The latest one, which has just been hashed.
+    latest: Option<(u64, StateBytes)>,
+    /// States that are wanted for sure or probably.
+    pinned: BTreeMap<Pin, (u64, StateBytes)>,
+    /// Segments from one kept state to the next, and segments since the last one.
+    stride: u32,
+    since: u32,
+}
+
+/// Why a state is kept whatever the spacing of the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Pin {
+    /// It was evaluated last.
+    Tested,
+    /// With it the target was reached.
+    Target,
+    /// The part of this draw begins with it.
+    Part(u32),
+}
+
+/// Why a proof ends.
+enum Broken {
+    /// The leaderboard does not answer, or refuses: the run goes on without it.
+    Witness(String),
+    Engine(EngineError),
+}
+
+impl From<EngineError> for Broken {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<String> for Broken {
+    fn from(reason: String) -> Self {
+        Self::Witness(reason)
+    }
+}
+
+/// Returns why nobody can prove a training of `workload` on `backend`, as a part of a sentence; nothing where it can be.
+pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
+    if !backend.repeats_itself() {
+        Some("this back end does not give the same bits when it trains again")
+    } else if !workload.is_provable() {
+        Some("its images are mirrored in every other epoch, which no single segment decides")
+    } else {
+        None
+    }
+}
+
+impl Proof {
+    pub(super) fn new() -> Self {
+        Self { is_warming_up: true, ..Self::default() }
+    }
+
+    /// Keeps the state with which the last segment ended.
+    pub(super) fn pin(&mut self, pin: Pin) {
+        if let Some(latest) = self.kept.latest.clone() {
+            self.kept.pinned.insert(pin, latest);
+        }
+    }
+}
+
+impl Kept {
+    fn keep(&mut self, step: u64, state: StateBytes) {
+        self.latest = Some((step, state.clone()));
+        self.since += 1;
+        if self.since < self.stride {
+            return;
+        }
+        self.since = 0;
+        self.bytes += state.weights.len() + state.memory.len();
+        self.states.insert(step, state);
+        while self.bytes > MAX_KEPT_BYTES && self.states.len() > 1 {
+            // The first one stays, so that there is a state before every step.
+            let every_other = self.states.keys().copied().skip(1).step_by(2).collect::<Vec<_>>();
+            for step in every_other {
+                let state = self.states.remove(&step);
+                self.bytes -= state.map_or(0, |state| state.weights.len() + state.memory.len());
+            }
+            self.stride = 2 * self.stride.max(1);
+        }
+    }
+
+    fn before(&self, step: u64) -> Option<(u64, &StateBytes)> {
+        let kept = self.states.range(..=step).next_back().map(|(&step, state)| (step, state));
+        let pinned = self.pinned.values().map(|(step, state)| (*step, state)).filter(|&(pinned, _)| pinned <= step);
+        kept.into_iter().chain(pinned).max_by_key(|&(step, _)| step)
+    }
+}
+
+impl Learning<'_> {
+    /// Begins a segment, if a leaderboard follows this training. Returns its beacon.
+    pub(super) async fn begin_segment(&mut self, edges: &mut Edges<'_>) -> Result<Option<Beacon>, EngineError> {
+        let phase = self.progress.now();
+        if self.proof.as_ref().is_some_and(|proof| proof.is_warming_up) && self.is_warm() {
+            self.end_lap(edges).await?;
+        }
+        let Some(mut proof) = self.proof.take() else { return Ok(None) };
+        let begun = self.next_beacon(&mut proof, edges).await;
+        self.proof = Some(proof);
+        if let Some(phase) = phase {
+            self.progress.phase(edges, phase);
+        }
+        let beacon = self.unless_broken(begun, edges)?;
+        if let (Some(beacon), Some(proof)) = (beacon, &mut self.proof) {
+            let seed = segment_seed(beacon, self.job.seed);
+            proof.segments.begin(self.step, seed);
+            self.trainer.begin_segment(seed);
+        }
+        Ok(beacon)
+    }
+
+    /// Commits to the state with which a segment ended.
+    pub(super) async fn end_segment(
+        &mut self,
+        beacon: Beacon,
+        losses: &[f64],
+        edges: &Edges<'_>,
+    ) -> Result<(), EngineError> {
+        let start = edges.clock.now_seconds();
+        let state = self.trainer.state().await?;
+        let state_sha256 = state.sha256();
+        let step = self.step;
+        #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
+        let losses: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
+        let Some(proof) = &mut self.proof else { return Ok(()) };
+        let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
+        if let Some(lap) = &mut proof.lap {
+            lap.unsent = Some(Commitment {
+                workload: self.record.workload.clone(),
+                segment,
+                step,
+                state_sha256: state_sha256.clone(),
+                losses_sha256: losses_sha256(&losses),
+                ends_lap: false,
+            });
+        }
+        proof.losses.insert(step - losses.len() as u64, losses);
+        proof.sent.insert(step, state_sha256.clone());
+        proof.kept.keep(step, state);
+        proof.commitment_seconds = edges.clock.now_seconds() - start;
+        self.record.segments.push(Segment { beacon, state_sha256 });
+        Ok(())
+    }
+
+    /// Tells the leaderboard that something other than training follows.
+    pub(super) async fn end_lap(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let is_warm = self.is_warm();
+        let Some(proof) = &mut self.proof else { return Ok(()) };
+        proof.is_warming_up &= !is_warm;
+        let Some(lap) = proof.lap.take() else { return Ok(()) };
+        self.progress.phase(edges, Phase::Proving);
+        let ended = lap.end(edges).await;
+        self.unless_broken(ended.map(Some), edges).map(drop)
+    }
+
+    /// Shows the leaderboard what it wants to see of a training that has come to its end: parts are trained again.
+    pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let Some(mut proof) = self.proof.take() else { return Ok(()) };
+        let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
+        self.progress.phase(edges, Phase::Proving);
+        match self.show_all(&mut proof, tested_step, edges).await {
+            // The next workload may be proven.
+            Err(Broken::Witness(reason)) => self.warn_unproven(reason, edges),
+            shown => self.unless_broken(shown.map(Some), edges).map(drop)?,
+        }
+        Ok(())
+    }
+
+    async fn next_beacon(&mut self, proof: &mut Proof, edges: &mut Edges<'_>) -> Result<Option<Beacon>, Broken> {
+        let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
+        let workload = &self.record.workload;
+        if let Some(lap) = &mut proof.lap {
+            if let Some(pending) = lap.pending.take() {
+                lap.beacons.extend(pending.await?);
+            }
+            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+            lap.pending = lap.unsent.take().map(|commitment| witness.commit(commitment));
+        } else {
+            self.progress.phase(edges, Phase::Proving);
+            if proof.sent.is_empty() {
+                let state = self.trainer.state().await?;
+                proof.sent.insert(self.step, state.sha256());
+                proof.kept.keep(self.step, state);
+            }
+            let state_sha256 = &proof.sent[&self.step];
+            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+            let beacons = witness.open_lap(workload, segment, state_sha256).await?;
+            proof.lap = Some(Lap { beacons: beacons.into(), pending: None, unsent: None });
+        }
+        let lap = proof.lap.as_mut();
+        let beacon = lap.and_then(|lap| lap.beacons.pop_front());
+        beacon.map(Some).ok_or_else(|| Broken::Witness("the leaderboard gave no beacon".to_owned()))
+    }
+
+    async fn show_all(&mut self, proof: &mut Proof, tested_step: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
+        let workload = self.record.workload.clone();
+        let target_step = self.record.target.as_ref().and_then(|target| target.reached_step);
+        let mut hashes = None;
+        for _ in 0..MAX_REQUESTS {
+            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+            let wanted = witness.prove(&workload, tested_step, target_step, hashes.take()).await?;
+            if let Some(wanted) = wanted.hashes {
+                hashes = Some(self.hashes_inside(proof, wanted, edges).await?);
+                continue;
+            }
+            if wanted.states.is_empty() {
+                return Ok(());
+            }
+            for of in wanted.states {
+                let state = self.state_after(proof, of.step, edges).await?;
+                let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+                witness.show(&workload, of.step, state.body(of.weights_only)).await?;
+            }
+        }
+        Err(Broken::Witness("the leaderboard wants to see ever more of it".to_owned()))
+    }
+
+    /// Trains a part again and hashes states inside of it.
+    async fn hashes_inside(
+        &mut self,
+        proof: &mut Proof,
+        wanted: WantedHashes,
+        edges: &mut Edges<'_>,
+    ) -> Result<PartHashes, Broken> {
+        let WantedHashes { draw, steps, at, losses } = wanted;
+        let losses = if losses { proof.losses.get(&steps[0]).cloned().unwrap_or_default() } else { Vec::new() };
+        let begin = self.state_after(proof, steps[0], edges).await?;
+        self.trainer.restore(&begin, steps[0], &proof.segments).await?;
+        proof.kept.pinned.insert(Pin::Part(draw), (steps[0], begin));
+        let mut step = steps[0];
+        let mut state_sha256 = Vec::new();
+        for next in at.into_iter().chain([steps[1]]) {
+            let more = next.checked_sub(step).filter(|&more| more > 0);
+            self.train_again(more.ok_or("the leaderboard wants steps out of order".to_owned())?, edges).await?;
+            step = next;
+            let sha256 = self.trainer.state().await?.sha256();
+            if *proof.sent.entry(step).or_insert_with(|| sha256.clone()) != sha256 {
+                return Err(Broken::Witness("training again did not come to the same state".to_owned()));
+            }
+            state_sha256.push(sha256);
+        }
+        // The state at the end is known.
+        state_sha256.pop();
+        Ok(PartHashes { draw, steps, state_sha256, losses })
+    }
+
+    /// Returns the state after `step` steps, trained again from the nearest one that was kept.
+    async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<StateBytes, Broken> {
+        if step > self.step {
+            return Err(Broken::Witness("the leaderboard wants a step that was never trained".to_owned()));
+        }
+        let (kept, state) = proof.kept.before(step).ok_or("no state was kept".to_owned())?;
+        if kept == step {
+            return Ok(state.clone());
+        }
+        self.trainer.restore(state, kept, &proof.segments).await?;
+        self.train_again(step - kept, edges).await?;
+        Ok(self.trainer.state().await?)
+    }
+
+    /// Trains in windows, between which a run can wait and be cancelled.
+    async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
+        let mut left = steps;
+        while left > 0 {
+            self.pause(edges).await;
+            if edges.observer.cancelled() {
+                return Err(Broken::Witness("it was cancelled".to_owned()));
+            }
+            let steps = self.steps_of_window(self.step + left, f64::INFINITY);
+            self.trainer.train_steps(steps).await?;
+            left -= u64::from(steps);
+        }
+        Ok(())
+    }
+
+    /// Goes on without the leaderboard where that is what broke.
+    fn unless_broken<T>(
+        &mut self,
+        result: Result<Option<T>, Broken>,
+        edges: &mut Edges<'_>,
+    ) -> Result<Option<T>, EngineError> {
+        match result {
+            Ok(value) => Ok(value),
+            Err(Broken::Engine(error)) => Err(error),
+            Err(Broken::Witness(reason)) => {
+                self.proof = None;
+                edges.witness = None;
+                self.warn_unproven(reason, edges);
+                Ok(None)
+            }
+        }
+    }
+
+    fn warn_unproven(&mut self, reason: String, edges: &mut Edges<'_>) {
+        let warning = Warning::CheckpointMissed { workload: self.record.workload.clone(), reason };
+        edges.observer.event(&Event::Warned { warning: warning.clone() });
+        self.warnings.push(warning);
+    }
+}
+
+impl Lap {
+    async fn end(self, edges: &mut Edges<'_>) -> Result<(), Broken> {
+        if let Some(pending) = self.pending {
+            pending.await?;
+        }
+        let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+        if let Some(commitment) = self.unsent {
+            witness.commit(Commitment { ends_lap: true, ..commitment }).await?;
+        }
+        Ok(())
+    }
+}

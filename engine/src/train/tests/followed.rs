@@ -1,0 +1,147 @@
+//! Trainings that a leaderboard follows.
+
+use async_trait::async_trait;
+use results::api::{PartHashes, ProofWanted, WantedHashes, WantedState};
+use results::{Beacon, Phase, Warning};
+
+use super::pretend::TrainingTest;
+use crate::train::{Commitment, PendingBeacon, Witness};
+
+/// A leaderboard that numbers its beacons and keeps what it is sent.
+#[derive(Default)]
+struct Follower {
+    /// First segments of laps, with the hash of the state.
+    opened: Vec<(u32, String)>,
+    commitments: Vec<Commitment>,
+    hashes: Vec<PartHashes>,
+    states: Vec<(u64, Vec<u8>)>,
+    /// What it wants, one after the other.
+    wanted: Vec<ProofWanted>,
+    /// It no longer answers after as many commitments.
+    silent_after: Option<usize>,
+}
+
+fn beacon(segment: u32) -> Beacon {
+    Beacon(std::array::from_fn(|i| if i == 0 { u8::try_from(segment).unwrap() } else { 0 }))
+}
+
+#[async_trait(?Send)]
+impl Witness for Follower {
+    async fn open_lap(&mut self, _: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        self.opened.push((segment, state_sha256.to_owned()));
+        Ok([beacon(segment), beacon(segment + 1)])
+    }
+
+    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+        let next = (!commitment.ends_lap).then(|| beacon(commitment.segment + 2));
+        self.commitments.push(commitment);
+        let is_silent = self.silent_after.is_some_and(|most| self.commitments.len() > most);
+        Box::pin(async move { if is_silent { Err("it does not answer".to_owned()) } else { Ok(next) } })
+    }
+
+    async fn prove(
+        &mut self,
+        _: &str,
+        _: u64,
+        _: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        self.hashes.extend(hashes);
+        Ok(if self.wanted.is_empty() { ProofWanted::default() } else { self.wanted.remove(0) })
+    }
+
+    async fn show(&mut self, _: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
+        self.states.push((step, state));
+        Ok(())
+    }
+}
+
+#[test]
+fn each_window_is_a_segment_with_its_own_beacon() {
+    let mut follower = Follower::default();
+    let (record, _, warnings) = TrainingTest::new(0.3).run_before(Some(&mut follower));
+    let record = record.unwrap();
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(record.segments.len(), record.windows.len());
+    let trained: f64 = record.windows.iter().map(|window| window.seconds).sum();
+    let named = record.timeline.iter().filter(|of| of.phase == Phase::Training).map(|of| of.seconds).sum::<f64>();
+    assert!((named - trained).abs() < 1e-9, "{named} and {trained}");
+    let mut step = 0;
+    for (number, ((segment, window), commitment)) in
+        (0..).zip(record.segments.iter().zip(&record.windows).zip(&follower.commitments))
+    {
+        step += u64::from(window.steps);
+        assert_eq!((segment.beacon, commitment.segment, commitment.step), (beacon(number), number, step));
+        assert_eq!(segment.state_sha256, commitment.state_sha256);
+    }
+}
+
+#[test]
+fn laps_end_before_evaluations_and_after_the_warm_up() {
+    let mut follower = Follower::default();
+    let record = TrainingTest::new(0.3).run_before(Some(&mut follower)).0.unwrap();
+    let ends: Vec<u64> = follower.commitments.iter().filter(|of| of.ends_lap).map(|of| of.step).collect();
+    for evaluation in &record.evaluations {
+        assert!(ends.contains(&evaluation.step), "{ends:?}");
+    }
+    assert_eq!(ends.len(), record.evaluations.len() + 1, "{ends:?}");
+    assert_eq!(follower.opened.len(), ends.len());
+    let warm_up = record.windows.iter().take_while(|window| window.steps < 4).count();
+    assert_eq!(follower.opened[1].0 as usize, warm_up.max(1) + 1);
+    assert_eq!(follower.opened[1].1, record.segments[follower.opened[1].0 as usize - 1].state_sha256);
+}
+
+#[test]
+fn parts_are_trained_again_to_the_same_states() {
+    let record = TrainingTest::new(0.3).run_before(Some(&mut Follower::default())).0.unwrap();
+    let begin: u64 = record.windows[..4].iter().map(|window| u64::from(window.steps)).sum();
+    let steps = [begin, begin + u64::from(record.windows[4].steps)];
+    let hashes = WantedHashes { draw: 0, steps, at: vec![begin + 1, begin + 3], losses: true };
+    let states =
+        vec![WantedState { step: begin + 1, weights_only: false }, WantedState { step: steps[1], weights_only: true }];
+    let mut follower = Follower {
+        wanted: vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }, ProofWanted { hashes: None, states }],
+        ..Follower::default()
+    };
+    let (record, _, warnings) = TrainingTest::new(0.3).run_before(Some(&mut follower));
+    assert!(warnings.is_empty(), "{warnings:?}");
+    assert_eq!(follower.hashes[0].state_sha256.len(), 2);
+    assert_eq!(results::losses_sha256(&follower.hashes[0].losses), follower.commitments[4].losses_sha256);
+    let joined = |body: &[u8]| results::StateBytes::joined_sha256(&body[..8], &body[8..]);
+    let no_memory = results::StateBytes { weights: Vec::new(), memory: Vec::new() }.body(true);
+    let [(_, inside), (_, end)] = follower.states.as_slice() else { panic!("two states") };
+    assert_eq!(joined(&[inside.as_slice(), &no_memory].concat()), follower.hashes[0].state_sha256[0]);
+    assert_eq!(joined(end), record.unwrap().segments[4].state_sha256);
+}
+
+#[test]
+fn training_that_does_not_repeat_ends_the_proof_with_the_reason() {
+    let hashes = WantedHashes { draw: 0, steps: [1, 5], at: vec![2], losses: false };
+    let wanted = vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }];
+    let mut follower = Follower { wanted, ..Follower::default() };
+    let test = TrainingTest { is_unsteady: true, ..TrainingTest::new(0.3) };
+    let (_, _, warnings) = test.run_before(Some(&mut follower));
+    let [Warning::CheckpointMissed { reason, .. }] = warnings.as_slice() else { panic!("{warnings:?}") };
+    assert!(reason.contains("same state"), "{reason}");
+}
+
+#[test]
+fn a_silent_leaderboard_leaves_a_complete_run() {
+    let mut follower = Follower { silent_after: Some(3), ..Follower::default() };
+    let (record, _, warnings) = TrainingTest::new(0.3).run_before(Some(&mut follower));
+    let record = record.unwrap();
+    assert_eq!(record.windows.iter().map(|window| window.steps).sum::<u32>(), 200);
+    assert!(record.segments.len() < record.windows.len());
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+}
+
+#[test]
+fn a_window_is_forty_times_as_long_as_a_commitment() {
+    let mut follower = Follower::default();
+    let test = TrainingTest { looked_on: Some(0.1), ..TrainingTest::new(0.05) };
+    let record = test.run_before(Some(&mut follower)).0.unwrap();
+    let longest = record.windows.iter().map(|window| window.seconds).fold(0.0, f64::max);
+    let until_evaluation = 100.0 / 2.0 * 0.05;
+    assert!(longest > until_evaluation / 2.0, "{longest}");
+    assert!(record.timeline.iter().any(|stretch| stretch.phase == Phase::Proving));
+}

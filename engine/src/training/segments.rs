@@ -1,0 +1,74 @@
+use results::Beacon;
+use shaders::reference::pcg4d::pcg4d;
+
+/// Segments of a training that a leaderboard sees: from its first step on, each has a seed of its own, from which the order
+/// of the samples, dropout and augmentation follow. Without any, everything follows from the seed of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Segments(Vec<Segment>);
+
+/// First step, from 0, and seed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Segment {
+    pub(crate) first_step: u64,
+    pub(crate) seed: u32,
+}
+
+impl Segments {
+    /// Begins a segment before step `first_step`, which is after the first step of the segment before.
+    pub fn begin(&mut self, first_step: u64, seed: u32) {
+        debug_assert!(self.0.last().is_none_or(|last| last.first_step < first_step), "segments have steps");
+        self.0.push(Segment { first_step, seed });
+    }
+
+    /// Returns the seed of the segment that `step` belongs to; absent where there are no segments.
+    pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
+        let after = self.0.partition_point(|segment| segment.first_step <= step);
+        after.checked_sub(1).map(|place| self.0[place].seed)
+    }
+
+    /// Returns true if a segment begins before `step`.
+    pub(crate) fn begins_at(&self, step: u64) -> bool {
+        self.0.binary_search_by_key(&step, |segment| segment.first_step).is_ok()
+    }
+
+    /// Returns the segments that begin at one of these steps, in order.
+    pub(crate) fn beginning_in(&self, steps: std::ops::Range<u64>) -> &[Segment] {
+        let place = |step: u64| self.0.partition_point(|segment| segment.first_step < step);
+        &self.0[place(steps.start)..place(steps.end)]
+    }
+}
+
+/// Returns the seed of a segment with this beacon in a run from `run_seed`.
+pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
+    let [a, b, c, d] = beacon.words();
+    let [x, y, z, w] = pcg4d([a, b, c, d]);
+    pcg4d([x ^ run_seed, y, z, w])[0]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_has_the_seed_of_the_segment_it_belongs_to() {
+        let mut segments = Segments::default();
+        assert_eq!(segments.seed_at(3), None);
+        segments.begin(0, 7);
+        segments.begin(4, 8);
+        assert_eq!([0, 3, 4, 9].map(|step| segments.seed_at(step)), [Some(7), Some(7), Some(8), Some(8)]);
+        assert!(segments.begins_at(4) && !segments.begins_at(3));
+        assert_eq!(segments.beginning_in(1..5).len(), 1);
+        assert_eq!(segments.beginning_in(5..5).len(), 0);
+    }
+
+    #[test]
+    fn every_bit_of_a_beacon_and_of_the_seed_counts() {
+        let seed = segment_seed(Beacon([0; 16]), 1);
+        assert_ne!(seed, segment_seed(Beacon([0; 16]), 2));
+        for byte in 0..16 {
+            let mut other = [0; 16];
+            other[byte] = 128;
+            assert_ne!(seed, segment_seed(Beacon(other), 1), "byte {byte}");
+        }
+    }
+}

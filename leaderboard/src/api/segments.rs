@@ -1,0 +1,387 @@
+//! What a run sends while it trains, and the states that it is asked for afterwards.
+
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::{FromRequestParts, Path, State};
+use axum::http::StatusCode;
+use axum::http::request::Parts;
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use engine::Standard;
+use results::api::{
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedState,
+};
+use results::{Beacon, losses_sha256};
+
+use super::Leaderboard;
+use super::announced::Announced;
+use super::body::{BinaryBytes, JsonBytes, LIMIT_OF_LOSSES, LIMIT_OF_WORDS};
+use super::run_id::RunId;
+use super::runs::bearer;
+use super::submissions::aside;
+use crate::error::ApiError;
+use crate::limits::WEIGHTS_SHARE_OF_PREFIX;
+use crate::proof::{
+    BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments, TrainingKey, draws,
+};
+use crate::secrets;
+use crate::storage::Started;
+use crate::validation::{self, FieldPath};
+
+/// Segments of a workload that may be committed at once …
+const SEGMENTS_AT_ONCE: f64 = 100.0;
+/// … and for each second since its run was announced: windows last a second, but end where an epoch does.
+const SEGMENTS_PER_SECOND: f64 = 4.0;
+
+/// `POST /api/v1/runs/{id}/laps`: notes the time and gives the lap's first beacons.
+pub(crate) async fn open_lap(
+    State(leaderboard): State<Leaderboard>,
+    Announced(started): Announced,
+    body: JsonBytes<LIMIT_OF_WORDS>,
+) -> Result<Json<OpenedLap>, ApiError> {
+    let request: OpenLap = body.parse()?;
+    validation::check_lap(&request)?;
+    let OpenLap { nonce, workload, segment, state_sha256 } = request;
+    check_open(&leaderboard, &started, &nonce)?;
+    provable(&started, &workload)?;
+    let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
+    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let opened_unix_seconds = leaderboard.clock.unix_seconds();
+    let lap = SeenLap { first_segment: segment, state_sha256, opened_unix_seconds };
+    match around.lap.as_ref().filter(|same| same.first_segment == segment) {
+        Some(same) if same.state_sha256 == lap.state_sha256 => {}
+        Some(_) => return Err(unexpected("This lap was opened with another state, and only that counts.")),
+        None => {
+            may_open(&around, &lap)?;
+            if !storage.open_lap(id, &workload, &lap).await? {
+                return Err(came_twice());
+            }
+        }
+    }
+    let beacons = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, &workload).first_beacons(&lap);
+    Ok(Json(OpenedLap { beacons }))
+}
+
+/// A lap follows those before it, and begins with the state with which they ended.
+fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError> {
+    if around.is_proof_begun {
+        return Err(training_has_ended());
+    }
+    if lap.first_segment == 0 {
+        return Ok(());
+    }
+    let Some(before) = &around.before else {
+        let message = format!("The segments before number {} were not committed.", lap.first_segment);
+        return Err(unexpected(message).at("segment"));
+    };
+    if !before.ends_lap {
+        return Err(unexpected("The lap before has not ended.").at("segment"));
+    }
+    if before.state_sha256 != lap.state_sha256 {
+        let message = "A lap begins with the state with which the one before it ended.";
+        return Err(unexpected(message).at("state_sha256"));
+    }
+    Ok(())
+}
+
+/// `POST /api/v1/runs/{id}/segments`: notes a commitment with the time, and gives the next beacon.
+pub(crate) async fn commit(
+    State(leaderboard): State<Leaderboard>,
+    Announced(started): Announced,
+    body: JsonBytes<LIMIT_OF_WORDS>,
+) -> Result<Json<CommittedSegment>, ApiError> {
+    let committed_unix_seconds = leaderboard.clock.unix_seconds();
+    let request: CommitSegment = body.parse()?;
+    validation::check_commitment(&request)?;
+    let CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap } = request;
+    check_open(&leaderboard, &started, &nonce)?;
+    provable(&started, &workload)?;
+    let (storage, id) = (&leaderboard.storage, started.run_id.as_str());
+    let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, &workload);
+    let around = storage.surrounding_segments(id, &workload, segment).await?;
+    let next = (!ends_lap).then(|| key.beacon_after(&state_sha256, segment + 2));
+    let is_same = |same: &SeenSegment| {
+        (same.step, same.ends_lap) == (step, ends_lap)
+            && (&same.state_sha256, &same.losses_sha256) == (&state_sha256, &losses_sha256)
+    };
+    match &around.same {
+        Some(same) if is_same(same) => {}
+        Some(_) => return Err(unexpected("Something else was committed for this segment, and only that counts.")),
+        None => {
+            check_pace(segment, committed_unix_seconds - started.created_unix_seconds)?;
+            let beacon = beacon_of(&around, segment, step, &key)?;
+            let seen = SeenSegment { step, beacon, state_sha256, losses_sha256, ends_lap, committed_unix_seconds };
+            if !storage.commit(id, &workload, segment, &seen).await? {
+                return Err(came_twice());
+            }
+        }
+    }
+    Ok(Json(CommittedSegment { beacon: next }))
+}
+
+/// Refuses segments that follow each other faster than windows of a training do.
+fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
+    let too_early = (f64::from(segment) - SEGMENTS_AT_ONCE) / SEGMENTS_PER_SECOND - seconds;
+    if too_early <= 0.0 {
+        return Ok(());
+    }
+    let message = "No training has so many segments in the time since its run was announced.";
+    let refusal = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_segments", message).at("segment");
+    Err(refusal.retry_after(Duration::from_secs_f64(too_early)).refused_by("segments"))
+}
+
+/// Returns the beacon of a segment that may be committed now.
+fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &TrainingKey<'_>) -> Result<Beacon, ApiError> {
+    if around.is_proof_begun {
+        return Err(training_has_ended());
+    }
+    let lap = around.lap.as_ref().ok_or_else(|| unexpected("No lap has begun.").at("segment"))?;
+    let place = segment - lap.first_segment;
+    let follows = around.before.as_ref().is_some_and(|before| !before.ends_lap);
+    if place > 0 && !follows {
+        let message = format!("Segment number {segment} does not follow from what was committed.");
+        return Err(unexpected(message).at("segment"));
+    }
+    let before = around.before.as_ref().map_or(0, |before| before.step);
+    if step <= before {
+        let message = format!("The segment before ended with step {before}, and training only goes on.");
+        return Err(unexpected(message).at("step"));
+    }
+    Ok(match (place, &around.two_before) {
+        (0, _) => key.first_beacons(lap)[0],
+        (1, _) | (_, None) => key.first_beacons(lap)[1],
+        (_, Some(two_before)) => key.beacon_after(&two_before.state_sha256, segment),
+    })
+}
+
+/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload, and says what is wanted of it next.
+pub(crate) async fn prove(
+    State(leaderboard): State<Leaderboard>,
+    Announced(started): Announced,
+    body: JsonBytes<LIMIT_OF_LOSSES>,
+) -> Result<Json<ProofWanted>, ApiError> {
+    let request: ProvePart = body.parse()?;
+    validation::check_proof(&request)?;
+    check_open(&leaderboard, &started, &request.nonce)?;
+    let known = provable(&started, &request.workload)?;
+    let (storage, id, workload) = (&leaderboard.storage, started.run_id.as_str(), request.workload.as_str());
+    let mut seen = storage.seen_workload(id, workload).await?;
+    if seen.proof.is_none() {
+        let key = TrainingKey::new(&leaderboard.key, leaderboard.seed, id, workload);
+        let proof = begun(&seen, &request, &key)?;
+        check_room(&leaderboard, &started, StateSize::of(&known.workload).of_all_wanted()).await?;
+        storage.begin_proof(id, workload, &proof).await?;
+        // Another request may have been quicker.
+        seen = storage.seen_workload(id, workload).await?;
+    }
+    if let Some(hashes) = request.hashes
+        && are_new(&seen, &hashes, &known)?
+    {
+        check_room(&leaderboard, &started, body.len()).await?;
+        storage.keep_hashes(id, workload, &hashes).await?;
+        seen.hashes.push(hashes);
+    }
+    Ok(Json(draws::wanted(&seen, &known)))
+}
+
+/// Returns the proof of a training that may end now.
+fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Result<BegunProof, ApiError> {
+    let last = seen.segments.last().filter(|_| seen.has_ended());
+    let last = last.ok_or_else(|| unexpected("A training is proven when its last lap has ended."))?;
+    let &ProvePart { tested_step, target_step, .. } = request;
+    let is_end = |step| seen.segments.iter().any(|segment| segment.step == step);
+    for (field, step) in [("tested_step", Some(tested_step)), ("target_step", target_step)] {
+        if !step.is_none_or(is_end) {
+            return Err(unexpected("No segment ended with this step.").at(field));
+        }
+    }
+    let word = key.word_of_draws(&last.state_sha256);
+    Ok(BegunProof { word, segments: seen.segments.len(), tested_step, target_step })
+}
+
+/// Returns false if the same hashes came before.
+fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool, ApiError> {
+    let is_of_part = |same: &&PartHashes| same.draw == hashes.draw && same.steps == hashes.steps;
+    if let Some(same) = seen.hashes.iter().find(is_of_part) {
+        let message = "Other hashes came for this part before, and only those count.";
+        return if same == hashes { Ok(false) } else { Err(unexpected(message).at("hashes")) };
+    }
+    let wanted = draws::wanted(seen, known).hashes.filter(|wanted| {
+        (wanted.draw, wanted.steps, wanted.at.len()) == (hashes.draw, hashes.steps, hashes.state_sha256.len())
+    });
+    let wanted = wanted.ok_or_else(|| unexpected("The leaderboard did not ask for these hashes.").at("hashes"))?;
+    let mut pairs = wanted.at.iter().zip(&hashes.state_sha256);
+    if pairs.any(|(step, hash)| seen.hash_at(*step).is_some_and(|known| known != hash)) {
+        return Err(unexpected("Another hash came for one of these steps before.").at("hashes"));
+    }
+    let committed = seen.segments.iter().find(|segment| wanted.losses && segment.step == wanted.steps[1]);
+    let are_committed = match committed {
+        Some(segment) => {
+            let number = wanted.steps[1] - wanted.steps[0];
+            hashes.losses.len() as u64 == number && losses_sha256(&hashes.losses) == segment.losses_sha256
+        }
+        None => hashes.losses.is_empty(),
+    };
+    if !are_committed {
+        let message = "These are not the losses that were committed for the segment.";
+        return Err(unprocessable("wrong_losses", message).at("hashes.losses"));
+    }
+    Ok(true)
+}
+
+/// A state that a run was asked for. Run, nonce and room are checked before any of it is received.
+pub(crate) struct Asked {
+    run_id: String,
+    workload: String,
+    state: WantedState,
+    state_sha256: String,
+    size: StateSize,
+}
+
+impl FromRequestParts<Leaderboard> for Asked {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+        let path = Path::<(String, String, u64)>::from_request_parts(parts, leaderboard).await;
+        let Path((id, workload, step)) = path.map_err(|_rejected| ApiError::unknown_route())?;
+        let RunId(id) = RunId::parse(id)?;
+        FieldPath::ROOT.field("workload").name(&workload)?;
+        let nonce = bearer(&parts.headers).ok_or_else(|| {
+            let message = "States come with the nonce of their run, as `Authorization: Bearer <nonce>`.";
+            ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
+        })?;
+        let started = Announced::find(leaderboard, &id).await?;
+        check_open(leaderboard, &started, nonce)?;
+        let known = provable(&started, &workload)?;
+        let seen = leaderboard.storage.seen_workload(&started.run_id, &workload).await?;
+        let state = draws::wanted_state(&seen, &known, step);
+        let state = state.and_then(|state| Some((state, seen.hash_at(step)?.to_owned())));
+        let (state, state_sha256) = state.ok_or_else(|| unexpected("The leaderboard did not ask for this state."))?;
+        let size = StateSize::of(&known.workload);
+        if !seen.states.contains(&state) {
+            check_room(leaderboard, &started, size.of_body(state.weights_only)).await?;
+        }
+        Ok(Self { run_id: started.run_id, workload, state, state_sha256, size })
+    }
+}
+
+/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: takes a state that was asked for.
+pub(crate) async fn show(
+    State(leaderboard): State<Leaderboard>,
+    Asked { run_id, workload, state, state_sha256, size }: Asked,
+    BinaryBytes(body): BinaryBytes,
+) -> Result<Response, ApiError> {
+    let bytes = body.len();
+    let encoded = aside(move || {
+        let Some(found) = size.sha256(&body, state.weights_only) else {
+            let message = format!("It has {} bytes here, and {bytes} came.", size.of_body(state.weights_only));
+            return Err(unprocessable("wrong_state", message));
+        };
+        if found != state_sha256 {
+            return Err(unprocessable("wrong_state", "This state has another hash than was committed for its step."));
+        }
+        Ok(STANDARD.encode(&body))
+    })
+    .await?;
+    leaderboard.storage.show(&run_id, &workload, state, bytes, &encoded).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Refuses states and hashes that exceed the budget, or the share of the prefix that announced their run.
+async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> Result<(), ApiError> {
+    let Some(most) = leaderboard.budgets.weights_bytes else { return Ok(()) };
+    let now = leaderboard.clock.unix_seconds();
+    let [all, of_prefix] = leaderboard.storage.waiting_bytes(started.prefix.as_deref(), now).await?;
+    let is_prefix_full = started.prefix.is_some() && of_prefix + more > most / WEIGHTS_SHARE_OF_PREFIX;
+    if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
+}
+
+/// Returns a workload of the run's suite whose training can be proven.
+fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
+    let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
+    let known = suite.and_then(|suite| Standard::of(suite, workload, started.seed)).ok_or_else(|| {
+        let message = format!("The suite of this run has no network named {workload}.");
+        unprocessable("unknown_workload", message).at("workload")
+    })?;
+    if !known.workload.is_provable() {
+        let message = format!("A leaderboard cannot prove the training of {workload}.");
+        return Err(unprocessable("not_provable", message).at("workload"));
+    }
+    Ok(known)
+}
+
+/// Refuses a wrong nonce, and a run whose training is over.
+fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<(), ApiError> {
+    if !secrets::same(nonce, &started.nonce(&leaderboard.key)) {
+        return Err(ApiError::wrong_nonce());
+    }
+    if started.used {
+        let message = "The record of this run is here already, and nothing of it can be proven any more.";
+        return Err(ApiError::new(StatusCode::CONFLICT, "already_submitted", message));
+    }
+    if leaderboard.clock.unix_seconds() > started.expires_unix_seconds {
+        return Err(ApiError::expired());
+    }
+    Ok(())
+}
+
+fn training_has_ended() -> ApiError {
+    unexpected("The training of this network has ended, because its proof has begun.")
+}
+
+/// The client asks again, and is answered as if it had asked once.
+fn came_twice() -> ApiError {
+    ApiError::busy()
+}
+
+fn unexpected(message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::CONFLICT, "unexpected_segment", message)
+}
+
+fn unprocessable(code: &str, message: impl Into<String>) -> ApiError {
+    ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::proof::Key;
+
+    #[test]
+    fn segments_come_no_faster_than_windows() {
+        let code = |segment, seconds| check_pace(segment, seconds).err().map(|refusal| refusal.code().to_owned());
+        for (segment, seconds) in [(100, 0.0), (140, 10.0), (14_500, 3600.0)] {
+            assert_eq!(code(segment, seconds), None);
+            assert_eq!(code(segment + 1, seconds).as_deref(), Some("too_many_segments"));
+        }
+    }
+
+    #[test]
+    fn tested_states_are_those_of_ends_of_segments() {
+        let segment = |step| SeenSegment {
+            step,
+            beacon: Beacon([7; 16]),
+            state_sha256: format!("state {step}"),
+            losses_sha256: String::new(),
+            ends_lap: step == 20,
+            committed_unix_seconds: 2.0,
+        };
+        let seen = SeenWorkload {
+            laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
+            segments: vec![segment(10), segment(20)],
+            ..SeenWorkload::default()
+        };
+        let key = Key::load(Some(&"k".repeat(64)), None).unwrap();
+        let begin = |tested_step, target_step| {
+            let (nonce, workload) = (String::new(), "keras-mnist-mlp".to_owned());
+            let request = ProvePart { nonce, workload, tested_step, target_step, hashes: None };
+            begun(&seen, &request, &TrainingKey::new(&key, None, "run", "keras-mnist-mlp"))
+        };
+        let proof = begin(10, Some(20)).unwrap();
+        assert_eq!((proof.segments, proof.tested_step, proof.target_step), (2, 10, Some(20)));
+        assert_eq!(begin(15, None).unwrap_err().code(), "unexpected_segment");
+        assert_eq!(begin(10, Some(5)).unwrap_err().code(), "unexpected_segment");
+    }
+}

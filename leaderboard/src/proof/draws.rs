@@ -1,0 +1,256 @@
+//! Parts of the training that are drawn, and what the server wants to be shown of them.
+
+use std::collections::BTreeMap;
+
+use engine::Standard;
+use results::api::{ProofWanted, WantedHashes, WantedState};
+
+use super::{BegunProof, Key, SeenWorkload};
+
+/// Parts that are drawn of each workload.
+const DRAWS: u32 = 2;
+/// Hashes that are wanted in a round.
+pub(crate) const MOST_HASHES: u32 = 15;
+/// States that a workload is asked for at most: both ends of each part, the one that was tested last, and the one at the
+/// target.
+pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
+
+/// A part of the training that is computed again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ProvenPart {
+    /// Steps done before it.
+    pub(crate) begin: u64,
+    /// Steps done at its end.
+    pub(crate) end: u64,
+}
+
+/// Returns the steps inside of a part after which states are hashed, as evenly spaced as they can be.
+pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
+    let steps = end.saturating_sub(begin);
+    let number = steps.saturating_sub(1).min(MOST_HASHES.into());
+    (1..=number).map(move |place| begin + steps * place / (number + 1))
+}
+
+/// Returns what is wanted next of a workload; nothing before its training has ended, and once all of it has come.
+pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
+    match drawn(seen) {
+        None => ProofWanted::default(),
+        Some(Err(hashes)) => ProofWanted { hashes: Some(hashes), states: Vec::new() },
+        Some(Ok(parts)) => {
+            let has_come = |wanted: &WantedState| seen.states.iter().any(|state| state.step == wanted.step);
+            let states = states_of(seen, &parts, known).filter(|wanted| !has_come(wanted)).collect();
+            ProofWanted { hashes: None, states }
+        }
+    }
+}
+
+/// Returns all parts that are computed again, once each of them is small enough.
+pub(crate) fn parts(seen: &SeenWorkload) -> Option<Vec<ProvenPart>> {
+    drawn(seen)?.ok()
+}
+
+/// Returns the state after `step` steps as it is wanted, whether it has come or not.
+pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> Option<WantedState> {
+    let parts = parts(seen)?;
+    states_of(seen, &parts, known).find(|state| state.step == step)
+}
+
+/// Returns the parts, or the hashes that are wanted before they are small enough; nothing before the training has ended.
+fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
+    let proof = seen.proof.as_ref()?;
+    Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
+}
+
+/// Both ends of each part whole; of the state that was tested last, and of that at the target, what is tested is enough.
+fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
+    let whole = parts.iter().flat_map(|part| [part.begin, part.end]).map(|step| (step, false));
+    let mut states: BTreeMap<u64, bool> = whole.collect();
+    let tests_averages = known.workload.average.is_some_and(|average| average.is_tested());
+    let tested = seen.proof.iter().flat_map(|proof| [Some(proof.tested_step), proof.target_step]);
+    for step in tested.flatten() {
+        states.entry(step).or_insert(!tests_averages);
+    }
+    states.into_iter().map(|(step, weights_only)| WantedState { step, weights_only })
+}
+
+/// Draws a segment, whose losses are wanted, and then one of its parts as often as hashes came for it.
+fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
+    let key = Key::of_word(&proof.word);
+    let number = draw.to_le_bytes();
+    let segments = &seen.segments[..proof.segments.min(seen.segments.len())];
+    let total = segments.last().map_or(0, |last| last.step);
+    let step = place(&key, &[b"segment", &number], total);
+    let segment = segments.partition_point(|segment| segment.step <= step);
+    let mut steps = if total > 0 { seen.steps_of(segment) } else { [0, 0] };
+    let mut is_segment = true;
+    loop {
+        let length = steps[1] - steps[0];
+        let is_small = length <= 1;
+        let part = ProvenPart { begin: steps[0], end: steps[1] };
+        if is_small && !is_segment {
+            return Ok(part);
+        }
+        let Some(given) = seen.hashes.iter().find(|given| given.draw == draw && given.steps == steps) else {
+            let at = if is_small { Vec::new() } else { inner_steps(steps).collect() };
+            return Err(WantedHashes { draw, steps, at, losses: is_segment });
+        };
+        if is_small {
+            return Ok(part);
+        }
+        let ends = steps.map(u64::to_le_bytes);
+        let words = [b"part".as_slice(), &number, &ends[0], &ends[1]].into_iter();
+        let words: Vec<&[u8]> = words.chain(given.state_sha256.iter().map(String::as_bytes)).collect();
+        let step = steps[0] + place(&key, &words, length);
+        let begin = inner_steps(steps).filter(|&inner| inner <= step).last();
+        let end = inner_steps(steps).find(|&inner| inner > step);
+        steps = [begin.unwrap_or(steps[0]), end.unwrap_or(steps[1])];
+        is_segment = false;
+    }
+}
+
+/// Draws one of so many places, each as often as any other.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "no training has as many steps as a double can count"
+)]
+fn place(key: &Key, words: &[&[u8]], number: u64) -> u64 {
+    let place = key.draw(words) * number as f64;
+    (place as u64).min(number.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::api::PartHashes;
+
+    use super::*;
+    use crate::proof::seen::tests::seen;
+
+    fn known(name: &str) -> Standard {
+        Standard::of(engine::suite("complete").unwrap(), name, 1).unwrap()
+    }
+
+    fn ended(laps: &[u32], steps: u64, word: &str) -> SeenWorkload {
+        let mut seen = seen(laps, steps);
+        let segments = seen.segments.len();
+        let tested_step = seen.segments[segments - 1].step;
+        seen.proof = Some(BegunProof { word: word.to_owned(), segments, tested_step, target_step: None });
+        seen
+    }
+
+    /// Answers with hashes until the parts are there.
+    fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<ProvenPart>) {
+        loop {
+            match drawn(&seen).unwrap() {
+                Ok(parts) => return (seen, parts),
+                Err(WantedHashes { draw, steps, at, losses }) => {
+                    assert!(at.len() <= 15 && at.is_sorted());
+                    let is_first = !seen.hashes.iter().any(|given| given.draw == draw);
+                    assert_eq!(losses, is_first);
+                    let state_sha256 = at.iter().map(|step| format!("{with} {step}")).collect();
+                    seen.hashes.push(PartHashes { draw, steps, state_sha256, losses: Vec::new() });
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn inner_steps_are_evenly_spaced_and_inside() {
+        assert_eq!(inner_steps([10, 12]).collect::<Vec<_>>(), [11]);
+        assert_eq!(inner_steps([10, 11]).count() + inner_steps([10, 10]).count(), 0);
+        assert_eq!(inner_steps([0, 16]).collect::<Vec<_>>(), (1..16).collect::<Vec<_>>());
+        let steps: Vec<u64> = inner_steps([100, 1100]).collect();
+        assert_eq!(steps.len(), 15);
+        assert!(steps.windows(2).all(|pair| (62..=63).contains(&(pair[1] - pair[0]))), "{steps:?}");
+    }
+
+    #[test]
+    fn nothing_is_wanted_while_it_trains() {
+        assert_eq!(wanted(&seen(&[3], 10), &known("keras-mnist-mlp")), ProofWanted::default());
+        assert_eq!(parts(&seen(&[3], 10)), None);
+    }
+
+    #[test]
+    fn each_segment_is_drawn_as_often_as_its_steps_demand() {
+        let mut counts = [0_u32; 3];
+        for number in 0..1000 {
+            let mut seen = ended(&[3], 1, &format!("word {number}"));
+            // Segments of 1, 1 and 8 steps.
+            seen.segments[2].step = 10;
+            let (seen, parts) = narrow(seen, "hash");
+            for part in parts {
+                counts[seen.segments.partition_point(|segment| segment.step < part.end)] += 1;
+            }
+        }
+        assert!((140..260).contains(&counts[0]) && (140..260).contains(&counts[1]), "{counts:?}");
+    }
+
+    #[test]
+    fn parts_inside_of_a_segment_are_drawn_equally_often() {
+        let mut counts = [0_u32; 16];
+        for number in 0..800 {
+            let (_, parts) = narrow(ended(&[1], 16, &format!("word {number}")), "hash");
+            parts.iter().for_each(|part| counts[usize::try_from(part.begin).unwrap()] += 1);
+        }
+        assert!(counts.iter().all(|count| (55..150).contains(count)), "{counts:?}");
+    }
+
+    #[test]
+    fn narrowing_ends_with_a_single_step() {
+        for steps in [1, 7, 5000, 100_000] {
+            let (seen, parts) = narrow(ended(&[4, 2], steps, "word"), "hash");
+            assert_eq!(parts.len(), 2);
+            for ProvenPart { begin, end } in parts {
+                assert!(begin + 1 == end && end <= 6 * steps, "{begin} to {end}");
+                assert!(seen.hash_at(begin).is_some() && seen.hash_at(end).is_some());
+            }
+        }
+    }
+
+    #[test]
+    fn every_answer_is_the_same_again_and_hashes_change_it() {
+        let (seen, first) = narrow(ended(&[4], 100_000, "word"), "hash");
+        assert_eq!(parts(&seen), Some(first.clone()));
+        assert_eq!(narrow(ended(&[4], 100_000, "word"), "hash").1, first);
+        assert_ne!(narrow(ended(&[4], 100_000, "word"), "another hash").1, first);
+        assert_ne!(narrow(ended(&[4], 100_000, "another word"), "hash").1, first);
+    }
+
+    #[test]
+    fn losses_of_a_single_step_are_wanted_without_hashes() {
+        let seen = ended(&[1], 1, "word");
+        let hashes = WantedHashes { draw: 0, steps: [0, 1], at: Vec::new(), losses: true };
+        let wanted = wanted(&seen, &known("keras-mnist-mlp"));
+        assert_eq!(wanted, ProofWanted { hashes: Some(hashes), states: Vec::new() });
+    }
+
+    #[test]
+    fn each_state_is_wanted_once_and_whole_where_a_part_ends() {
+        let known = known("keras-mnist-mlp");
+        let (mut seen, parts) = narrow(ended(&[2, 2], 10, "word"), "hash");
+        let proof = seen.proof.as_mut().unwrap();
+        (proof.tested_step, proof.target_step) = (30, Some(20));
+        let states = wanted(&seen, &known).states;
+        assert!(states.is_sorted_by(|a, b| a.step < b.step), "{states:?}");
+        for state in &states {
+            let is_end = parts.iter().any(|part| [part.begin, part.end].contains(&state.step));
+            assert_eq!(state.weights_only, !is_end);
+            assert_eq!(wanted_state(&seen, &known, state.step), Some(*state));
+        }
+        let has = |step| states.iter().any(|state| state.step == step);
+        assert!(has(30) && has(20) && parts.iter().all(|part| has(part.begin) && has(part.end)));
+        assert_eq!(has(40), parts.iter().any(|part| part.end == 40), "training went on after the last test");
+        assert_eq!(wanted_state(&seen, &known, 13), None);
+        seen.states = states[1..].to_vec();
+        assert_eq!(wanted(&seen, &known).states, states[..1]);
+        seen.states = states;
+        assert_eq!(wanted(&seen, &known), ProofWanted::default());
+    }
+
+    #[test]
+    fn averages_that_are_tested_are_wanted() {
+        let known = known("tensorflow-cifar10");
+        let (seen, _) = narrow(ended(&[2, 2], 1, "word"), "hash");
+        assert!(wanted(&seen, &known).states.iter().all(|state| !state.weights_only));
+    }
+}

@@ -1,0 +1,166 @@
+//! What the server has seen of the training of a workload, as storage has it.
+
+use std::ops::Range;
+
+use results::Beacon;
+use results::api::{PartHashes, WantedState};
+
+use super::draws::inner_steps;
+
+/// All that was seen of a workload.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SeenWorkload {
+    pub(crate) workload: String,
+    /// In order.
+    pub(crate) laps: Vec<SeenLap>,
+    /// In order and without gaps.
+    pub(crate) segments: Vec<SeenSegment>,
+    pub(crate) proof: Option<BegunProof>,
+    /// Hashes that were wanted and came. The first ones of each draw have the losses of its segment.
+    pub(crate) hashes: Vec<PartHashes>,
+    /// States that were wanted and came.
+    pub(crate) states: Vec<WantedState>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeenLap {
+    pub(crate) first_segment: u32,
+    /// Of the state with which it began.
+    pub(crate) state_sha256: String,
+    pub(crate) opened_unix_seconds: f64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct SeenSegment {
+    /// Steps done at its end.
+    pub(crate) step: u64,
+    pub(crate) beacon: Beacon,
+    /// Of the state with which it ended.
+    pub(crate) state_sha256: String,
+    /// Of the losses of its steps.
+    pub(crate) losses_sha256: String,
+    pub(crate) ends_lap: bool,
+    pub(crate) committed_unix_seconds: f64,
+}
+
+/// A training that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BegunProof {
+    /// What all draws follow from.
+    pub(crate) word: String,
+    /// How many segments there were.
+    pub(crate) segments: usize,
+    /// Steps done at the last evaluation.
+    pub(crate) tested_step: u64,
+    /// Absent if the target accuracy was not reached.
+    pub(crate) target_step: Option<u64>,
+}
+
+/// What surrounds a segment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SurroundingSegments {
+    /// The latest lap that begins with the segment or before it.
+    pub(crate) lap: Option<SeenLap>,
+    pub(crate) two_before: Option<SeenSegment>,
+    pub(crate) before: Option<SeenSegment>,
+    /// The segment itself, if it was committed.
+    pub(crate) same: Option<SeenSegment>,
+    pub(crate) is_proof_begun: bool,
+}
+
+impl SeenWorkload {
+    /// Returns the laps that have ended: their segments, and how many seconds passed on the server's clock.
+    pub(crate) fn ended_laps(&self) -> impl Iterator<Item = (Range<usize>, f64)> {
+        let begins = self.laps.iter().map(|lap| lap.first_segment as usize);
+        let ends = begins.skip(1).chain([self.segments.len()]);
+        self.laps.iter().zip(ends).filter_map(|(lap, end)| {
+            let segments = lap.first_segment as usize..end;
+            let last = self.segments.get(segments.clone())?.last().filter(|last| last.ends_lap)?;
+            Some((segments, last.committed_unix_seconds - lap.opened_unix_seconds))
+        })
+    }
+
+    /// Returns true if there are segments and all of them are in laps that have ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.segments.last().is_some_and(|last| last.ends_lap)
+            && self.laps.last().is_some_and(|lap| (lap.first_segment as usize) < self.segments.len())
+    }
+
+    /// Returns the steps done before a segment and at its end.
+    pub(crate) fn steps_of(&self, segment: usize) -> [u64; 2] {
+        let before = segment.checked_sub(1).map_or(0, |before| self.segments[before].step);
+        [before, self.segments[segment].step]
+    }
+
+    /// Returns the hash of the state after so many steps, if it is known.
+    pub(crate) fn hash_at(&self, step: u64) -> Option<&str> {
+        if step == 0 {
+            return self.laps.first().map(|lap| lap.state_sha256.as_str());
+        }
+        if let Ok(place) = self.segments.binary_search_by_key(&step, |segment| segment.step) {
+            return Some(&self.segments[place].state_sha256);
+        }
+        self.hashes.iter().find_map(|part| {
+            let place = inner_steps(part.steps).position(|inner| inner == step)?;
+            part.state_sha256.get(place).map(String::as_str)
+        })
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Laps of so many segments each, all of `steps` steps, with a second between any two requests.
+    pub(in crate::proof) fn seen(laps: &[u32], steps: u64) -> SeenWorkload {
+        let mut seen = SeenWorkload { workload: "keras-mnist-mlp".to_owned(), ..SeenWorkload::default() };
+        let mut now = 0.0;
+        let mut number = 0;
+        for &segments in laps {
+            seen.laps.push(SeenLap {
+                first_segment: number,
+                state_sha256: format!("state {}", u64::from(number) * steps),
+                opened_unix_seconds: now,
+            });
+            for place in 1..=segments {
+                number += 1;
+                now += 1.0;
+                seen.segments.push(SeenSegment {
+                    step: u64::from(number) * steps,
+                    beacon: Beacon([0; 16]),
+                    state_sha256: format!("state {}", u64::from(number) * steps),
+                    losses_sha256: String::new(),
+                    ends_lap: place == segments,
+                    committed_unix_seconds: now,
+                });
+            }
+            now += 1.0;
+        }
+        seen
+    }
+
+    #[test]
+    fn a_lap_lasts_until_the_commitment_that_ends_it() {
+        let mut seen = seen(&[2, 3], 10);
+        assert_eq!(seen.ended_laps().collect::<Vec<_>>(), [(0..2, 2.0), (2..5, 3.0)]);
+        assert!(seen.has_ended());
+        seen.segments[4].ends_lap = false;
+        assert_eq!(seen.ended_laps().collect::<Vec<_>>(), [(0..2, 2.0)]);
+        assert!(!seen.has_ended());
+        seen.segments.truncate(2);
+        assert_eq!(seen.ended_laps().count(), 1);
+        assert!(!seen.has_ended(), "the second lap has begun");
+    }
+
+    #[test]
+    fn hashes_are_known_of_what_was_committed() {
+        let mut seen = seen(&[2], 32);
+        assert_eq!(seen.hash_at(0), Some("state 0"));
+        assert_eq!(seen.hash_at(32), Some("state 32"));
+        assert_eq!(seen.hash_at(34), None);
+        let state_sha256 = (1..=15).map(|place| format!("state {}", 32 + 2 * place)).collect();
+        seen.hashes.push(PartHashes { draw: 0, steps: [32, 64], state_sha256, losses: Vec::new() });
+        assert_eq!(seen.hash_at(34), Some("state 34"));
+        assert_eq!(seen.hash_at(35), None);
+    }
+}

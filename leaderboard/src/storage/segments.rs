@@ -1,0 +1,356 @@
+//! What announced runs send while they train, with this server's times.
+
+use std::collections::BTreeMap;
+
+use results::Beacon;
+use results::api::{PartHashes, WantedState};
+use sqlx::any::AnyRow;
+use sqlx::{AssertSqlSafe, Row};
+
+use super::values::{as_flag, flag, unknown_word};
+use super::{Storage, StorageError};
+use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
+
+const LAPS: &str = "SELECT workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
+const SEGMENTS: &str = concat!(
+    "SELECT workload, number, step, beacon, state_sha256, losses_sha256, committed_unix_seconds, ",
+    as_flag!("ends_lap", "ends_lap"),
+    " FROM segments"
+);
+const PROOFS: &str = "SELECT workload, word, segments, tested_step, target_step FROM proofs";
+const HASHES: &str = "SELECT workload, draw, first_step, last_step, hashes, losses FROM part_hashes";
+const STATES: &str = concat!("SELECT workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
+
+/// Of one workload where the second parameter names it.
+const OF_RUN: &str = "WHERE run_id = $1 AND (CAST($2 AS TEXT) IS NULL OR workload = $2)";
+
+const NEAR_SEGMENT: &str = "WHERE run_id = $1 AND workload = $2 AND number >= $3 AND number <= $4";
+
+const LAP_OF_SEGMENT: &str = concat!(
+    "SELECT first_segment, state_sha256, opened_unix_seconds, ",
+    as_flag!(
+        "EXISTS (SELECT 1 FROM proofs WHERE proofs.run_id = laps.run_id AND proofs.workload = laps.workload)",
+        "is_proof_begun"
+    ),
+    " FROM laps WHERE run_id = $1 AND workload = $2 AND first_segment <= $3 ORDER BY first_segment DESC LIMIT 1"
+);
+
+impl Storage {
+    /// Returns all that was seen of a run, workload by workload.
+    pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>, StorageError> {
+        Ok(self.seen_of(run_id, None).await?.into_values().collect())
+    }
+
+    /// Returns all that was seen of a workload, which may be nothing.
+    pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload, StorageError> {
+        let seen = self.seen_of(run_id, Some(workload)).await?.remove(workload);
+        Ok(seen.unwrap_or_else(|| SeenWorkload { workload: workload.to_owned(), ..SeenWorkload::default() }))
+    }
+
+    async fn seen_of(
+        &self,
+        run_id: &str,
+        workload: Option<&str>,
+    ) -> Result<BTreeMap<String, SeenWorkload>, StorageError> {
+        let mut all = BTreeMap::new();
+        for row in self.rows(LAPS, run_id, workload, "first_segment").await? {
+            seen_in(&mut all, &row)?.laps.push(lap(&row)?);
+        }
+        for row in self.rows(SEGMENTS, run_id, workload, "number").await? {
+            seen_in(&mut all, &row)?.segments.push(segment(&row)?);
+        }
+        for row in self.rows(PROOFS, run_id, workload, "workload").await? {
+            let target_step: Option<i64> = row.try_get("target_step")?;
+            seen_in(&mut all, &row)?.proof = Some(BegunProof {
+                word: row.try_get("word")?,
+                segments: usize::try_from(row.try_get::<i64, _>("segments")?)?,
+                tested_step: unsigned(&row, "tested_step")?,
+                target_step: target_step.map(u64::try_from).transpose()?,
+            });
+        }
+        for row in self.rows(HASHES, run_id, workload, "draw, first_step, last_step").await? {
+            seen_in(&mut all, &row)?.hashes.push(PartHashes {
+                draw: u32::try_from(row.try_get::<i64, _>("draw")?)?,
+                steps: [unsigned(&row, "first_step")?, unsigned(&row, "last_step")?],
+                state_sha256: serde_json::from_str(row.try_get("hashes")?)?,
+                losses: serde_json::from_str(row.try_get("losses")?)?,
+            });
+        }
+        for row in self.rows(STATES, run_id, workload, "step").await? {
+            let state = WantedState { step: unsigned(&row, "step")?, weights_only: flag(&row, "weights_only")? };
+            seen_in(&mut all, &row)?.states.push(state);
+        }
+        Ok(all)
+    }
+
+    async fn rows(
+        &self,
+        select: &'static str,
+        run_id: &str,
+        workload: Option<&str>,
+        order: &'static str,
+    ) -> Result<Vec<AnyRow>, StorageError> {
+        let query = AssertSqlSafe(format!("{select} {OF_RUN} ORDER BY {order}"));
+        Ok(sqlx::query(query).bind(run_id).bind(workload).fetch_all(&self.pool).await?)
+    }
+
+    /// Returns what surrounds a segment, without reading all that was seen.
+    pub(crate) async fn surrounding_segments(
+        &self,
+        run_id: &str,
+        workload: &str,
+        number: u32,
+    ) -> Result<SurroundingSegments, StorageError> {
+        let mut found = SurroundingSegments::default();
+        let number = i64::from(number);
+        let row =
+            sqlx::query(LAP_OF_SEGMENT).bind(run_id).bind(workload).bind(number).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(found) };
+        found.is_proof_begun = flag(&row, "is_proof_begun")?;
+        found.lap = Some(lap(&row)?);
+        let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
+        let query = sqlx::query(query).bind(run_id).bind(workload).bind(number - 2).bind(number);
+        for row in query.fetch_all(&self.pool).await? {
+            let place = match number - row.try_get::<i64, _>("number")? {
+                0 => &mut found.same,
+                1 => &mut found.before,
+                _ => &mut found.two_before,
+            };
+            *place = Some(segment(&row)?);
+        }
+        Ok(found)
+    }
+
+    /// Keeps a lap; `false` if there is one with this first segment.
+    pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool, StorageError> {
+        let insert = sqlx::query(
+            "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
+             VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(workload)
+        .bind(i64::from(lap.first_segment))
+        .bind(&lap.state_sha256)
+        .bind(lap.opened_unix_seconds);
+        Ok(self.write(insert).await?.rows_affected() == 1)
+    }
+
+    /// Keeps a segment; `false` if there is one of this number.
+    pub(crate) async fn commit(
+        &self,
+        run_id: &str,
+        workload: &str,
+        number: u32,
+        segment: &SeenSegment,
+    ) -> Result<bool, StorageError> {
+        let insert = sqlx::query(
+            "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
+             committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+             ON CONFLICT (run_id, workload, number) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(workload)
+        .bind(i64::from(number))
+        .bind(i64::try_from(segment.step)?)
+        .bind(String::from(segment.beacon))
+        .bind(&segment.state_sha256)
+        .bind(&segment.losses_sha256)
+        .bind(segment.ends_lap)
+        .bind(segment.committed_unix_seconds);
+        Ok(self.write(insert).await?.rows_affected() == 1)
+    }
+
+    /// Ends the training of a workload, unless it has ended.
+    pub(crate) async fn begin_proof(
+        &self,
+        run_id: &str,
+        workload: &str,
+        proof: &BegunProof,
+    ) -> Result<(), StorageError> {
+        let insert = sqlx::query(
+            "INSERT INTO proofs (run_id, workload, word, segments, tested_step, target_step) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(workload)
+        .bind(&proof.word)
+        .bind(i64::try_from(proof.segments)?)
+        .bind(i64::try_from(proof.tested_step)?)
+        .bind(proof.target_step.map(i64::try_from).transpose()?);
+        self.write(insert).await?;
+        Ok(())
+    }
+
+    /// Keeps hashes of a part, unless there are some.
+    pub(crate) async fn keep_hashes(
+        &self,
+        run_id: &str,
+        workload: &str,
+        hashes: &PartHashes,
+    ) -> Result<(), StorageError> {
+        let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
+        let insert = sqlx::query(
+            "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
+             ON CONFLICT (run_id, workload, draw, first_step, last_step) DO NOTHING",
+        )
+        .bind(run_id)
+        .bind(workload)
+        .bind(i64::from(hashes.draw))
+        .bind(i64::try_from(hashes.steps[0])?)
+        .bind(i64::try_from(hashes.steps[1])?)
+        .bind(i64::try_from(lists[0].len() + lists[1].len())?)
+        .bind(&lists[0])
+        .bind(&lists[1]);
+        self.write(insert).await?;
+        Ok(())
+    }
+}
+
+/// Returns what was seen of the row's workload, which is nothing at first.
+fn seen_in<'a>(
+    all: &'a mut BTreeMap<String, SeenWorkload>,
+    row: &AnyRow,
+) -> Result<&'a mut SeenWorkload, StorageError> {
+    let workload: String = row.try_get("workload")?;
+    let seen = all.entry(workload.clone());
+    Ok(seen.or_insert_with(|| SeenWorkload { workload, ..SeenWorkload::default() }))
+}
+
+fn lap(row: &AnyRow) -> Result<SeenLap, StorageError> {
+    Ok(SeenLap {
+        first_segment: u32::try_from(row.try_get::<i64, _>("first_segment")?)?,
+        state_sha256: row.try_get("state_sha256")?,
+        opened_unix_seconds: row.try_get("opened_unix_seconds")?,
+    })
+}
+
+fn segment(row: &AnyRow) -> Result<SeenSegment, StorageError> {
+    let beacon: String = row.try_get("beacon")?;
+    Ok(SeenSegment {
+        step: unsigned(row, "step")?,
+        beacon: Beacon::try_from(beacon.clone()).map_err(|_| unknown_word("beacon", &beacon))?,
+        state_sha256: row.try_get("state_sha256")?,
+        losses_sha256: row.try_get("losses_sha256")?,
+        ends_lap: flag(row, "ends_lap")?,
+        committed_unix_seconds: row.try_get("committed_unix_seconds")?,
+    })
+}
+
+pub(super) fn unsigned(row: &AnyRow, column: &str) -> Result<u64, StorageError> {
+    Ok(u64::try_from(row.try_get::<i64, _>(column)?)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Suite;
+
+    use super::*;
+    use crate::storage::started::KEPT_SECONDS;
+    use crate::storage::{DatabaseAddress, Started};
+
+    const WORKLOAD: &str = "keras-mnist-mlp";
+    const EXPIRES: f64 = 1000.0;
+
+    async fn with_run(folder: &std::path::Path) -> Storage {
+        let storage = Storage::open(&DatabaseAddress::File(folder.join("segments.sqlite"))).await.unwrap();
+        let run = Started {
+            run_id: "run".to_owned(),
+            seed: 1,
+            suite: Suite { name: "quick".to_owned(), version: 1 },
+            engine_version: "0.1.0".to_owned(),
+            created_unix_seconds: 0.0,
+            expires_unix_seconds: EXPIRES,
+            used: false,
+            submitter: None,
+            prefix: Some("prefix".to_owned()),
+        };
+        assert!(storage.start(&run, None).await.unwrap());
+        storage
+    }
+
+    fn segment(step: u64, ends_lap: bool) -> SeenSegment {
+        SeenSegment {
+            step,
+            beacon: Beacon([7; 16]),
+            state_sha256: format!("state {step}"),
+            losses_sha256: format!("losses {step}"),
+            ends_lap,
+            committed_unix_seconds: 2.0,
+        }
+    }
+
+    /// What is kept of a run with two segments.
+    async fn keep(storage: &Storage) -> SeenWorkload {
+        let lap = SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 };
+        assert!(storage.open_lap("run", WORKLOAD, &lap).await.unwrap());
+        let segments = vec![segment(10, false), segment(20, true)];
+        for (number, segment) in (0..).zip(&segments) {
+            assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
+        }
+        let proof = BegunProof { word: "word".to_owned(), segments: 2, tested_step: 10, target_step: None };
+        storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
+        let hashes =
+            PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["state 1".to_owned()], losses: vec![2.3, 0.1] };
+        storage.keep_hashes("run", WORKLOAD, &hashes).await.unwrap();
+        let shown = WantedState { step: 20, weights_only: true };
+        storage.show("run", WORKLOAD, shown, 5, "state").await.unwrap();
+        SeenWorkload {
+            workload: WORKLOAD.to_owned(),
+            laps: vec![lap],
+            segments,
+            proof: Some(proof),
+            hashes: vec![hashes],
+            states: vec![shown],
+        }
+    }
+
+    #[tokio::test]
+    async fn all_that_was_seen_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = with_run(folder.path()).await;
+        let kept = keep(&storage).await;
+        assert_eq!(storage.seen("run").await.unwrap(), std::slice::from_ref(&kept));
+        assert_eq!(storage.seen_workload("run", WORKLOAD).await.unwrap(), kept);
+        assert!(storage.seen_workload("run", "caffe-mnist").await.unwrap().laps.is_empty());
+        assert_eq!(storage.state("run", WORKLOAD, 20).await.unwrap(), Some((true, "state".to_owned())));
+        let bytes = (r#"["state 1"]"#.len() + "[2.3,0.1]".len() + 5) as u64;
+        assert_eq!(storage.waiting_bytes(Some("prefix"), 0.0).await.unwrap(), [bytes, bytes]);
+        assert_eq!(storage.waiting_bytes(Some("another"), 0.0).await.unwrap(), [bytes, 0]);
+        let around = storage.surrounding_segments("run", WORKLOAD, 2).await.unwrap();
+        assert_eq!(
+            (around.two_before, around.before, around.same),
+            (Some(kept.segments[0].clone()), Some(kept.segments[1].clone()), None)
+        );
+        assert_eq!((around.lap, around.is_proof_begun), (Some(kept.laps[0].clone()), true));
+    }
+
+    #[tokio::test]
+    async fn what_came_first_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = with_run(folder.path()).await;
+        let kept = keep(&storage).await;
+        assert!(!storage.commit("run", WORKLOAD, 1, &segment(30, true)).await.unwrap());
+        let other = SeenLap { state_sha256: "other".to_owned(), ..kept.laps[0].clone() };
+        assert!(!storage.open_lap("run", WORKLOAD, &other).await.unwrap());
+        let proof = BegunProof { word: "other".to_owned(), segments: 9, tested_step: 20, target_step: Some(10) };
+        storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
+        assert_eq!(storage.seen("run").await.unwrap(), [kept]);
+    }
+
+    #[tokio::test]
+    async fn states_and_hashes_go_with_a_run_and_segments_later() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = with_run(folder.path()).await;
+        let kept = keep(&storage).await;
+        storage.forget_expired(EXPIRES - 1.0).await.unwrap();
+        assert_eq!(storage.seen("run").await.unwrap(), std::slice::from_ref(&kept));
+        storage.forget_expired(EXPIRES + 1.0).await.unwrap();
+        assert_eq!(storage.waiting_bytes(Some("prefix"), 0.0).await.unwrap(), [0, 0]);
+        let left = SeenWorkload { states: Vec::new(), hashes: Vec::new(), ..kept };
+        assert_eq!(storage.seen("run").await.unwrap(), [left]);
+        storage.forget_expired(EXPIRES + KEPT_SECONDS + 1.0).await.unwrap();
+        let seen = storage.seen_workload("run", WORKLOAD).await.unwrap();
+        assert!(seen.laps.is_empty() && seen.segments.is_empty());
+    }
+}

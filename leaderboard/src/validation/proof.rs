@@ -1,0 +1,236 @@
+//! Compares a finished record with what the leaderboard saw while it was made.
+
+use engine::{Standard, SuiteDefinition};
+use results::{Outcome, RunRecord, Warning, WorkloadRecord};
+
+use super::bounds::{Checked, FieldPath, Refusal};
+use crate::proof::{SeenWorkload, draws};
+
+/// Follows the name of a network.
+const DRAWN: &str = ": it was not completed, and its client knew already what of it would be computed again.";
+
+/// Returns what is missing for a proof, as sentences: a bad connection or a closed laptop does that too.
+///
+/// # Errors
+/// A record that says otherwise than was seen: nobody changes a record by accident.
+pub(super) fn check(
+    record: &RunRecord,
+    suite: &SuiteDefinition,
+    seen: &[SeenWorkload],
+) -> Result<Vec<String>, Refusal> {
+    let path = FieldPath::ROOT;
+    let workloads = path.field("workloads");
+    let nothing = SeenWorkload::default();
+    let given_up = seen.iter().filter(|seen| is_given_up(record, seen));
+    let mut missing: Vec<String> = given_up.map(|seen| format!("{}{DRAWN}", seen.workload)).collect();
+    let mut is_any_provable = false;
+    for (i, of) in record.workloads.iter().enumerate() {
+        let seen = seen.iter().find(|seen| seen.workload == of.workload).unwrap_or(&nothing);
+        check_segments(&workloads.item(i).field("segments"), of, seen)?;
+        check_tests(&workloads.item(i), of, seen)?;
+        let known = Standard::of(suite, &of.workload, record.seed);
+        // Networks that nobody can prove are not ranked, and keep the others from nothing.
+        let known = known.filter(|known| of.outcome == Outcome::Completed && known.workload.is_provable());
+        is_any_provable |= known.is_some();
+        let obstacle = known.and_then(|known| obstacle(of, &known, seen));
+        missing.extend(obstacle.map(|reason| format!("{}: {reason}.", of.workload)));
+    }
+    if !is_any_provable {
+        missing.push("No leaderboard can prove any network that this run completed.".to_owned());
+    }
+    missing.extend(unmarked_pause(record));
+    Ok(missing)
+}
+
+/// The segments of the record must be those that were seen. The last ones may not have come.
+fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
+    let mut step = 0;
+    for (i, ((segment, window), seen)) in of.segments.iter().zip(&of.windows).zip(&seen.segments).enumerate() {
+        step += u64::from(window.steps);
+        let is_same = segment.beacon == seen.beacon && segment.state_sha256 == seen.state_sha256 && step == seen.step;
+        if !is_same {
+            return path.item(i).refuse("wrong_segment", "The leaderboard saw another segment here.");
+        }
+    }
+    let is_whole = !of.segments.is_empty() && of.segments.len() == of.windows.len();
+    if is_whole && of.segments.len() < seen.segments.len() {
+        return path.refuse("wrong_segment", "The leaderboard saw more segments than these.");
+    }
+    Ok(())
+}
+
+/// What was tested, by the request that began a proof, is what the record says.
+fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
+    let Some(proof) = seen.proof.as_ref().filter(|_| of.outcome == Outcome::Completed) else { return Ok(()) };
+    if of.evaluations.last().is_none_or(|last| last.step != proof.tested_step) {
+        let message = "Another test was named as the last one when the proof began.";
+        return path.field("evaluations").refuse("wrong_segment", message);
+    }
+    if of.target.and_then(|target| target.reached_step) != proof.target_step {
+        let message = "Another step was named when the proof began.";
+        return path.field("target").field("reached_step").refuse("wrong_segment", message);
+    }
+    Ok(())
+}
+
+/// Returns true for a network that was given up after its proof had begun, as one would whose draws are unwelcome.
+fn is_given_up(record: &RunRecord, seen: &SeenWorkload) -> bool {
+    let is_completed = |of: &WorkloadRecord| of.workload == seen.workload && of.outcome == Outcome::Completed;
+    seen.proof.is_some() && !record.workloads.iter().any(is_completed)
+}
+
+/// Returns what is missing for a proof of a workload, as a part of a sentence.
+fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Option<&'static str> {
+    if seen.segments.is_empty() {
+        return Some("the leaderboard did not see its training");
+    }
+    if of.segments.len() != of.windows.len() || of.segments.len() != seen.segments.len() {
+        return Some("the leaderboard saw its training only in part");
+    }
+    let proof = seen.proof.as_ref().filter(|proof| seen.has_ended() && proof.segments == seen.segments.len());
+    if proof.is_none() {
+        return Some("nothing of its training was shown afterwards");
+    }
+    let wanted = draws::wanted(seen, known);
+    match (wanted.hashes, wanted.states.is_empty()) {
+        (Some(_), _) => Some("hashes that the leaderboard asked for did not come"),
+        (None, false) => Some("states that the leaderboard asked for did not come"),
+        (None, true) => None,
+    }
+}
+
+/// Nobody here sees whether a run really waited, so that one that says so must bear the mark that keeps it from being ranked:
+/// otherwise seconds of training could be called seconds of waiting.
+fn unmarked_pause(record: &RunRecord) -> Option<String> {
+    let seconds = record.paused_seconds();
+    let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
+    (seconds > 0.0 && !marked)
+        .then(|| format!("The run waited for {seconds:.1} s and no warning says that the page was hidden."))
+}
+
+#[cfg(test)]
+mod tests {
+    use results::api::{PartHashes, WantedHashes};
+    use results::{Beacon, Evaluation, Segment, Target, Window};
+
+    use super::*;
+    use crate::devices::testing::native;
+    use crate::proof::{BegunProof, SeenLap, SeenSegment};
+
+    /// A run of one network in a lap of two segments, and all that was seen of it.
+    fn proven() -> (RunRecord, SeenWorkload) {
+        let mut record = native("Example GPU 9000", "");
+        let of = &mut record.workloads[0];
+        of.windows = vec![Window { steps: 1, samples: 128, seconds: 1.0 }; 2];
+        of.evaluations = vec![Evaluation { step: 2, training_seconds: 2.0, seconds: 1.0, loss: 1.0, accuracy: 0.5 }];
+        let segment = |step| SeenSegment {
+            step,
+            beacon: Beacon([7; 16]),
+            state_sha256: format!("state {step}"),
+            losses_sha256: String::new(),
+            ends_lap: step == 2,
+            committed_unix_seconds: 2.0,
+        };
+        let mut seen = SeenWorkload {
+            workload: of.workload.clone(),
+            laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
+            segments: vec![segment(1), segment(2)],
+            proof: Some(BegunProof { word: "word".to_owned(), segments: 2, tested_step: 2, target_step: None }),
+            ..SeenWorkload::default()
+        };
+        let known = Standard::of(&engine::SUITES[0], &of.workload, 1).unwrap();
+        while let Some(WantedHashes { draw, steps, .. }) = draws::wanted(&seen, &known).hashes {
+            seen.hashes.push(PartHashes { draw, steps, state_sha256: Vec::new(), losses: vec![1.0] });
+        }
+        seen.states = draws::wanted(&seen, &known).states;
+        let shown = |seen: &SeenSegment| Segment { beacon: seen.beacon, state_sha256: seen.state_sha256.clone() };
+        of.segments = seen.segments.iter().map(shown).collect();
+        (record, seen)
+    }
+
+    fn checked(record: &RunRecord, seen: &SeenWorkload) -> Result<Vec<String>, Refusal> {
+        check(record, &engine::SUITES[0], std::slice::from_ref(seen))
+    }
+
+    fn reason(record: &RunRecord, seen: &SeenWorkload) -> String {
+        let missing = checked(record, seen).unwrap();
+        assert_eq!(missing.len(), 1, "{missing:?}");
+        missing[0].clone()
+    }
+
+    #[test]
+    fn nothing_is_missing_where_all_was_seen() {
+        let (record, seen) = proven();
+        assert_eq!(checked(&record, &seen), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn what_did_not_come_is_named_once_for_each_workload() {
+        let (record, seen) = proven();
+        let without = |seen: SeenWorkload| reason(&record, &seen);
+        assert!(without(SeenWorkload::default()).contains("did not see its training"));
+        let one = SeenWorkload { segments: seen.segments[..1].to_vec(), ..seen.clone() };
+        assert!(without(one).contains("only in part"));
+        assert!(without(SeenWorkload { proof: None, ..seen.clone() }).contains("nothing of its training"));
+        assert!(without(SeenWorkload { hashes: Vec::new(), ..seen.clone() }).contains("hashes"));
+        assert!(without(SeenWorkload { states: Vec::new(), ..seen.clone() }).contains("states"));
+        let mut open = seen.clone();
+        open.segments[1].ends_lap = false;
+        assert!(without(open).contains("nothing of its training"));
+        let mut unseen = record.clone();
+        unseen.workloads[0].segments.clear();
+        assert!(reason(&unseen, &seen).contains("only in part"));
+    }
+
+    #[test]
+    fn networks_that_are_given_up_after_their_draws_are_named() {
+        let (mut record, seen) = proven();
+        let mut other = seen.clone();
+        other.workload = "caffe-mnist".to_owned();
+        let missing = |record: &RunRecord, seen: &[SeenWorkload]| check(record, &engine::SUITES[0], seen).unwrap();
+        let expected = [format!("caffe-mnist{DRAWN}")];
+        assert_eq!(missing(&record, &[seen.clone(), other.clone()]), expected);
+        let mut given_up = record.workloads[0].clone();
+        (given_up.workload, given_up.outcome) = (other.workload.clone(), Outcome::Cancelled);
+        record.workloads.push(given_up);
+        assert_eq!(missing(&record, &[seen.clone(), other.clone()]), expected);
+        other.proof = None;
+        assert_eq!(missing(&record, &[seen, other]), [""; 0]);
+    }
+
+    #[test]
+    fn networks_that_cannot_be_proven_leave_the_proof_to_others() {
+        let (mut record, seen) = proven();
+        let mut other = record.workloads[0].clone();
+        other.workload = "airbench94".to_owned();
+        other.segments.clear();
+        record.workloads.push(other);
+        assert_eq!(checked(&record, &seen), Ok(Vec::new()));
+        record.workloads.remove(0);
+        assert!(reason(&record, &SeenWorkload::default()).starts_with("No leaderboard can prove"));
+    }
+
+    #[test]
+    fn a_record_with_other_segments_than_were_seen_is_refused() {
+        let (record, seen) = proven();
+        let refused = |change: &dyn Fn(&mut WorkloadRecord)| {
+            let mut record = record.clone();
+            change(&mut record.workloads[0]);
+            checked(&record, &seen).unwrap_err().code
+        };
+        assert_eq!(refused(&|of| of.segments[1].beacon = Beacon([8; 16])), "wrong_segment");
+        assert_eq!(refused(&|of| of.segments[0].state_sha256 = "state 9".to_owned()), "wrong_segment");
+        assert_eq!(refused(&|of| of.windows[0].steps = 2), "wrong_segment");
+        assert_eq!(refused(&|of| of.evaluations[0].step = 1), "wrong_segment");
+        assert_eq!(refused(&|of| of.evaluations.clear()), "wrong_segment");
+        let target = Target { accuracy: 0.9, reached_seconds: Some(1.0), reached_step: Some(1) };
+        assert_eq!(refused(&|of| of.target = Some(target)), "wrong_segment");
+        assert_eq!(
+            refused(&|of| {
+                of.segments.pop();
+                of.windows.pop();
+            }),
+            "wrong_segment"
+        );
+    }
+}

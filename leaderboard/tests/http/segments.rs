@@ -1,0 +1,251 @@
+//! What a run sends while it trains and right after, and what the leaderboard answers.
+
+use std::sync::Arc;
+
+use results::api::{CommittedSegment, OpenedLap, PartHashes, ProofWanted, StartedRun};
+use results::{Beacon, StateBytes};
+
+use crate::support::invented::{hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
+use crate::support::rehearsal::{self, SMALL};
+use crate::support::requests::Call;
+use crate::support::{Answer, TestServer};
+
+/// A segment whose hash is that of its last step.
+fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
+    Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
+}
+
+#[test]
+fn laps_and_segments_come_in_order() {
+    let server = TestServer::start();
+    let run = server.begin();
+    let refused = |call: Call, field: &str| {
+        call.send(&server, &run).assert_refused(409, "unexpected_segment", field);
+    };
+    refused(commit(0, [0, 5], false), "segment");
+    refused(lap(1, &hash(5)), "segment");
+    taken(&server, &run, &lap(0, &hash(0)));
+    refused(commit(1, [0, 5], false), "segment");
+    taken(&server, &run, &commit(0, [0, 5], false));
+    refused(commit(1, [5, 5], false), "step");
+    refused(lap(1, &hash(5)), "segment");
+    refused(proof(5, None, None), "");
+    let ended = taken(&server, &run, &commit(1, [5, 9], true));
+    assert_eq!(ended.parse::<CommittedSegment>().beacon, None);
+    refused(commit(2, [9, 12], false), "segment");
+    refused(lap(2, &hash(8)), "state_sha256");
+    taken(&server, &run, &lap(2, &hash(9)));
+    taken(&server, &run, &commit(2, [9, 12], true));
+    taken(&server, &run, &proof(12, None, None));
+    refused(lap(3, &hash(12)), "");
+    refused(commit(3, [12, 13], true), "");
+}
+
+#[test]
+fn a_lost_answer_is_given_again_and_other_content_refused() {
+    let mut server = TestServer::start();
+    let run = server.begin();
+    let calls = [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, Some(5), None)];
+    let answers: Vec<String> = calls.iter().map(|call| taken(&server, &run, call).text()).collect();
+    // By the next server as well.
+    server.restart();
+    for (call, answer) in calls.iter().zip(&answers) {
+        assert_eq!(&taken(&server, &run, call).text(), answer);
+    }
+    let mut other_losses = segment(0, [0, 5], &hash(5), false);
+    other_losses.losses_sha256 = hash(5);
+    for other in [lap(0, &hash(1)), commit(0, [0, 6], false), commit(1, [5, 9], false), Call::Commit(other_losses)] {
+        other.send(&server, &run).assert_refused(409, "unexpected_segment", "");
+    }
+}
+
+#[test]
+fn a_time_is_that_of_the_first_request() {
+    let server = TestServer::start();
+    let run = server.begin();
+    for call in [lap(0, &hash(0)), commit(0, [0, 5], true)] {
+        taken(&server, &run, &call);
+        server.pass(100.0);
+        taken(&server, &run, &call);
+    }
+    let seconds = "SELECT CAST(committed_unix_seconds - opened_unix_seconds AS BIGINT) FROM laps, segments";
+    assert_eq!(server.database().count(seconds), 100);
+}
+
+#[test]
+fn unknown_networks_bad_hashes_and_strangers_are_refused() {
+    let server = TestServer::start();
+    let run = server.begin();
+    let changed = |change: fn(&mut results::api::CommitSegment)| {
+        let mut commitment = segment(0, [0, 5], &hash(5), true);
+        change(&mut commitment);
+        Call::Commit(commitment).send(&server, &run)
+    };
+    changed(|of| of.workload = "imagenet".to_owned()).assert_refused(422, "unknown_workload", "workload");
+    changed(|of| of.state_sha256 = "x".repeat(64)).assert_refused(422, "bad_hash", "state_sha256");
+    changed(|of| of.losses_sha256 = "0".repeat(63)).assert_refused(422, "bad_hash", "losses_sha256");
+    let stranger = StartedRun { nonce: "0".repeat(64), ..run.clone() };
+    for call in [lap(0, &hash(0)), commit(0, [0, 5], true), proof(5, None, None)] {
+        call.send(&server, &stranger).assert_refused(403, "wrong_nonce", "nonce");
+    }
+    server.pass(6.0 * 3600.0 + 1.0);
+    lap(0, &hash(0)).send(&server, &run).assert_refused(410, "expired", "");
+}
+
+/// Beacons of the first three segments of a run, of which the first one ends with this hash.
+fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
+    let run = server.begin();
+    let [first, second] = taken(server, &run, &lap(0, &hash(0))).parse::<OpenedLap>().beacons;
+    let commitment = Call::Commit(segment(0, [0, 5], first_sha256, false));
+    let third = taken(server, &run, &commitment).parse::<CommittedSegment>().beacon;
+    [first, second, third.unwrap()]
+}
+
+#[test]
+fn every_run_has_beacons_of_its_own() {
+    let server = TestServer::start();
+    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(5)));
+    assert!(one.iter().all(|beacon| !other.contains(beacon)), "{one:?} {other:?}");
+    assert!(one[0] != one[1] && one[1] != one[2]);
+}
+
+#[test]
+fn a_beacon_follows_from_the_state_two_segments_before() {
+    // Where all runs have the same beacons but for that.
+    let server = rehearsal::server();
+    let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(6)));
+    assert_eq!(one, beacons(&server, &hash(5)));
+    assert_eq!(one[..2], other[..2]);
+    assert_ne!(one[2], other[2]);
+}
+
+/// Trains two segments of a thousand steps.
+fn long_training(server: &TestServer) -> StartedRun {
+    let run = server.begin();
+    send_lap(server, &run, &hash(0), &[1000, 2000].map(|step| (step, hash(step))));
+    run
+}
+
+#[test]
+fn parts_are_narrowed_to_a_single_step() {
+    let server = TestServer::start();
+    let run = long_training(&server);
+    let mut wanted: ProofWanted = taken(&server, &run, &proof(2000, None, None)).parse();
+    let mut rounds = Vec::new();
+    while let Some(part) = &wanted.hashes {
+        let [begin, end] = part.steps;
+        assert_eq!(part.losses, end - begin == 1000, "losses are those of a whole segment");
+        let most = usize::try_from(end - begin - 1).unwrap().min(15);
+        assert!(part.at.len() == most && part.at.iter().all(|step| (begin + 1..end).contains(step)), "{part:?}");
+        rounds.push((part.draw, end - begin));
+        wanted = taken(&server, &run, &proof(2000, None, Some(hashes(part)))).parse();
+    }
+    assert_eq!(rounds.iter().map(|round| round.0).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1], "{rounds:?}");
+    assert!(rounds.iter().all(|round| [3, 4, 62, 63, 1000].contains(&round.1)), "{rounds:?}");
+    let last = wanted.states.last().unwrap();
+    assert!(last.step == 2000 && (2..=5).contains(&wanted.states.len()), "{wanted:?}");
+}
+
+#[test]
+fn hashes_and_losses_must_be_those_that_are_wanted() {
+    let server = TestServer::start();
+    let run = long_training(&server);
+    let wanted: ProofWanted = taken(&server, &run, &proof(2000, None, None)).parse();
+    let part = hashes(&wanted.hashes.unwrap());
+    let refused = |change: &dyn Fn(&mut PartHashes), status, code, field: &str| {
+        let mut changed = part.clone();
+        change(&mut changed);
+        proof(2000, None, Some(changed)).send(&server, &run).assert_refused(status, code, field);
+    };
+    refused(&|part| part.losses[7] += 1e-3, 422, "wrong_losses", "hashes.losses");
+    refused(&|part| part.losses.truncate(999), 422, "wrong_losses", "hashes.losses");
+    refused(&|part| part.losses.clear(), 422, "wrong_losses", "hashes.losses");
+    refused(&|part| drop(part.state_sha256.pop()), 409, "unexpected_segment", "hashes");
+    refused(&|part| part.steps[0] += 1, 409, "unexpected_segment", "hashes");
+    refused(&|part| part.state_sha256[3] = "no".to_owned(), 422, "bad_hash", "hashes.state_sha256[3]");
+    let next = taken(&server, &run, &proof(2000, None, Some(part.clone()))).text();
+    assert_eq!(
+        taken(&server, &run, &proof(2000, None, Some(part.clone()))).text(),
+        next,
+        "a lost answer is given again"
+    );
+    assert_eq!(taken(&server, &run, &proof(2000, None, None)).text(), next);
+    refused(&|part| part.state_sha256[3] = hash(7), 409, "unexpected_segment", "hashes");
+}
+
+#[test]
+fn networks_are_tested_and_reach_the_target_where_segments_end() {
+    let server = TestServer::start();
+    let run = long_training(&server);
+    let refused = |tested_step, target_step, status, code, field: &str| {
+        proof(tested_step, target_step, None).send(&server, &run).assert_refused(status, code, field);
+    };
+    refused(0, None, 422, "out_of_range", "tested_step");
+    refused(1999, None, 409, "unexpected_segment", "tested_step");
+    refused(2000, Some(999), 409, "unexpected_segment", "target_step");
+    taken(&server, &run, &proof(2000, Some(1000), None));
+    let states = send_hashes(&server, &run, 2000).states;
+    assert!([1000, 2000].iter().all(|step| states.iter().any(|state| state.step == *step)), "{states:?}");
+}
+
+/// A state of the small network in which all bytes are the same.
+fn state(byte: u8) -> StateBytes {
+    let parameters = engine::workload(SMALL).unwrap().model.parameters().unwrap();
+    let bytes = vec![byte; 4 * usize::try_from(parameters).unwrap()];
+    StateBytes { weights: bytes.clone(), memory: bytes }
+}
+
+fn show(server: &TestServer, run: &StartedRun, step: u64, state: Vec<u8>) -> Answer {
+    Call::Show { workload: SMALL.to_owned(), step, state: Arc::new(state) }.send(server, run)
+}
+
+#[test]
+fn states_must_be_those_that_were_committed_and_are_wanted() {
+    let server = TestServer::start();
+    let run = server.begin();
+    let ends = [1, 2, 3].map(|step| (u64::from(step), state(step).sha256()));
+    send_lap(&server, &run, &state(0).sha256(), &ends);
+    show(&server, &run, 3, state(3).body(true)).assert_refused(409, "unexpected_segment", "");
+    let wanted = send_hashes(&server, &run, 3);
+    let stranger = StartedRun { nonce: "0".repeat(64), ..run.clone() };
+    for (number, of) in wanted.states.iter().enumerate() {
+        let right = state(u8::try_from(of.step).unwrap()).body(of.weights_only);
+        let wrong = state(9).body(of.weights_only);
+        show(&server, &run, of.step, wrong).assert_refused(422, "wrong_state", "");
+        show(&server, &run, of.step, right[4..].to_vec()).assert_refused(422, "wrong_state", "");
+        show(&server, &stranger, of.step, right.clone()).assert_refused(403, "wrong_nonce", "nonce");
+        assert_eq!(show(&server, &run, of.step, right.clone()).status, 204);
+        assert_eq!(show(&server, &run, of.step, right).status, 204, "a lost answer is given again");
+        let left: ProofWanted = taken(&server, &run, &proof(3, None, None)).parse();
+        assert_eq!(left.states, wanted.states[number + 1..]);
+    }
+    let path = format!("/api/v1/runs/{}/states/{SMALL}/3", run.run_id);
+    let headers = [("content-type", "application/octet-stream")];
+    server.send("PUT", &path, &headers, b"state").assert_refused(401, "missing_nonce", "");
+    show(&server, &run, 4, state(4).body(true)).assert_refused(409, "unexpected_segment", "");
+}
+
+#[test]
+fn windows_of_an_honest_run_are_segments_of_its_laps() {
+    let run = rehearsal::honest();
+    for workload in &run.record.workloads {
+        let mut step = 0;
+        let calls =
+            run.messages.iter().map(|message| &message.call).filter(|call| call.workload() == workload.workload);
+        let commitments: Vec<_> = calls
+            .filter_map(|call| match call {
+                Call::Commit(segment) => Some(segment),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(commitments.len(), workload.windows.len());
+        for ((window, segment), commitment) in workload.windows.iter().zip(&workload.segments).zip(commitments) {
+            let steps = [step, step + u64::from(window.steps)];
+            assert_eq!((steps[1], &segment.state_sha256), (commitment.step, &commitment.state_sha256));
+            step = steps[1];
+        }
+    }
+    // The first window only warms up.
+    let ends = run.messages.iter().filter(|message| matches!(&message.call, Call::Commit(segment) if segment.ends_lap));
+    assert_eq!(ends.count(), 2 * run.record.workloads.len());
+}

@@ -1,0 +1,242 @@
+//! The engine's plain loops under the name of another back end, in time that is pretended.
+
+use std::cell::{Cell, RefCell};
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use engine::backends::{REFERENCE, open};
+use engine::{
+    AdapterChoice, Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError, EvaluationSet,
+    Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainingJob,
+};
+use results::{Adapter, Precision, StateBytes};
+
+use super::tricks::Tricks;
+
+const STEP_SECONDS: f64 = 1.4;
+const TEST_SECONDS: f64 = 0.5;
+const STATE_SECONDS: f64 = 0.01;
+/// A window lasts twenty times as long: two steps.
+const LATENCY_SECONDS: f64 = 0.13;
+/// Test samples that a thread classifies.
+const SAMPLES_OF_THREAD: usize = 2500;
+
+#[derive(Default)]
+pub(super) struct PretendedClock(Cell<f64>);
+
+impl PretendedClock {
+    fn pass(&self, seconds: f64) {
+        self.0.set(self.0.get() + seconds);
+    }
+}
+
+impl Clock for PretendedClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.get()
+    }
+}
+
+/// The plain loops as a device that may be played tricks with.
+pub(super) struct Pretended {
+    pub(super) clock: Rc<PretendedClock>,
+    pub(super) adapter: Adapter,
+    pub(super) tricks: Tricks,
+    /// Networks that are trained. Further trainers only check them, and are honest.
+    pub(super) begun: RefCell<Vec<&'static str>>,
+}
+
+#[async_trait(?Send)]
+impl Backend for Pretended {
+    fn name(&self) -> &'static str {
+        "wgsl"
+    }
+
+    fn adapter(&self) -> &Adapter {
+        &self.adapter
+    }
+
+    fn precision(&self) -> Precision {
+        Precision::F32
+    }
+
+    fn repeats_itself(&self) -> bool {
+        true
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        let name = job.model.name;
+        if self.tricks.lacks == Some(name) {
+            return Err(EngineError::OutOfMemory { message: "a test took all of it".to_owned() });
+        }
+        let is_trained = !self.begun.borrow().contains(&name);
+        self.begun.borrow_mut().push(name);
+        let tricks = if is_trained { self.tricks } else { Tricks::default() };
+        let mut job = job.clone();
+        (tricks.job)(&mut job);
+        // Opened by name, its loops are compiled in the engine, which is optimized more.
+        let reference = open(REFERENCE, &AdapterChoice::Any, Rc::new(PretendedClock::default())).await?;
+        let trainer = reference.build(&job).await?;
+        let plain = Plain { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
+        Ok(Box::new(PretendedTrainer { clock: Rc::clone(&self.clock), plain, seeds: Vec::new(), tricks }))
+    }
+}
+
+/// A trainer of plain loops, which wait for nothing.
+pub(crate) struct Plain {
+    trainer: Box<dyn Trainer>,
+    pub(crate) job: TrainingJob,
+    /// Steps done.
+    pub(crate) step: u64,
+    /// First steps of the segments so far.
+    begins: Vec<u64>,
+    segments: Segments,
+}
+
+impl Plain {
+    pub(crate) fn train(&mut self, steps: u32) -> StepReport {
+        self.step += u64::from(steps);
+        pollster::block_on(self.trainer.train_steps(steps)).unwrap()
+    }
+
+    pub(crate) fn state(&mut self) -> StateBytes {
+        pollster::block_on(self.trainer.state()).unwrap()
+    }
+
+    /// Goes on with another state before step `step`, from 0.
+    pub(crate) fn go_on(&mut self, state: &StateBytes, step: u64) {
+        self.step = step;
+        pollster::block_on(self.trainer.restore(state, step, &self.segments)).unwrap();
+    }
+
+    /// Returns the number of the next step's segment and the segment's first step; zeros where there are no segments.
+    pub(crate) fn segment(&self) -> (usize, u64) {
+        let number = self.begins.partition_point(|begin| *begin <= self.step).saturating_sub(1);
+        (number, self.begins.get(number).copied().unwrap_or_default())
+    }
+
+    /// Classifies the whole test set.
+    pub(crate) fn test(&mut self) -> TestReport {
+        let standard = Standard::of(&engine::SUITES[0], self.job.model.name, self.job.seed).unwrap();
+        let examiner = Examiner::new(&standard, Arc::clone(&self.job.data), self.job.seed);
+        let (state, step) = (self.state(), self.step);
+        let samples: Vec<u32> = (0..standard.test_samples).collect();
+        let parts: Vec<TestReport> = std::thread::scope(|scope| {
+            let test = |samples| examiner.test(&state, step, samples).unwrap().unwrap();
+            let threads: Vec<_> =
+                samples.chunks(SAMPLES_OF_THREAD).map(|samples| scope.spawn(move || test(samples))).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let share = |part: &TestReport| part.samples as f64 / f64::from(standard.test_samples);
+        TestReport {
+            loss: parts.iter().map(|part| share(part) * part.loss).sum(),
+            correct: parts.iter().map(|part| part.correct).sum(),
+            samples: standard.test_samples.into(),
+            seconds: None,
+        }
+    }
+}
+
+struct PretendedTrainer {
+    clock: Rc<PretendedClock>,
+    plain: Plain,
+    /// Seeds of the segments as the engine gives them.
+    seeds: Vec<u32>,
+    tricks: Tricks,
+}
+
+#[async_trait(?Send)]
+impl Trainer for PretendedTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        self.clock.pass(f64::from(steps) * STEP_SECONDS);
+        Ok((self.tricks.train)(&mut self.plain, steps))
+    }
+
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        self.clock.pass(TEST_SECONDS);
+        if samples < self.plain.job.data.test.samples() {
+            return self.plain.trainer.evaluate(set, samples).await;
+        }
+        Ok((self.tricks.test)(&mut self.plain))
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.plain.trainer.weights().await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.plain.trainer.gradients().await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        self.plain.trainer.logits(rows).await
+    }
+
+    fn begin_segment(&mut self, seed: u32) {
+        self.seeds.push(seed);
+        let seed = (self.tricks.seed)(&self.seeds);
+        self.plain.begins.push(self.plain.step);
+        self.plain.segments.begin(self.plain.step, seed);
+        self.plain.trainer.begin_segment(seed);
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        self.clock.pass(STATE_SECONDS);
+        self.plain.trainer.state().await
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, _segments: &Segments) -> Result<(), EngineError> {
+        // With the seeds with which it was trained.
+        self.plain.go_on(state, step);
+        Ok(())
+    }
+
+    fn latency_seconds(&self) -> f64 {
+        LATENCY_SECONDS
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.plain.trainer.device_memory_bytes()
+    }
+}
+
+/// The folder of the real data sets.
+pub(crate) fn data_folder() -> PathBuf {
+    std::env::var_os("GRADMARK_DATA")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)
+}
+
+/// The data set of the suite, read from its files once.
+#[derive(Default)]
+pub(super) struct Files {
+    latest: RefCell<Option<Arc<DataSet>>>,
+}
+
+#[async_trait(?Send)]
+impl DataSource for Files {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+        if let Some(set) = self.latest.borrow().as_ref() {
+            return Ok(Arc::clone(set));
+        }
+        let folder = data_folder();
+        let [train, test] = definition.file_names().expect("a suite has files").map(|file| {
+            std::fs::read(folder.join(file)).unwrap_or_else(|error| {
+                panic!("{file} in {}: {error}; `cargo xtask data` fetches it", folder.display())
+            })
+        });
+        let set = Arc::new(DataSet::from_files(definition, train, test)?);
+        *self.latest.borrow_mut() = Some(Arc::clone(&set));
+        Ok(set)
+    }
+}
+
+pub(super) struct Nobody;
+
+impl Observer<Event> for Nobody {
+    fn event(&mut self, _event: &Event) {}
+
+    fn cancelled(&self) -> bool {
+        false
+    }
+}

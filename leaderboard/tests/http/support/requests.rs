@@ -1,0 +1,177 @@
+//! Requests of a client while it trains and afterwards.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use engine::{Clock, Commitment, Edges, NoMeter, PendingBeacon, RunRequest, Witness};
+use results::api::{
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
+};
+use results::{Beacon, RunRecord};
+use serde::{Deserialize, Serialize};
+
+use super::pretended::{Files, Nobody, Pretended, PretendedClock};
+use super::tricks::Tricks;
+use super::{Answer, Client, TestServer, record};
+
+/// A request, and when it is sent.
+#[derive(Clone, Deserialize, Serialize)]
+pub(crate) struct Message {
+    /// Seconds since the run was announced, on the server's clock.
+    pub(crate) at: f64,
+    pub(crate) call: Call,
+}
+
+impl Message {
+    /// Returns the state that it brings.
+    pub(crate) fn state(&self) -> Option<&[u8]> {
+        match &self.call {
+            Call::Show { state, .. } => Some(state),
+            Call::OpenLap(_) | Call::Commit(_) | Call::Prove(_) => None,
+        }
+    }
+}
+
+/// A request of a run, without its nonce.
+#[derive(Clone, Deserialize, Serialize)]
+pub(crate) enum Call {
+    OpenLap(OpenLap),
+    Commit(CommitSegment),
+    Prove(ProvePart),
+    Show {
+        workload: String,
+        step: u64,
+        /// Not part of the JSON, in which megabytes of numbers are slow.
+        #[serde(skip)]
+        state: Arc<Vec<u8>>,
+    },
+}
+
+impl Call {
+    pub(crate) fn workload(&self) -> &str {
+        match self {
+            Self::OpenLap(lap) => &lap.workload,
+            Self::Commit(segment) => &segment.workload,
+            Self::Prove(part) => &part.workload,
+            Self::Show { workload, .. } => workload,
+        }
+    }
+
+    /// Sends it for a run, with its nonce.
+    pub(crate) fn send(&self, client: &Client, run: &StartedRun) -> Answer {
+        let nonce = run.nonce.clone();
+        let path = |end: &str| format!("/api/v1/runs/{}/{end}", run.run_id);
+        match self {
+            Self::OpenLap(lap) => client.json("POST", &path("laps"), &OpenLap { nonce, ..lap.clone() }),
+            Self::Commit(segment) => {
+                client.json("POST", &path("segments"), &CommitSegment { nonce, ..segment.clone() })
+            }
+            Self::Prove(part) => client.json("POST", &path("proof"), &ProvePart { nonce, ..part.clone() }),
+            Self::Show { workload, step, state } => {
+                let bearer = format!("Bearer {nonce}");
+                let headers = [("content-type", "application/octet-stream"), ("authorization", bearer.as_str())];
+                client.send("PUT", &path(&format!("states/{workload}/{step}")), &headers, state)
+            }
+        }
+    }
+}
+
+/// Trains the suite for an announced run of `server` and sends it what it sees of that. Returns the requests and the
+/// record, which is not handed in.
+pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<Message>, RunRecord) {
+    let model = record::unregistered(run.seed);
+    let clock = Rc::new(PretendedClock::default());
+    let adapter = model.device.adapter.clone();
+    let backend = Pretended { clock: Rc::clone(&clock), adapter, tricks, begun: RefCell::default() };
+    let suite = &engine::SUITES[0];
+    let request = RunRequest {
+        suite,
+        workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
+        seed: run.seed,
+        batch_size: None,
+        learning_rate: None,
+        limit: None,
+        target_accuracy: None,
+        registration: None,
+        provenance: model.provenance,
+        requested_adapter: model.device.requested_adapter,
+        requested_backend: model.device.requested_backend,
+        claimed_name: None,
+    };
+    let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };
+    let mut edges = Edges {
+        data: &mut Files::default(),
+        observer: &mut Nobody,
+        clock: clock.as_ref(),
+        meter: &mut NoMeter,
+        witness: Some(&mut witness),
+    };
+    let mut record = pollster::block_on(engine::run(&request, &backend, &mut edges)).unwrap();
+    (tricks.record)(&mut record);
+    record::summarise(&mut record);
+    server.pass((record.provenance.wall_seconds - witness.at).max(0.0));
+    (witness.messages, record)
+}
+
+/// Sends requests to a server, whose clock goes with the client's.
+struct LiveWitness<'a> {
+    server: &'a TestServer,
+    run: &'a StartedRun,
+    tricks: Tricks,
+    clock: &'a PretendedClock,
+    /// When the latest request was sent, on the client's clock …
+    before: f64,
+    /// … and on the server's, since the run was announced.
+    at: f64,
+    messages: Vec<Message>,
+}
+
+impl LiveWitness<'_> {
+    fn send(&mut self, mut call: Call) -> Result<Answer, String> {
+        (self.tricks.request)(&mut call);
+        let now = self.clock.now_seconds();
+        let passed = now - self.before;
+        let passed = passed + (self.tricks.hidden_seconds)(&call, passed);
+        self.server.pass(passed);
+        self.before = now;
+        self.at += passed;
+        let answer = call.send(self.server, self.run);
+        self.messages.push(Message { at: self.at, call });
+        if answer.status.is_success() { Ok(answer) } else { Err(answer.text()) }
+    }
+}
+
+#[async_trait(?Send)]
+impl Witness for LiveWitness<'_> {
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        let (workload, state_sha256) = (workload.to_owned(), state_sha256.to_owned());
+        let lap = OpenLap { nonce: String::new(), workload, segment, state_sha256 };
+        Ok(self.send(Call::OpenLap(lap))?.parse::<OpenedLap>().beacons)
+    }
+
+    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+        let nonce = String::new();
+        let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+        let answer = self.send(Call::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>().beacon);
+        Box::pin(std::future::ready(answer))
+    }
+
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        let (nonce, workload) = (String::new(), workload.to_owned());
+        let part = ProvePart { nonce, workload, tested_step, target_step, hashes };
+        Ok(self.send(Call::Prove(part))?.parse())
+    }
+
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
+        self.send(Call::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
+    }
+}

@@ -1,0 +1,39 @@
+// mirror_order: the rest of an epoch, from the step's place on, in another order, which follows from the step's seed. What
+// comes before that place is put into another order too: where the file is read in its order, a segment goes on there once
+// it has reached the end. Places change in pairs, as in a mirror at a random place of a circle, so that it needs no second
+// buffer.
+//
+// params: MirrorOrder. order: (samples) sample numbers.
+struct Params {
+    samples: u32,
+    stream: u32,
+    reserved0: u32,
+    reserved1: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read_write> order: array<u32>;
+
+@compute @workgroup_size(WORKGROUP_SIZE)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) workgroups: vec3<u32>,
+    @builtin(local_invocation_index) local: u32,
+) {
+    let place = invocation_number(workgroup, workgroups, local);
+    if place >= params.samples {
+        return;
+    }
+    let random = pcg4d(vec4<u32>(0u, params.stream, step.step, step.seed));
+    let is_rest = place >= step.offset;
+    let first = select(0u, step.offset, is_rest);
+    let length = select(step.offset, params.samples - step.offset, is_rest);
+    let sum = select(random.y, random.x, is_rest) % length;
+    let partner = first + (sum + length - (place - first)) % length;
+    // One of a pair changes both.
+    if place < partner {
+        let sample = order[place];
+        order[place] = order[partner];
+        order[partner] = sample;
+    }
+}
