@@ -1,11 +1,11 @@
-//! Whether whole runs from a browser are proven, and what proving them cost:
+//! Checks that whole runs from a browser are proven, and prints the cost of proving them:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example proven -- firefox '/?backend=burn-wgpu' /
 //! ```
 //!
-//! The browser (`firefox` or `chromium`) opens each address, runs the suite as it is, uploads the result, and waits for the
-//! verdict. Needs what `cargo xtask test browser-tests` has built.
+//! The browser (`firefox` or `chromium`) opens each address, runs the suite unchanged, uploads the result, and waits
+//! for the verdict. Needs the build of `cargo xtask test browser-tests`.
 
 use std::env;
 use std::time::Duration;

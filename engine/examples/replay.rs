@@ -1,10 +1,10 @@
-//! Measures how far plain loops are from a back end when they train a part of its training again, which is what a
+//! Measures the differences between a back end and the plain loops when they train a part of its training again, as a
 //! leaderboard does with the parts that it draws.
 //!
-//! `cargo run --release -p engine --example replay -- --backend wgsl --adapter cpu --precision f16 keras-mnist-mlp` trains
-//! segments of a few steps and prints, of a part of each, the largest difference of any layer relative to its change, that
-//! of any loss, and whether the back end itself comes to the same bits again. `GRADMARK_DATA` names the folder of the data
-//! sets, if it is another than `data`.
+//! `cargo run --release -p engine --example replay -- --backend wgsl --adapter cpu --precision f16 keras-mnist-mlp`
+//! trains segments of a few steps. For a part of each, it prints the largest difference of any layer relative to its
+//! change, the largest difference of any loss, and whether the back end reproduces its own bits. `GRADMARK_DATA` names
+//! the folder of the data sets, `data` by default.
 
 use std::path::PathBuf;
 use std::rc::Rc;

@@ -10,7 +10,7 @@ pub mod stream {
     pub const WEIGHTS: u32 = 0;
     /// Dropout place `d` uses stream `1000 + d`.
     pub const DROPOUT: u32 = 1000;
-    /// Order of the training samples in an epoch; the step is the epoch. Uses this and the next seven.
+    /// Order of the training samples in an epoch; the step is the epoch. Uses this stream and the next seven.
     pub const SHUFFLE: u32 = 2000;
     /// Choice of the final weights that go into the record.
     pub const EVIDENCE: u32 = 3000;
@@ -26,7 +26,7 @@ pub mod stream {
     pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this and the next seven.
     pub const REPEATED: u32 = 7000;
-    /// Where a segment mirrors the order of the samples; the step is its first one.
+    /// Place about which a segment mirrors the order of the samples; the step is the segment's first one.
     pub const SEGMENT: u32 = 8000;
 }
 

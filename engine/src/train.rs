@@ -286,7 +286,7 @@ async fn learn(
     learning.end_lap(edges).await?;
     let weights = learning.trainer.weights().await?;
     learning.record.weight_samples = evidence::choose(&weights, learning.job.seed);
-    // JSON has no infinity: weights that diverged are left out.
+    // JSON has no infinity, so weights that diverged are left out.
     learning.record.weight_samples.retain(|sample| sample.value.is_finite());
     if learning.going() {
         learning.prove(edges).await?;

@@ -26,11 +26,12 @@ pub struct TrainingJob {
     pub batches: BatchPlan,
     /// Steps over which schedules are spread.
     pub planned_steps: u64,
-    /// Seed of the weights, and without segments of the order of the samples, dropout and augmentation.
+    /// Seed of the weights, and, for a training without segments, of the order of the samples, dropout and
+    /// augmentation.
     pub seed: u32,
     /// Whether dropout layers drop in training.
     pub dropout: bool,
-    /// Segments so far of a training that a leaderboard sees; those of the trainer go on from there.
+    /// Earlier segments of a training that a leaderboard follows. The trainer continues from there.
     pub segments: Segments,
 }
 
@@ -116,7 +117,7 @@ pub trait Backend {
     fn input(&self) -> InputMode {
         InputMode::Resident
     }
-    /// Returns true if training again from a state gives the same bits: if not, no leaderboard can prove the run.
+    /// Returns true if training again from a state gives the same bits. Otherwise no leaderboard can prove the run.
     fn repeats_itself(&self) -> bool {
         false
     }
@@ -175,16 +176,17 @@ pub trait Trainer {
     /// evaluation, which overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
-    /// Begins a segment with this seed before the next step. Only for back ends that repeat themselves.
+    /// Begins a segment with this seed before the next step. Only for back ends whose training is repeatable.
     fn begin_segment(&mut self, _seed: u32) {}
 
-    /// Everything that training changes, in the model's order and logical layout. Only for back ends that repeat themselves.
+    /// Returns everything that training changes, in the model's order and logical layout. Only for back ends whose
+    /// training is repeatable.
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
-    /// Goes back to a state that was read before step `step` (from 0). `segments` are those of the whole training. Only for
-    /// back ends that repeat themselves.
+    /// Restores a state that was read before step `step` (from 0). `segments` are the segments of the whole training.
+    /// Only for back ends whose training is repeatable.
     async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
         Err(EngineError::NotRepeatable)
     }

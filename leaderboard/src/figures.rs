@@ -28,7 +28,7 @@ pub(crate) struct ProvenResult {
     pub(crate) class: RankedClass,
     pub(crate) category: Category,
     pub(crate) run: ProvenRun,
-    /// The word for who announced it; absent where nobody knows.
+    /// Word for its submitter, if known.
     pub(crate) submitter: Option<String>,
 }
 

@@ -39,7 +39,8 @@ struct Patience {
 const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
-/// States have tens of megabytes: a body may go on coming for as long as it is this fast, in bytes per second.
+/// Slowest transfer of a state's body, in bytes per second. States have tens of megabytes, so there is no fixed
+/// deadline.
 const SLOWEST_OF_STATES: f64 = 30_000.0;
 
 /// The memory for bodies; cloning shares it.

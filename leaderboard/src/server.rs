@@ -46,7 +46,7 @@ const READING_TIME: Duration = Duration::from_secs(30);
 /// How long requests in progress may take to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time between two looks for states and segments of runs that expired.
+/// Time between two deletions of states and segments of expired runs.
 const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
 /// How often salts of days that are over are looked for, and announcements counted.
 const FORGETTING: Duration = Duration::from_secs(3600);
@@ -294,7 +294,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     }
 }
 
-/// Deletes what runs that expired leave behind; never ends.
+/// Deletes the data of expired runs at intervals. Never returns.
 async fn forget_expired_regularly(storage: Storage, clock: Clock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {

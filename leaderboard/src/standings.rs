@@ -8,7 +8,7 @@ use crate::figures::DeviceFigure;
 use crate::ranking::{self, Figure, Placed, places};
 use crate::storage::FastLine;
 
-/// The lines of a table with their places, the first first. Where lines are missing, they must be the last.
+/// Returns the lines of a table with their places, in order. Only the last ones may be missing from `figures`.
 pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     let mut of_keys: HashMap<String, DeviceFigure> = figures.into_iter().map(|figure| (key(&figure), figure)).collect();
     let figures = of_keys.iter().map(|(key, row)| (key.clone(), row.figure.clone())).collect();
@@ -16,8 +16,8 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     places(figures).into_iter().filter_map(line).collect()
 }
 
-/// The places of these lines by their keys: all lines of a table with enough voices for a place that are at least as fast as
-/// the slowest of interest.
+/// Returns the places of these lines by their keys. `lines` are all lines of a table with enough voices that are at
+/// least as fast as the slowest line of interest.
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
         let FastLine { key, median, lower_quartile, upper_quartile } = line;

@@ -1,4 +1,4 @@
-//! What the leaderboard sees of a run while it trains, so that nothing can be made up afterwards.
+//! Data that the leaderboard receives from a run while it trains, so that it cannot be invented afterwards.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,19 +63,19 @@ impl TryFrom<String> for Beacon {
     }
 }
 
-/// Everything that training changes, as bytes: what a state is hashed and sent as. Each value is a little-endian float32;
+/// Everything that training changes, as the bytes that are hashed and sent. Each value is a little-endian float32;
 /// tensors are in layer order, row-major.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StateBytes {
     /// All tensors of the network.
     pub weights: Vec<u8>,
-    /// What the optimizer remembers: all tensors of its first memory, then of its second, then averages of the weights.
+    /// Memories of the optimizer: all tensors of its first memory, then of its second, then averages of the weights.
     pub memory: Vec<u8>,
 }
 
 impl StateBytes {
-    /// Returns the SHA-256, in hex, of the SHA-256 of the weights followed by that of the memory, so that weights can be
-    /// checked without the memory.
+    /// Returns the SHA-256, in hex, of the SHA-256 of the weights followed by the SHA-256 of the memory. So weights can
+    /// be checked without the memory.
     pub fn sha256(&self) -> String {
         Self::joined_sha256(&self.weights, Sha256::digest(&self.memory).as_slice())
     }
@@ -88,7 +88,7 @@ impl StateBytes {
         hex(digest.finalize().as_slice())
     }
 
-    /// Returns what is sent of the state: all of it, or the weights and the SHA-256 of the memory.
+    /// Returns the bytes to send: the whole state, or the weights and the SHA-256 of the memory.
     pub fn body(&self, weights_only: bool) -> Vec<u8> {
         let mut body = self.weights.clone();
         match weights_only {

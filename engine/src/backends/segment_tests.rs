@@ -1,4 +1,4 @@
-//! Training in segments, which goes back to a state and repeats itself.
+//! Tests of training in segments, which restore a state and train again.
 
 use results::{StateBytes, weights_bytes};
 
@@ -7,19 +7,20 @@ use super::wgsl::workload_tests::narrow_job;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::Segments;
 
-/// Steps of each segment. An epoch has three or four: segments begin in the middle of some, and cross the end of others.
+/// Steps of each segment. An epoch has three or four steps: segments begin in the middle of some epochs and cross the
+/// end of others.
 const STEPS: [u32; 3] = [2, 4, 3];
-/// How far devices may be apart, as a share of how far training moved: a leaderboard allows as much in f32.
+/// Largest difference between devices, as a share of the change by training. A leaderboard allows as much in f32.
 const TOLERANCE: f64 = 0.01;
 
-/// With dropout, augmentation, momentum, adaptive rates and averages; shuffled and in the order of the file.
+/// Networks with dropout, augmentation, momentum, adaptive rates and averages, shuffled and in file order.
 pub(super) const OF_EVERY_KIND: [&str; 4] =
     ["keras-mnist-mlp", "tensorflow-mnist", "caffe-mnist", "tensorflow-cifar10"];
-/// Of which three images in many batch normalisations magnify rounding, so that back ends are not compared.
+/// Networks whose batch normalisations over three images magnify rounding, so that back ends are not compared.
 pub(super) const NORMALIZED: [&str; 2] = ["resnet20-cifar10", "airbench94"];
 
-/// Trains all segments, with a test after each, and then again from each state. Returns the state before the first segment
-/// and those after each of them.
+/// Trains all segments, with a test after each, and then again from each state. Returns the states before the first
+/// segment and after each segment.
 pub(super) fn repeated(backend: &dyn Backend, job: &TrainingJob) -> Vec<StateBytes> {
     assert!(backend.repeats_itself(), "{}", backend.name());
     pollster::block_on(async {
@@ -45,7 +46,7 @@ pub(super) fn repeated(backend: &dyn Backend, job: &TrainingJob) -> Vec<StateByt
     })
 }
 
-/// Trains from the state after `from` segments, all at once.
+/// Trains from the state after `from` segments without a break.
 async fn train_again(trainer: &mut dyn Trainer, states: &[StateBytes], from: usize, segments: &Segments) {
     let step = STEPS[..from].iter().map(|&steps| u64::from(steps)).sum();
     trainer.restore(&states[from], step, segments).await.unwrap();

@@ -71,7 +71,7 @@ impl Draw {
     /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` tells draws of one index apart.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
-        // Those of libm have the same bits on every platform: a leaderboard hashes the initial weights.
+        // A leaderboard hashes the initial weights, and libm's functions give the same bits on every platform.
         let radius = (-2.0 * libm::log(1.0 - self.number(index, 2 * attempt))).sqrt();
         radius * libm::cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
     }

@@ -52,8 +52,8 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Announces what the network answers now, outside every window. The plain loops compute it, so that no back end needs
-    /// another way to classify.
+    /// Announces the network's current answers, outside every window. The plain loops compute them, so that back ends
+    /// need no second way to classify.
     pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let samples = self.examples(edges)?;
         if samples == 0 || !self.going() {

@@ -19,7 +19,7 @@ const DIVERGED_RATIO: f64 = 1000.0;
 const MOST_EQUAL_LOSSES: u32 = 50;
 /// The record keeps the loss of each of the first steps.
 const FIRST_LOSSES: usize = 20;
-/// A leaderboard that follows takes the losses of this many steps at once.
+/// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
 const MAX_STEPS_OF_SEGMENT: u32 = 60_000;
 /// Share of a workload's progress bar that is training; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
@@ -30,7 +30,7 @@ pub(super) struct Learning<'a> {
     pub(super) job: &'a TrainingJob,
     pub(super) trainer: &'a mut dyn Trainer,
     pub(super) progress: &'a mut Progress,
-    /// Present while a leaderboard follows this training.
+    /// Proof of this training, present while a leaderboard follows it.
     pub(super) proof: Option<Proof>,
     /// Steps done so far.
     pub(super) step: u64,

@@ -27,7 +27,7 @@ impl Learning<'_> {
         let start = edges.clock.now_seconds() - self.progress.paused_seconds();
         let mut is_over = false;
         while self.going() && !is_over {
-            // A leaderboard that follows cannot tell the peak's time from training's: it is measured seldom.
+            // A leaderboard cannot distinguish the time of measuring the peak from training, so it is measured rarely.
             for _ in 0..MINIMUM_WINDOWS {
                 let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds() - start;
                 is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
@@ -37,7 +37,7 @@ impl Learning<'_> {
                 let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
                 let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
                 self.progress.phase(edges, Phase::Measuring);
-                // An epoch's end only brings a new order of the samples: it need not end a window.
+                // The end of an epoch only changes the order of the samples, so it need not end a window.
                 self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
                 self.pause(edges).await;
             }
@@ -62,7 +62,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Measures the peak for the last window that counts, once.
+    /// Measures the peak once, for the last window that counts.
     async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
         let windows = &self.record.windows;
         let last = summary::counted_windows(windows).last();

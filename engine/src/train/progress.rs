@@ -43,7 +43,7 @@ impl Progress {
         edges.observer.event(&Event::PhaseStarted { workload: self.workload(), phase });
     }
 
-    /// Returns what goes on.
+    /// Returns the current phase.
     pub(super) fn now(&self) -> Option<Phase> {
         self.now.map(|(phase, _)| phase)
     }

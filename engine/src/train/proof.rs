@@ -1,5 +1,5 @@
-//! A training that a leaderboard follows segment by segment, and what the leaderboard wants to see of it afterwards.
-//! docs/PROOF.md describes the protocol.
+//! Client's side of proof of learning: a leaderboard follows the training segment by segment, and requests hashes and
+//! states afterwards. docs/PROOF.md describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -14,26 +14,27 @@ use crate::trainer::Backend;
 use crate::training::{Segments, segment_seed};
 use crate::workload::Workload;
 
-/// States of at most this many bytes are kept, so that few steps are trained again.
+/// Largest size of all kept states in bytes. More states mean fewer steps to train again.
 const MAX_KEPT_BYTES: usize = 64 << 20;
-/// A leaderboard that wants to see more than this is not one.
+/// Largest number of requests that a leaderboard may make after a training.
 const MAX_REQUESTS: u32 = 100;
-/// A window lasts this multiple of reading and hashing a state, which so takes at most 2.5 % of the time.
+/// Length of a window as a multiple of the time to read and hash a state, which therefore takes at most 2.5 % of the
+/// time.
 pub(super) const COMMITMENTS_OF_WINDOW: f64 = 40.0;
 
-/// What a leaderboard has been sent of a training, and what is kept to train parts of it again.
+/// Commitments sent to a leaderboard, and states kept to train parts again.
 #[derive(Default)]
 pub(super) struct Proof {
     lap: Option<Lap>,
     segments: Segments,
-    /// Hashes that were sent, by step: training again must come to the same.
+    /// Hashes sent to the leaderboard, by step. Training again must reproduce them.
     sent: BTreeMap<u64, String>,
     /// Losses of each segment's steps, by its first step.
     losses: BTreeMap<u64, Vec<f32>>,
     kept: Kept,
-    /// Seconds of the last reading and hashing of a state.
+    /// Duration of the last reading and hashing of a state.
     pub(super) commitment_seconds: f64,
-    /// Whether the windows until here only warm the device up: those that count have a lap of their own.
+    /// True while windows only warm up the device. Windows that count are in a separate lap.
     is_warming_up: bool,
 }
 
@@ -41,40 +42,40 @@ pub(super) struct Proof {
 struct Lap {
     /// Beacons of the next segments.
     beacons: VecDeque<Beacon>,
-    /// Answer to the latest commitment but one, which brings the next beacon.
+    /// Answer to the last but one commitment, with the next beacon.
     pending: Option<PendingBeacon>,
-    /// The latest one. It is sent when it is clear what follows.
+    /// Latest commitment. It is sent when it is known whether the lap ends.
     unsent: Option<Commitment>,
 }
 
-/// States by the steps before them, evenly spread over the training.
+/// States by the number of steps before them, spread evenly over the training.
 #[derive(Default)]
 struct Kept {
     states: BTreeMap<u64, StateBytes>,
     bytes: usize,
-    /// The latest one, which has just been hashed.
+    /// Latest state, which was just hashed.
     latest: Option<(u64, StateBytes)>,
-    /// States that are wanted for sure or probably.
+    /// States that the leaderboard will certainly or probably request.
     pinned: BTreeMap<Pin, (u64, StateBytes)>,
-    /// Segments from one kept state to the next, and segments since the last one.
+    /// Number of segments from one kept state to the next, and number of segments since the last kept state.
     stride: u32,
     since: u32,
 }
 
-/// Why a state is kept whatever the spacing of the others.
+/// Reason why a state is kept regardless of the spacing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pin {
-    /// It was evaluated last.
+    /// State of the last evaluation.
     Tested,
-    /// With it the target was reached.
+    /// State with which the target was reached.
     Target,
-    /// The part of this draw begins with it.
+    /// State at the beginning of this draw's part.
     Part(u32),
 }
 
-/// Why a proof ends.
+/// Reason why a proof ends early.
 enum Broken {
-    /// The leaderboard does not answer, or refuses: the run goes on without it.
+    /// The leaderboard does not answer, or refuses. The run goes on without it.
     Witness(String),
     Engine(EngineError),
 }
@@ -91,7 +92,8 @@ impl From<String> for Broken {
     }
 }
 
-/// Returns why nobody can prove a training of `workload` on `backend`, as a part of a sentence; nothing where it can be.
+/// Returns the reason why a training of `workload` on `backend` cannot be proven, as a part of a sentence. Returns
+/// `None` if it can be proven.
 pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
     if !backend.repeats_itself() {
         Some("this back end does not give the same bits when it trains again")
@@ -107,7 +109,7 @@ impl Proof {
         Self { is_warming_up: true, ..Self::default() }
     }
 
-    /// Keeps the state with which the last segment ended.
+    /// Keeps the final state of the last segment.
     pub(super) fn pin(&mut self, pin: Pin) {
         if let Some(latest) = self.kept.latest.clone() {
             self.kept.pinned.insert(pin, latest);
@@ -126,7 +128,7 @@ impl Kept {
         self.bytes += state.weights.len() + state.memory.len();
         self.states.insert(step, state);
         while self.bytes > MAX_KEPT_BYTES && self.states.len() > 1 {
-            // The first one stays, so that there is a state before every step.
+            // The first state stays, so that there is a state before every step.
             let every_other = self.states.keys().copied().skip(1).step_by(2).collect::<Vec<_>>();
             for step in every_other {
                 let state = self.states.remove(&step);
@@ -144,7 +146,7 @@ impl Kept {
 }
 
 impl Learning<'_> {
-    /// Begins a segment, if a leaderboard follows this training. Returns its beacon.
+    /// Begins a segment and returns its beacon, if a leaderboard follows this training.
     pub(super) async fn begin_segment(&mut self, edges: &mut Edges<'_>) -> Result<Option<Beacon>, EngineError> {
         let phase = self.progress.now();
         if self.proof.as_ref().is_some_and(|proof| proof.is_warming_up) && self.is_warm() {
@@ -165,7 +167,7 @@ impl Learning<'_> {
         Ok(beacon)
     }
 
-    /// Commits to the state with which a segment ended.
+    /// Commits to the final state of a segment.
     pub(super) async fn end_segment(
         &mut self,
         beacon: Beacon,
@@ -198,7 +200,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Tells the leaderboard that something other than training follows.
+    /// Ends the lap, because something other than training follows.
     pub(super) async fn end_lap(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let is_warm = self.is_warm();
         let Some(proof) = &mut self.proof else { return Ok(()) };
@@ -209,13 +211,13 @@ impl Learning<'_> {
         self.unless_broken(ended.map(Some), edges).map(drop)
     }
 
-    /// Shows the leaderboard what it wants to see of a training that has come to its end: parts are trained again.
+    /// Sends the leaderboard the hashes and states that it requests after a training, by training parts again.
     pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
         self.progress.phase(edges, Phase::Proving);
         match self.show_all(&mut proof, tested_step, edges).await {
-            // The next workload may be proven.
+            // The next workload can still be proven.
             Err(Broken::Witness(reason)) => self.warn_unproven(reason, edges),
             shown => self.unless_broken(shown.map(Some), edges).map(drop)?,
         }
@@ -271,7 +273,7 @@ impl Learning<'_> {
         Err(Broken::Witness("the leaderboard wants to see ever more of it".to_owned()))
     }
 
-    /// Trains a part again and hashes states inside of it.
+    /// Trains a part again and hashes states inside it.
     async fn hashes_inside(
         &mut self,
         proof: &mut Proof,
@@ -295,12 +297,12 @@ impl Learning<'_> {
             }
             state_sha256.push(sha256);
         }
-        // The state at the end is known.
+        // The hash at the end is known already.
         state_sha256.pop();
         Ok(PartHashes { draw, steps, state_sha256, losses })
     }
 
-    /// Returns the state after `step` steps, trained again from the nearest one that was kept.
+    /// Returns the state after `step` steps, trained again from the nearest kept state.
     async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<StateBytes, Broken> {
         if step > self.step {
             return Err(Broken::Witness("the leaderboard wants a step that was never trained".to_owned()));
@@ -314,7 +316,7 @@ impl Learning<'_> {
         Ok(self.trainer.state().await?)
     }
 
-    /// Trains in windows, between which a run can wait and be cancelled.
+    /// Trains in windows, so that a run can be paused and cancelled in between.
     async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
         let mut left = steps;
         while left > 0 {
@@ -329,7 +331,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Goes on without the leaderboard where that is what broke.
+    /// Continues without the leaderboard if the leaderboard caused the error.
     fn unless_broken<T>(
         &mut self,
         result: Result<Option<T>, Broken>,

@@ -4,20 +4,23 @@ use async_trait::async_trait;
 use results::Beacon;
 use results::api::{PartHashes, ProofWanted};
 
-/// A leaderboard that sees a run while it trains, and whose clock vouches for the times. docs/PROOF.md describes the protocol.
+/// A leaderboard that follows a run while it trains and times it with its own clock. docs/PROOF.md describes the
+/// protocol.
 ///
-/// An error is a part of a sentence that says why there is no answer. The run goes on then, without a witness.
+/// An error is a part of a sentence with the reason why there is no answer. The run then goes on without a witness.
 #[async_trait(?Send)]
 pub trait Witness {
-    /// Begins a lap with segment number `segment` (from 0) of a workload; returns the beacons of its first two segments.
+    /// Begins a lap with segment number `segment` (from 0) of a workload, and returns the beacons of its first two
+    /// segments.
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
 
-    /// Sends a commitment. The answer is awaited while training goes on: the beacon of the segment after the next one,
+    /// Sends a commitment. The answer, awaited while training goes on, is the beacon of the segment after the next one,
     /// unless the lap ends.
     fn commit(&mut self, commitment: Commitment) -> PendingBeacon;
 
-    /// Returns what the leaderboard wants to see of a workload that has been trained. `tested_step` is when it was evaluated
-    /// last, `target_step` when the target accuracy was reached, and `hashes` are those that the leaderboard wanted last.
+    /// Returns the hashes or states that the leaderboard requests of a trained workload. `tested_step` is the step of
+    /// the last evaluation, `target_step` the step at which the target accuracy was reached, and `hashes` answers the
+    /// last request.
     async fn prove(
         &mut self,
         workload: &str,
@@ -26,14 +29,14 @@ pub trait Witness {
         hashes: Option<PartHashes>,
     ) -> Result<ProofWanted, String>;
 
-    /// Sends a state that is wanted, as [`results::StateBytes::body`].
+    /// Sends a requested state, as [`results::StateBytes::body`].
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String>;
 }
 
-/// An answer that may still be under way.
+/// An answer that may not have arrived yet.
 pub type PendingBeacon = Pin<Box<dyn Future<Output = Result<Option<Beacon>, String>>>>;
 
-/// The state with which a segment ended: [`results::api::CommitSegment`] without the nonce.
+/// Final state of a segment: [`results::api::CommitSegment`] without the nonce.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Commitment {
     pub workload: String,

@@ -6,7 +6,7 @@ use crate::random::stream;
 use crate::trainer::TrainingJob;
 
 impl TrainingJob {
-    /// Returns the order of the samples as step `step` uses it.
+    /// Returns the order of the samples at step `step`.
     pub(crate) fn order_at(&self, step: u64) -> Vec<u32> {
         let begin = match self.batches.order {
             SampleOrder::File => 0,
@@ -20,7 +20,7 @@ impl TrainingJob {
         order
     }
 
-    /// Returns the order of the samples without the change that step `step` begins with.
+    /// Returns the order of the samples before the change at the beginning of step `step`.
     #[cfg(any(feature = "wgsl", test))]
     pub(crate) fn order_before(&self, step: u64) -> Vec<u32> {
         step.checked_sub(1).map_or_else(|| self.file_order(), |before| self.order_at(before))
@@ -30,7 +30,8 @@ impl TrainingJob {
         (self.batches.first..self.batches.first + self.batches.samples).collect()
     }
 
-    /// Makes the change that a step begins with: a new epoch is shuffled, or a segment mirrors what is left.
+    /// Changes the order at the beginning of a step: shuffles a new epoch, or mirrors the rest at the beginning of a
+    /// segment.
     fn change_order(&self, number: u64, order: &mut [u32]) {
         let (batches, step) = (&self.batches, self.step(number, 0));
         let samples = batches.samples;
@@ -48,12 +49,12 @@ impl TrainingJob {
 #[derive(Default)]
 pub(crate) struct Order {
     pub(crate) samples: Vec<u32>,
-    /// Step that it is of.
+    /// Step to which the order belongs.
     step: Option<u64>,
 }
 
 impl Order {
-    /// Makes it that of step `step`.
+    /// Updates the order to step `step`.
     pub(crate) fn advance(&mut self, job: &TrainingJob, step: u64) {
         if self.step.is_some_and(|before| before + 1 == step) {
             job.change_order(step, &mut self.samples);
@@ -73,8 +74,8 @@ mod tests {
     use crate::training::{BatchPlan, Batching};
     use crate::workload::Training;
 
-    /// Jobs that train on ten samples of a file in batches of four. Half of them have segments, which begin in the middle of
-    /// epochs, at the beginning of some, and at steps that follow each other.
+    /// Returns jobs that train on ten samples of a file in batches of four. Half of them have segments, which begin in
+    /// the middle and at the beginning of epochs, and at consecutive steps.
     fn jobs() -> Vec<TrainingJob> {
         use Batching::{DropLast, ShortLast, Wrap};
         use SampleOrder::{File, Shuffled};
@@ -93,7 +94,7 @@ mod tests {
         kinds.into_iter().flat_map(of_kind).collect()
     }
 
-    /// The samples of some steps, one after the other.
+    /// Returns the samples of the first `steps` steps in order.
     fn trained(job: &TrainingJob, steps: u64) -> Vec<u32> {
         let mut order = Order::default();
         let mut trained = Vec::new();

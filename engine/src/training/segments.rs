@@ -1,12 +1,12 @@
 use results::Beacon;
 use shaders::reference::pcg4d::pcg4d;
 
-/// Segments of a training that a leaderboard sees: from its first step on, each has a seed of its own, from which the order
-/// of the samples, dropout and augmentation follow. Without any, everything follows from the seed of the run.
+/// Segments of a training that a leaderboard follows. The seed of a segment determines the order of the samples,
+/// dropout and augmentation from its first step. Without segments, the seed of the run determines everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Segments(Vec<Segment>);
 
-/// First step, from 0, and seed.
+/// First step (from 0) and seed of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Segment {
     pub(crate) first_step: u64,
@@ -14,13 +14,13 @@ pub(crate) struct Segment {
 }
 
 impl Segments {
-    /// Begins a segment before step `first_step`, which is after the first step of the segment before.
+    /// Begins a segment before step `first_step`, which must be after the first step of the previous segment.
     pub fn begin(&mut self, first_step: u64, seed: u32) {
         debug_assert!(self.0.last().is_none_or(|last| last.first_step < first_step), "segments have steps");
         self.0.push(Segment { first_step, seed });
     }
 
-    /// Returns the seed of the segment that `step` belongs to; absent where there are no segments.
+    /// Returns the seed of the segment of `step`, or `None` without segments.
     pub(crate) fn seed_at(&self, step: u64) -> Option<u32> {
         let after = self.0.partition_point(|segment| segment.first_step <= step);
         after.checked_sub(1).map(|place| self.0[place].seed)
@@ -38,7 +38,7 @@ impl Segments {
     }
 }
 
-/// Returns the seed of a segment with this beacon in a run from `run_seed`.
+/// Returns the seed of the segment with this beacon in a run with the seed `run_seed`.
 pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
     let [a, b, c, d] = beacon.words();
     let [x, y, z, w] = pcg4d([a, b, c, d]);

@@ -18,8 +18,8 @@ impl TrainingJob {
         Ok(StateBytes { weights, memory })
     }
 
-    /// Returns the tensors of a state: those of the weights, then those of each memory. `None` where it has another length
-    /// than a state of this job, or numbers that are not finite.
+    /// Returns the tensors of a state: first the weights, then each memory. Returns `None` if the state has the wrong
+    /// length for this job, or numbers that are not finite.
     ///
     /// # Errors
     /// A model whose tensors do not fit together.
@@ -38,7 +38,7 @@ impl TrainingJob {
         Ok(finite.then_some(lists))
     }
 
-    /// Returns [`Self::split_state`] of a state that a trainer of this job is to go back to.
+    /// Returns [`Self::split_state`] of a state that a trainer of this job restores.
     pub(crate) fn tensors_of_state(&self, state: &StateBytes) -> Result<Vec<Vec<Vec<f32>>>, EngineError> {
         self.split_state(state)?.ok_or_else(|| EngineError::InvalidSetting {
             what: "the state to go back to",

@@ -76,7 +76,8 @@ impl Workload {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
 
-    /// Returns true if a leaderboard can prove its training: how images are changed follows from the seed of a segment alone.
+    /// Returns true if a leaderboard can prove its training, because image augmentation depends only on a segment's
+    /// seed.
     pub fn is_provable(&self) -> bool {
         self.input.augmentation.flip != Flip::Alternating
     }

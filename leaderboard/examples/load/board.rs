@@ -105,7 +105,7 @@ pub(crate) async fn fill(board: &Board, results: u64, report: &mut Report) {
     report.add("all figures made, and tables analysed", begin.elapsed().as_secs_f64() * 1e3, "ms", None);
 }
 
-/// The device of a rank.
+/// Returns the device of a rank.
 fn device(rank: usize) -> &'static KnownDevice {
     let known = known_devices();
     &known[rank * 7 % known.len()]

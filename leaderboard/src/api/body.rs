@@ -13,9 +13,9 @@ use crate::receiving::Intake;
 const LIMIT_OF_RECORDS: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
 pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
-/// Largest body of hashes with the losses of a segment.
+/// Largest body of a `proof` request: hashes, and the losses of a segment.
 pub(crate) const LIMIT_OF_LOSSES: usize = 1 << 20;
-/// Largest body of a state; the largest network of a suite has states of 39 MB.
+/// Largest body of a state. The largest network of a suite has states of 39 MB.
 const LIMIT_OF_STATES: usize = 44 << 20;
 /// What a wrong value may contribute to a message.
 const QUOTED_CHARACTERS: usize = 300;

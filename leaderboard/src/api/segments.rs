@@ -1,4 +1,4 @@
-//! What a run sends while it trains, and the states that it is asked for afterwards.
+//! Requests of a run while it trains, and the states that the server asks for afterwards.
 
 use std::time::Duration;
 
@@ -30,12 +30,13 @@ use crate::secrets;
 use crate::storage::Started;
 use crate::validation::{self, FieldPath};
 
-/// Segments of a workload that may be committed at once …
+/// Number of segments of a workload that may be committed at once …
 const SEGMENTS_AT_ONCE: f64 = 100.0;
-/// … and for each second since its run was announced: windows last a second, but end where an epoch does.
+/// … and further ones for each second since the run was announced. Windows last a second, or less at the end of an
+/// epoch.
 const SEGMENTS_PER_SECOND: f64 = 4.0;
 
-/// `POST /api/v1/runs/{id}/laps`: notes the time and gives the lap's first beacons.
+/// `POST /api/v1/runs/{id}/laps`: records the time and returns the lap's first two beacons.
 pub(crate) async fn open_lap(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -64,7 +65,8 @@ pub(crate) async fn open_lap(
     Ok(Json(OpenedLap { beacons }))
 }
 
-/// A lap follows those before it, and begins with the state with which they ended.
+/// Refuses a lap that does not continue the previous one, or begins with another state than the previous one ended
+/// with.
 fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError> {
     if around.is_proof_begun {
         return Err(training_has_ended());
@@ -86,7 +88,7 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError>
     Ok(())
 }
 
-/// `POST /api/v1/runs/{id}/segments`: notes a commitment with the time, and gives the next beacon.
+/// `POST /api/v1/runs/{id}/segments`: records a commitment with the time and returns the next beacon.
 pub(crate) async fn commit(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -121,7 +123,7 @@ pub(crate) async fn commit(
     Ok(Json(CommittedSegment { beacon: next }))
 }
 
-/// Refuses segments that follow each other faster than windows of a training do.
+/// Refuses segments that arrive faster than the windows of any training.
 fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
     let too_early = (f64::from(segment) - SEGMENTS_AT_ONCE) / SEGMENTS_PER_SECOND - seconds;
     if too_early <= 0.0 {
@@ -132,7 +134,7 @@ fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
     Err(refusal.retry_after(Duration::from_secs_f64(too_early)).refused_by("segments"))
 }
 
-/// Returns the beacon of a segment that may be committed now.
+/// Returns the beacon of a segment, or refuses the segment if it may not be committed now.
 fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &TrainingKey<'_>) -> Result<Beacon, ApiError> {
     if around.is_proof_begun {
         return Err(training_has_ended());
@@ -156,7 +158,7 @@ fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &Traini
     })
 }
 
-/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload, and says what is wanted of it next.
+/// `POST /api/v1/runs/{id}/proof`: ends the training of a workload and returns what the server wants next.
 pub(crate) async fn prove(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -173,7 +175,7 @@ pub(crate) async fn prove(
         let proof = begun(&seen, &request, &key)?;
         check_room(&leaderboard, &started, StateSize::of(&known.workload).of_all_wanted()).await?;
         storage.begin_proof(id, workload, &proof).await?;
-        // Another request may have been quicker.
+        // Another request may have been faster.
         seen = storage.seen_workload(id, workload).await?;
     }
     if let Some(hashes) = request.hashes
@@ -186,7 +188,7 @@ pub(crate) async fn prove(
     Ok(Json(draws::wanted(&seen, &known)))
 }
 
-/// Returns the proof of a training that may end now.
+/// Returns a new proof, or refuses if the training may not end now.
 fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Result<BegunProof, ApiError> {
     let last = seen.segments.last().filter(|_| seen.has_ended());
     let last = last.ok_or_else(|| unexpected("A training is proven when its last lap has ended."))?;
@@ -201,7 +203,7 @@ fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Res
     Ok(BegunProof { word, segments: seen.segments.len(), tested_step, target_step })
 }
 
-/// Returns false if the same hashes came before.
+/// Returns false if the same hashes were received before.
 fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool, ApiError> {
     let is_of_part = |same: &&PartHashes| same.draw == hashes.draw && same.steps == hashes.steps;
     if let Some(same) = seen.hashes.iter().find(is_of_part) {
@@ -231,7 +233,7 @@ fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result
     Ok(true)
 }
 
-/// A state that a run was asked for. Run, nonce and room are checked before any of it is received.
+/// A state that the server asked for. Run, nonce and room are checked before any of its body is received.
 pub(crate) struct Asked {
     run_id: String,
     workload: String,
@@ -267,7 +269,7 @@ impl FromRequestParts<Leaderboard> for Asked {
     }
 }
 
-/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: takes a state that was asked for.
+/// `PUT /api/v1/runs/{id}/states/{workload}/{step}`: stores a state that the server asked for.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     Asked { run_id, workload, state, state_sha256, size }: Asked,
@@ -289,7 +291,7 @@ pub(crate) async fn show(
     Ok(StatusCode::NO_CONTENT.into_response())
 }
 
-/// Refuses states and hashes that exceed the budget, or the share of the prefix that announced their run.
+/// Refuses states and hashes that exceed the budget, or the share of the prefix from which their run was announced.
 async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> Result<(), ApiError> {
     let Some(most) = leaderboard.budgets.weights_bytes else { return Ok(()) };
     let now = leaderboard.clock.unix_seconds();
@@ -298,7 +300,7 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
 }
 
-/// Returns a workload of the run's suite whose training can be proven.
+/// Returns a workload of the run's suite, or refuses it if its training cannot be proven.
 fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
     let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
     let known = suite.and_then(|suite| Standard::of(suite, workload, started.seed)).ok_or_else(|| {
@@ -312,7 +314,7 @@ fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
     Ok(known)
 }
 
-/// Refuses a wrong nonce, and a run whose training is over.
+/// Refuses a wrong nonce, and a run that has ended.
 fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<(), ApiError> {
     if !secrets::same(nonce, &started.nonce(&leaderboard.key)) {
         return Err(ApiError::wrong_nonce());
@@ -331,7 +333,7 @@ fn training_has_ended() -> ApiError {
     unexpected("The training of this network has ended, because its proof has begun.")
 }
 
-/// The client asks again, and is answered as if it had asked once.
+/// Asks the client to repeat its request, which then gets the answer of the first one.
 fn came_twice() -> ApiError {
     ApiError::busy()
 }

@@ -42,9 +42,9 @@ pub struct Reported {
 /// Whose result it is: rows of one group are one device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceGroup {
-    /// For addresses and data bases: letters, digits and hyphens. Known devices have that of their canonical name; names
-    /// that are not known begin with who said them, masked devices with `masked`, and devices that are not what they are
-    /// called with `unknown`.
+    /// Key for addresses and databases: letters, digits and hyphens. A known device has the key of its canonical name.
+    /// Keys of unknown names begin with their source, keys of masked devices with `masked`, and keys of devices that do
+    /// not fit their name with `unknown`.
     pub key: String,
     /// For readers.
     pub label: String,
@@ -57,9 +57,9 @@ pub struct Identity {
     pub claimed: Option<Named>,
     pub inferred: Option<Inferred>,
     pub group: DeviceGroup,
-    /// Who says which device it is, as far as the group goes by it.
+    /// Source of the name by which the device is grouped.
     pub source: DeviceSource,
-    /// Why the group is not that of the device's name, as a sentence.
+    /// Reason why the group is another one than the device's name suggests, as a sentence.
     pub misfit: Option<String>,
     /// Why not all of it can be true, as a sentence.
     pub contradiction: Option<String>,
@@ -71,8 +71,8 @@ impl Identity {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
         let contradiction = contradiction(record);
-        // What the platform names counts, then what the person names, unless something contradicts. What is inferred is a
-        // guess, and never makes a group.
+        // The platform's name counts first, then the person's, unless something contradicts it. An inferred name is a
+        // guess and never makes a group.
         let named = match (&reported.name, &claimed) {
             (Some(name), _) => Some((DeviceSource::Reported, name)),
             (None, Some(name)) if contradiction.is_none() => Some((DeviceSource::Claimed, name)),

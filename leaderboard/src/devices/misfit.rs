@@ -1,6 +1,6 @@
-//! A named GPU whose measured peak is missing or too low: its runs are not ranked under that name.
+//! Named GPUs whose measured peak is missing or too low: their runs are not ranked under that name.
 //!
-//! A peak that is too high contradicts, see [`contradiction`](super::contradiction()).
+//! A peak that is too high is a [`contradiction`](super::contradiction()) instead.
 
 use results::RunRecord;
 
@@ -8,13 +8,14 @@ use super::inference::measured_peak;
 use super::table::KnownDevice;
 use super::{DeviceClass, class_of};
 
-/// Least share of the published peak that a device reaches. Integrated GPUs share their power with the processor, and
-/// clocks sink with heat.
+/// Smallest share of the published peak that a device must reach. Integrated GPUs share their power with the processor,
+/// and clocks drop with heat.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.25;
 
-/// Returns why a run on a GPU is not ranked as `device`, as a plain sentence; nothing where no peak of it is published.
+/// Returns the reason why a run on a GPU is not ranked as `device`, as a plain sentence. Returns `None` for a device
+/// without a published peak.
 pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String> {
-    // Some processors are called as the GPU on the same chip.
+    // Some processors have the same name as the GPU on their chip.
     let published = device.flops_per_second.filter(|_| class_of(record) != DeviceClass::Processor)?;
     let name = &device.name;
     let Some(measured) = measured_peak(record) else {
@@ -43,7 +44,7 @@ mod tests {
 
     #[test]
     fn peaks_below_a_quarter_of_the_published_one_do_not_fit() {
-        // Published: 82.6 TFLOP/s.
+        // The published peak is 82.6 TFLOP/s.
         let rtx_4090 = |peak| said(&with_peak(native("NVIDIA GeForce RTX 4090", "NVIDIA"), peak), "RTX 4090");
         assert!(rtx_4090(2.0e13).unwrap().contains("its measured peak is 20.00 TFLOP/s"));
         assert_eq!(rtx_4090(2.1e13), None);

@@ -7,7 +7,7 @@ use crate::error::ApiError;
 use axum::http::StatusCode;
 
 const SECONDS_OF_A_DAY: f64 = 86_400.0;
-/// Part of the budget for states that the runs of one /24 or /48 may fill.
+/// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
 
 /// Absent where there is no limit.
@@ -17,7 +17,7 @@ pub(crate) struct Budgets {
     pub(crate) open_runs: Option<u32>,
     /// Bytes of imported records in a day.
     pub(crate) import_bytes_per_day: Option<u64>,
-    /// Bytes of states that wait to be verified.
+    /// Bytes of states waiting for verification.
     pub(crate) weights_bytes: Option<u64>,
 }
 

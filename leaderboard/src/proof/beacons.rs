@@ -1,10 +1,10 @@
-//! Beacons, and the word that draws follow from.
+//! Beacons, and the word from which draws are derived.
 
 use results::Beacon;
 
 use super::{Key, SeenLap};
 
-/// Makes the random words of the training of a workload.
+/// Derives the random words for the training of a workload.
 pub(crate) struct TrainingKey<'a> {
     key: Key,
     run_id: &'a str,
@@ -12,8 +12,8 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// `test_seed` is the seed of every run of a server for tests: all such servers make the same words, so that a recorded
-    /// run can be played to any of them.
+    /// `test_seed` is the fixed seed of a test server. All servers with the same one derive the same words, so that a
+    /// recorded run can be replayed against any of them.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },
@@ -27,12 +27,12 @@ impl<'a> TrainingKey<'a> {
         [0, 1].map(|place| self.beacon(lap.first_segment + place, &basis))
     }
 
-    /// Returns the beacon of a segment from the hash with which the segment two before it, of the same lap, ended.
+    /// Returns the beacon of a segment from the final state hash of the segment two before it in the same lap.
     pub(crate) fn beacon_after(&self, two_before_sha256: &str, segment: u32) -> Beacon {
         self.beacon(segment, &[two_before_sha256.as_bytes()])
     }
 
-    /// Returns the word that all draws follow from, from the hash of the last commitment.
+    /// Returns the word from which all draws are derived, from the hash of the last commitment.
     pub(crate) fn word_of_draws(&self, last_sha256: &str) -> String {
         let parts = [b"draw".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), last_sha256.as_bytes()];
         crate::secrets::hex(&self.key.code(&parts))

@@ -1,4 +1,4 @@
-//! Parts of the training that are drawn, and what the server wants to be shown of them.
+//! Random parts of the training, and the hashes and states that the server requests for them.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,15 @@ use results::api::{ProofWanted, WantedHashes, WantedState};
 
 use super::{BegunProof, Key, SeenWorkload};
 
-/// Parts that are drawn of each workload.
+/// Number of parts drawn for each workload.
 const DRAWS: u32 = 2;
-/// Hashes that are wanted in a round.
+/// Largest number of hashes requested in a round.
 pub(crate) const MOST_HASHES: u32 = 15;
-/// States that a workload is asked for at most: both ends of each part, the one that was tested last, and the one at the
-/// target.
+/// Largest number of states requested for a workload: both ends of each part, the state of the last test, and the state
+/// at the target.
 pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
 
-/// A part of the training that is computed again.
+/// A part of the training that the server computes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProvenPart {
     /// Steps done before it.
@@ -24,14 +24,15 @@ pub(crate) struct ProvenPart {
     pub(crate) end: u64,
 }
 
-/// Returns the steps inside of a part after which states are hashed, as evenly spaced as they can be.
+/// Returns the steps inside a part after which states are hashed, spaced as evenly as possible.
 pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
     let steps = end.saturating_sub(begin);
     let number = steps.saturating_sub(1).min(MOST_HASHES.into());
     (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
-/// Returns what is wanted next of a workload; nothing before its training has ended, and once all of it has come.
+/// Returns what the server wants next of a workload. Nothing is wanted before its training has ended, and after
+/// everything was received.
 pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     match drawn(seen) {
         None => ProofWanted::default(),
@@ -44,24 +45,25 @@ pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     }
 }
 
-/// Returns all parts that are computed again, once each of them is small enough.
+/// Returns all parts that the server computes again, once each of them is small enough.
 pub(crate) fn parts(seen: &SeenWorkload) -> Option<Vec<ProvenPart>> {
     drawn(seen)?.ok()
 }
 
-/// Returns the state after `step` steps as it is wanted, whether it has come or not.
+/// Returns the request for the state after `step` steps, whether or not the state was received.
 pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> Option<WantedState> {
     let parts = parts(seen)?;
     states_of(seen, &parts, known).find(|state| state.step == step)
 }
 
-/// Returns the parts, or the hashes that are wanted before they are small enough; nothing before the training has ended.
+/// Returns the parts, or the hashes needed to make them small enough. Returns `None` before the training has ended.
 fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
     let proof = seen.proof.as_ref()?;
     Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
 }
 
-/// Both ends of each part whole; of the state that was tested last, and of that at the target, what is tested is enough.
+/// Returns the requested states: both ends of each part as a whole, and only the tested tensors of the state of the
+/// last test and of the state at the target.
 fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
     let whole = parts.iter().flat_map(|part| [part.begin, part.end]).map(|step| (step, false));
     let mut states: BTreeMap<u64, bool> = whole.collect();
@@ -73,7 +75,7 @@ fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> imp
     states.into_iter().map(|(step, weights_only)| WantedState { step, weights_only })
 }
 
-/// Draws a segment, whose losses are wanted, and then one of its parts as often as hashes came for it.
+/// Draws a segment, whose losses are requested, and then a smaller part of it for each round of hashes received.
 fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
     let key = Key::of_word(&proof.word);
     let number = draw.to_le_bytes();
@@ -108,7 +110,7 @@ fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<Proven
     }
 }
 
-/// Draws one of so many places, each as often as any other.
+/// Draws one of `number` places uniformly.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -138,7 +140,7 @@ mod tests {
         seen
     }
 
-    /// Answers with hashes until the parts are there.
+    /// Answers with hashes until the parts are known.
     fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<ProvenPart>) {
         loop {
             match drawn(&seen).unwrap() {
@@ -175,7 +177,7 @@ mod tests {
         let mut counts = [0_u32; 3];
         for number in 0..1000 {
             let mut seen = ended(&[3], 1, &format!("word {number}"));
-            // Segments of 1, 1 and 8 steps.
+            // The segments have 1, 1 and 8 steps.
             seen.segments[2].step = 10;
             let (seen, parts) = narrow(seen, "hash");
             for part in parts {

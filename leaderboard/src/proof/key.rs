@@ -69,7 +69,7 @@ impl Key {
         }
     }
 
-    /// Returns a key that is not the server's own, and as secret as the word.
+    /// Returns a key derived from a word, which is as secret as the word.
     pub(super) fn of_word(word: &str) -> Self {
         Self(word.as_bytes().into())
     }

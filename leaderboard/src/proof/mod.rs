@@ -1,9 +1,10 @@
-//! Proof of learning: what the server gives a run while it trains, what it has seen of it, and what it wants to be shown.
-//! docs/PROOF.md describes the protocol.
+//! Proof of learning: beacons for a run while it trains, commitments received from it, and the parts that the server
+//! requests afterwards. docs/PROOF.md describes the protocol.
 //!
-//! [`key`] makes what only this server can have made, and [`beacons`] what a training needs of it. [`seen`] is what storage
-//! has of a workload. [`draws`] and [`time`] follow from that and from nothing else, so that every answer is the same when it
-//! is asked for again. The module `validation` compares a record with what was seen, and `verification` computes.
+//! [`key`] makes words that only this server can make, and [`beacons`] derives the random words of a training from it.
+//! [`seen`] is the stored history of a workload. [`draws`] and [`time`] are functions of this history alone, so a
+//! repeated request gets the same answer. The module `validation` compares a record with the history, and
+//! `verification` computes parts of the training again.
 
 mod beacons;
 pub(crate) mod draws;
@@ -19,7 +20,7 @@ pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, Surroundin
 pub(crate) use states::StateSize;
 pub(crate) use time::limited_summary;
 
-/// Returns false for a network whose training no leaderboard can prove.
+/// Returns true if a leaderboard can prove the training of this network.
 pub(crate) fn is_provable(workload: &str) -> bool {
     engine::workload(workload).is_none_or(|workload| workload.is_provable())
 }

@@ -1,4 +1,4 @@
-//! What the server has seen of the training of a workload, as storage has it.
+//! History of the training of a workload, as received by the server and stored.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use results::api::{PartHashes, WantedState};
 
 use super::draws::inner_steps;
 
-/// All that was seen of a workload.
+/// Stored history of a workload's training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeenWorkload {
     pub(crate) workload: String,
@@ -25,7 +25,7 @@ pub(crate) struct SeenWorkload {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenLap {
     pub(crate) first_segment: u32,
-    /// Of the state with which it began.
+    /// Hash of the state with which it began.
     pub(crate) state_sha256: String,
     pub(crate) opened_unix_seconds: f64,
 }
@@ -35,9 +35,9 @@ pub(crate) struct SeenSegment {
     /// Steps done at its end.
     pub(crate) step: u64,
     pub(crate) beacon: Beacon,
-    /// Of the state with which it ended.
+    /// Hash of the state with which it ended.
     pub(crate) state_sha256: String,
-    /// Of the losses of its steps.
+    /// Hash of the losses of its steps.
     pub(crate) losses_sha256: String,
     pub(crate) ends_lap: bool,
     pub(crate) committed_unix_seconds: f64,
@@ -46,9 +46,9 @@ pub(crate) struct SeenSegment {
 /// A training that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BegunProof {
-    /// What all draws follow from.
+    /// Word from which all draws are derived.
     pub(crate) word: String,
-    /// How many segments there were.
+    /// Number of segments.
     pub(crate) segments: usize,
     /// Steps done at the last evaluation.
     pub(crate) tested_step: u64,
@@ -56,7 +56,7 @@ pub(crate) struct BegunProof {
     pub(crate) target_step: Option<u64>,
 }
 
-/// What surrounds a segment.
+/// A segment with its lap and its neighbours.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SurroundingSegments {
     /// The latest lap that begins with the segment or before it.
@@ -69,7 +69,7 @@ pub(crate) struct SurroundingSegments {
 }
 
 impl SeenWorkload {
-    /// Returns the laps that have ended: their segments, and how many seconds passed on the server's clock.
+    /// Returns the laps that have ended: their segments, and their duration in seconds on the server's clock.
     pub(crate) fn ended_laps(&self) -> impl Iterator<Item = (Range<usize>, f64)> {
         let begins = self.laps.iter().map(|lap| lap.first_segment as usize);
         let ends = begins.skip(1).chain([self.segments.len()]);
@@ -80,7 +80,7 @@ impl SeenWorkload {
         })
     }
 
-    /// Returns true if there are segments and all of them are in laps that have ended.
+    /// Returns true if there is at least one segment and every segment is in a lap that has ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.segments.last().is_some_and(|last| last.ends_lap)
             && self.laps.last().is_some_and(|lap| (lap.first_segment as usize) < self.segments.len())
@@ -92,7 +92,7 @@ impl SeenWorkload {
         [before, self.segments[segment].step]
     }
 
-    /// Returns the hash of the state after so many steps, if it is known.
+    /// Returns the hash of the state after `step` steps, if known.
     pub(crate) fn hash_at(&self, step: u64) -> Option<&str> {
         if step == 0 {
             return self.laps.first().map(|lap| lap.state_sha256.as_str());
@@ -111,7 +111,7 @@ impl SeenWorkload {
 pub(super) mod tests {
     use super::*;
 
-    /// Laps of so many segments each, all of `steps` steps, with a second between any two requests.
+    /// Returns laps with these numbers of segments, all of `steps` steps, with a second between any two requests.
     pub(in crate::proof) fn seen(laps: &[u32], steps: u64) -> SeenWorkload {
         let mut seen = SeenWorkload { workload: "keras-mnist-mlp".to_owned(), ..SeenWorkload::default() };
         let mut now = 0.0;

@@ -14,7 +14,7 @@ pub(crate) struct StateSize {
 }
 
 impl StateSize {
-    /// Returns the size of a state of this workload: zero if its model cannot be built.
+    /// Returns the size of a state of this workload, or zero if its model cannot be built.
     pub(crate) fn of(workload: &Workload) -> Self {
         let tensors = workload.model.tensors().unwrap_or_default();
         let weights: u64 = tensors.iter().map(|tensor| 4 * tensor.elements() as u64).sum();
@@ -27,12 +27,12 @@ impl StateSize {
         self.weights + if weights_only { BYTES_OF_SHA256 } else { self.memory }
     }
 
-    /// Returns how much a workload is asked for at most.
+    /// Returns the largest total size of the states requested for a workload.
     pub(crate) fn of_all_wanted(self) -> u64 {
         MOST_STATES * self.of_body(false)
     }
 
-    /// Returns [`StateBytes::sha256`] of what was sent; `None` if it has another length.
+    /// Returns [`StateBytes::sha256`] of a received body, or `None` if it has the wrong length.
     pub(crate) fn sha256(self, body: &[u8], weights_only: bool) -> Option<String> {
         if body.len() as u64 != self.of_body(weights_only) {
             return None;

@@ -1,28 +1,28 @@
-//! The server's own time, by which figures of a record are limited.
+//! Limits on a record's metrics by the server's clock.
 
 use results::summary::counted_windows;
 use results::{Summary, Window, WorkloadRecord};
 
 use super::SeenWorkload;
 
-/// How many times faster a record may be than the laps on the server's clock.
+/// Factor by which a record may be faster than its laps on the server's clock.
 const TOLERANCE: f64 = 1.03;
-/// A lap that seems to last no time is a matter of clocks.
+/// Shortest duration assumed for a lap, because clocks can jump.
 const SHORTEST_SECONDS: f64 = 1e-3;
 
-/// What the laps of a training come to.
+/// Totals over the laps of a training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Laps {
     /// Samples per second from the first lap with a counted window to the last one; absent if there is none.
     rate: Option<f64>,
-    /// Of all laps.
+    /// Duration of all laps.
     seconds: f64,
-    /// Of the laps that begin before the target was reached.
+    /// Duration of the laps that begin before the target was reached.
     seconds_to_target: f64,
 }
 
-/// Returns the summary of a workload with figures that are no faster than the server's clock allows. Where the server did not
-/// see the whole training, nothing is ranked, and nothing is limited.
+/// Returns the summary of a workload with metrics limited to what the server's clock allows. A training that the server
+/// did not follow to its end is not ranked, and its metrics are not limited.
 pub(crate) fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {
@@ -46,7 +46,7 @@ fn laps(record: &WorkloadRecord, seen: &SeenWorkload) -> Laps {
     let counts: Vec<bool> = record.windows.iter().map(&mut is_counted).collect();
     let target_step = record.target.and_then(|target| target.reached_step);
     let mut laps = Laps::default();
-    // Of all laps since the first counted window: a client chooses which windows count.
+    // All laps since the first counted window count, because a client chooses which windows count.
     let (mut samples, mut seconds_since) = (0, 0.0);
     for (segments, seconds) in seen.ended_laps() {
         let seconds = seconds.max(SHORTEST_SECONDS);
@@ -66,7 +66,7 @@ fn laps(record: &WorkloadRecord, seen: &SeenWorkload) -> Laps {
     laps
 }
 
-/// Makes every figure that follows from the throughput slower.
+/// Slows down every metric that depends on the throughput.
 fn slow_down(summary: &mut Summary, factor: f64) {
     let rates = [
         &mut summary.samples_per_second,
@@ -88,7 +88,7 @@ mod tests {
     use crate::devices::testing::native;
     use crate::proof::seen::tests::seen;
 
-    /// A lap that warms up for a second, and one of six windows, which say that each took so long.
+    /// Returns a record with a lap that warms up for a second, and a lap of six windows that claim `seconds` each.
     fn record(seconds: f64) -> (WorkloadRecord, SeenWorkload) {
         let mut seen = seen(&[2, 6], 10);
         seen.laps[0].opened_unix_seconds += 1.0;
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn figures_are_no_faster_than_the_servers_clock() {
         let (mut record, mut seen) = record(1.0);
-        // Each lap takes twice as long as the record says.
+        // Each lap takes twice as long as the record claims.
         seen.laps[0].opened_unix_seconds -= 1.0;
         seen.laps[1].opened_unix_seconds -= 6.0;
         record.summary.samples_per_second_low = Some(1000.0);

@@ -18,9 +18,10 @@ pub struct Figure {
     pub lower_quartile: f64,
     pub upper_quartile: f64,
     pub runs: usize,
-    /// Networks (/24 or /48), each once a day. Nobody can be recognised the next day, so that who comes back counts again.
+    /// Number of networks (/24 or /48), each counted once a day. A network cannot be recognised the next day, so one
+    /// that returns counts again.
     pub submitters: usize,
-    /// Different days of them.
+    /// Number of different days with a run.
     #[serde(default)]
     pub days: usize,
 }
@@ -41,7 +42,7 @@ impl Figure {
         })
     }
 
-    /// Whether there are enough voices for a place among others.
+    /// True if there are enough voices for a place.
     pub fn has_place(&self) -> bool {
         voices_missing(self.submitters as u64, self.days as u64) == 0
     }

@@ -1,9 +1,10 @@
-//! A device's place: from the proven runs of one category to figures, places and scores. Pure functions; no data base.
+//! A device's place: from the proven runs of one category to metrics, places and scores. Pure functions without a
+//! database.
 //!
-//! Runs are compared only inside one [`Category`]. Of each device's runs, [`voices`] lets a network count once a day,
-//! [`figure`] makes the median with its spread, [`outliers`] marks what a person should look at, and [`places`] orders
-//! the devices. [`score`], [`histogram`], [`history`](mod@history) and [`browser_tax`] answer the questions that remain; [`submitter`] tells who
-//! counts as one without knowing anybody.
+//! Runs are compared only within one [`Category`]. For each device, [`voices`] counts a network once a day, [`figure`]
+//! computes the median with its spread, [`outliers`] marks runs for a moderator, and [`places`] orders the devices.
+//! [`score`], [`histogram`], [`history`](mod@history) and [`browser_tax`] compute further statistics. [`submitter`]
+//! groups runs by submitter without identifying anyone.
 
 pub mod browser_tax;
 pub mod figure;

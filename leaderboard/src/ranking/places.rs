@@ -1,17 +1,17 @@
-//! Places with ties: what cannot be told apart shares one.
+//! Places with ties: devices that cannot be distinguished share one.
 //!
-//! Devices are ordered by their median, fastest first; where medians are equal, by their key. The first of a place leads
-//! it. Each next device shares the place when its upper quartile reaches its *leader's* lower quartile, that is, when the
-//! two interquartile intervals overlap; otherwise it opens a new place. Comparing with the leader and not with the
-//! neighbour keeps long chains of small steps from tying the fastest with the slowest. Devices of a place are a stretch of
-//! the order, each device has exactly one, and the place does not depend on the order in which devices are given, so that
-//! sharing a place is an equivalence. Devices with too few voices for a place come behind all others and share one that is
-//! not among the first hundred. Two devices whose intervals overlap may still have different places, when the
-//! faster of them is tied with a leader that the slower does not reach.
+//! Devices are ordered by their median, fastest first, and devices with equal medians by their key. The first device of
+//! a place leads it. The next device shares the place when its upper quartile reaches its *leader's* lower quartile, so
+//! that the two interquartile intervals overlap; otherwise it opens a new place. Comparing with the leader instead of
+//! the neighbour keeps long chains of small steps from tying the fastest with the slowest. The devices of a place are
+//! contiguous, each device has exactly one place, and places do not depend on the order of the input, so sharing a
+//! place is an equivalence relation. Devices with too few voices come after all others and share a place that is not
+//! among the first hundred. Two devices whose intervals overlap may still have different places, when the faster one is
+//! tied with a leader that the slower one does not reach.
 
 use super::Figure;
 
-/// Places that no device with too few voices has.
+/// Number of first places that are reserved for devices with enough voices.
 const PLACES_OF_ENOUGH_VOICES: usize = 100;
 
 /// A device with its place.
@@ -43,7 +43,7 @@ pub fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
     placed
 }
 
-/// The place of all devices with too few voices, behind so many with enough.
+/// Returns the place of all devices with too few voices, after `devices` devices with enough.
 pub fn place_behind(devices: usize) -> usize {
     devices.max(PLACES_OF_ENOUGH_VOICES) + 1
 }

@@ -19,8 +19,8 @@ pub struct ProvenRun {
     pub run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub rate: f64,
-    /// The /24 or /48 that it was announced from, as the word of [`super::SubmitterSalt`] for that day; that of the address
-    /// itself where it is the host's own machine, and absent where nobody knows.
+    /// Word of [`super::SubmitterSalt`] for the /24 or /48 from which it was announced on that day, or for the address
+    /// itself if it is the host's own machine. Absent if unknown.
     pub voice: Option<String>,
     /// The day of that word, in days since 1970-01-01 UTC.
     pub day: u32,

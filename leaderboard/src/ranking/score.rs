@@ -23,7 +23,7 @@ pub struct ReferenceScore {
     pub suite: Suite,
     /// What was measured, for readers: the device, the back end, and when.
     pub description: String,
-    /// Samples per second of each workload of the suite that can be proven, each more than zero.
+    /// Samples per second, more than zero, of each workload of the suite that can be proven.
     pub samples_per_second: BTreeMap<String, f64>,
 }
 
@@ -42,8 +42,8 @@ pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
 }
 
 impl ReferenceScore {
-    /// The reference that a record makes, to be frozen; nothing unless it is a standard run in which every workload of a
-    /// suite that the engine knows, and that can be proven, was completed, settled and learned.
+    /// Returns the reference scores of a record, to be frozen. Returns `None` unless it is a standard run of a known
+    /// suite in which every workload that can be proven was completed, settled and learned.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
         if !record.is_standard() {

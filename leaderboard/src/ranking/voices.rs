@@ -1,4 +1,4 @@
-//! One network counts once a day, however many addresses and runs there were.
+//! Voices: a network counts once a day, regardless of its number of addresses and runs.
 
 use std::collections::BTreeMap;
 
@@ -6,19 +6,19 @@ use results::statistics::median;
 
 use super::ProvenRun;
 
-/// What one network (/24 or /48) says about a device on one day.
+/// Result of one network (/24 or /48) for a device on one day.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Voice {
-    /// Samples per second: the median of that network's runs of the day.
+    /// Samples per second: the median over that network's runs of the day.
     pub rate: f64,
     pub day: u32,
     /// Of how many runs.
     pub runs: usize,
 }
 
-/// The voices among `runs` of one device in one category, by day and network.
+/// Returns the voices among `runs` of one device in one category, by day and network.
 ///
-/// Runs of a day without a network are one voice together: otherwise who hides would count most.
+/// All runs of a day without a network are one voice together; otherwise hidden submitters would count most.
 pub fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {

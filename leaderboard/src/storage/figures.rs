@@ -58,11 +58,11 @@ pub(crate) struct FastLine {
     pub(crate) upper_quartile: f64,
 }
 
-/// How many lines a table has.
+/// Number of lines of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines {
     pub(crate) total: u64,
-    /// Those with enough voices for a place.
+    /// Number of lines with enough voices for a place.
     pub(crate) with_place: u64,
 }
 
@@ -87,8 +87,8 @@ macro_rules! bound {
 }
 
 impl Storage {
-    /// The first lines of the tables of these workloads, in the order of their places, and how many lines each table has; all of the
-    /// same moment.
+    /// Returns the first lines of the tables of these workloads, in the order of their places, and the number of lines
+    /// of each table, all from one snapshot.
     pub(crate) async fn fastest(
         &self,
         query: &TableQuery<'_>,
@@ -106,7 +106,8 @@ impl Storage {
         Ok(tables)
     }
 
-    /// The lines of a table with enough voices for a place that are at least as fast, and how many lines it has.
+    /// Returns the lines of a table that have enough voices for a place and are at least as fast, and the table's
+    /// number of lines.
     pub(crate) async fn at_least(
         &self,
         query: &TableQuery<'_>,

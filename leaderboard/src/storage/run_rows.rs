@@ -31,7 +31,7 @@ struct ResultRow<'a> {
     kind: Kind,
     rankable: bool,
     figures: Summary,
-    /// The same as JSON.
+    /// The summary as JSON.
     summary: String,
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitter: &'a Submitter,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
-    /// What the server saw of its training, by whose time figures are limited.
+    /// History of its training, whose times limit the metrics.
     pub(crate) seen: &'a [SeenWorkload],
     /// Whether the run was announced, so that its nonce must be used up.
     pub(crate) registered: bool,
@@ -99,7 +99,7 @@ impl Storage {
         if run.verify {
             queue(&mut transaction, run.run_id, run.submitted_unix_seconds, false).await?;
         } else if run.registered {
-            // Nobody looks at its states.
+            // Its states are not needed.
             unexamined::forget(&mut transaction, run.run_id).await?;
         }
         transaction.commit().await?;

@@ -1,4 +1,4 @@
-//! What announced runs send while they train, with this server's times.
+//! Laps, segments and proofs of announced runs, with the times on this server's clock.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const PROOFS: &str = "SELECT workload, word, segments, tested_step, target_step 
 const HASHES: &str = "SELECT workload, draw, first_step, last_step, hashes, losses FROM part_hashes";
 const STATES: &str = concat!("SELECT workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
 
-/// Of one workload where the second parameter names it.
+/// Condition for the rows of a run, or of one of its workloads if the second parameter is not null.
 const OF_RUN: &str = "WHERE run_id = $1 AND (CAST($2 AS TEXT) IS NULL OR workload = $2)";
 
 const NEAR_SEGMENT: &str = "WHERE run_id = $1 AND workload = $2 AND number >= $3 AND number <= $4";
@@ -36,12 +36,12 @@ const LAP_OF_SEGMENT: &str = concat!(
 );
 
 impl Storage {
-    /// Returns all that was seen of a run, workload by workload.
+    /// Returns the stored history of each workload of a run.
     pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>, StorageError> {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
 
-    /// Returns all that was seen of a workload, which may be nothing.
+    /// Returns the stored history of a workload, which may be empty.
     pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload, StorageError> {
         let seen = self.seen_of(run_id, Some(workload)).await?.remove(workload);
         Ok(seen.unwrap_or_else(|| SeenWorkload { workload: workload.to_owned(), ..SeenWorkload::default() }))
@@ -94,7 +94,7 @@ impl Storage {
         Ok(sqlx::query(query).bind(run_id).bind(workload).fetch_all(&self.pool).await?)
     }
 
-    /// Returns what surrounds a segment, without reading all that was seen.
+    /// Returns a segment with its neighbours, without reading the whole history.
     pub(crate) async fn surrounding_segments(
         &self,
         run_id: &str,
@@ -121,7 +121,7 @@ impl Storage {
         Ok(found)
     }
 
-    /// Keeps a lap; `false` if there is one with this first segment.
+    /// Stores a lap. Returns false if there is already one with this first segment.
     pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool, StorageError> {
         let insert = sqlx::query(
             "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
@@ -135,7 +135,7 @@ impl Storage {
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
-    /// Keeps a segment; `false` if there is one of this number.
+    /// Stores a segment. Returns false if there is already one with this number.
     pub(crate) async fn commit(
         &self,
         run_id: &str,
@@ -160,7 +160,7 @@ impl Storage {
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
-    /// Ends the training of a workload, unless it has ended.
+    /// Ends the training of a workload, unless it has ended already.
     pub(crate) async fn begin_proof(
         &self,
         run_id: &str,
@@ -181,7 +181,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Keeps hashes of a part, unless there are some.
+    /// Stores the hashes of a part, unless there are some already.
     pub(crate) async fn keep_hashes(
         &self,
         run_id: &str,
@@ -207,7 +207,7 @@ impl Storage {
     }
 }
 
-/// Returns what was seen of the row's workload, which is nothing at first.
+/// Returns the history of the row's workload, after adding an empty one if necessary.
 fn seen_in<'a>(
     all: &'a mut BTreeMap<String, SeenWorkload>,
     row: &AnyRow,
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// What is kept of a run with two segments.
+    /// Stores a run with two segments and returns its history.
     async fn keep(storage: &Storage) -> SeenWorkload {
         let lap = SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 };
         assert!(storage.open_lap("run", WORKLOAD, &lap).await.unwrap());

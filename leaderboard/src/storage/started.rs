@@ -12,7 +12,7 @@ pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 /// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Segments, of which a run may have very many, are forgotten before.
+/// Deletes a run without its segments: there can be very many, and they are deleted before.
 const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";

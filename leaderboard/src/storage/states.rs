@@ -1,4 +1,4 @@
-//! States that announced runs were asked for, until they have been looked at.
+//! Requested states of announced runs, kept until they were verified.
 
 use results::api::WantedState;
 use sqlx::Row;
@@ -8,7 +8,7 @@ use super::started::KEPT_SECONDS;
 use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 
-/// There are few states and hashes and many runs, so that SQLite is told to begin with the former.
+/// Forces SQLite to begin with states and hashes, which are few, and not with runs, which are many.
 const WAITING: &str = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS of_all, \
      CAST(COALESCE(SUM(CASE WHEN prefix = $1 THEN bytes END), 0) AS BIGINT) AS of_prefix \
      FROM (SELECT run_id, bytes FROM shown_states UNION ALL SELECT run_id, bytes FROM part_hashes) AS waiting \
@@ -22,12 +22,12 @@ const FORGET_HASHES: &str = "DELETE FROM part_hashes WHERE run_id IN (SELECT sta
      JOIN part_hashes ON part_hashes.run_id = started_runs.run_id \
      WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
 
-/// A workload of a run whose announcement can be forgotten.
+/// Selects a workload of a run whose announcement can be deleted.
 const FORGETTABLE: &str = "SELECT laps.run_id, laps.workload FROM started_runs \
      JOIN laps ON laps.run_id = started_runs.run_id WHERE expires_unix_seconds < $1 LIMIT 1";
 
 impl Storage {
-    /// Keeps a state, in base64, of so many bytes, unless it is there.
+    /// Stores a state in base64 and its size in bytes, unless it is stored already.
     pub(crate) async fn show(
         &self,
         run_id: &str,
@@ -50,7 +50,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Returns the state that was shown after so many steps, in base64, and whether it is the weights only.
+    /// Returns the state after `step` steps, in base64, and whether it has only the weights.
     pub(crate) async fn state(
         &self,
         run_id: &str,
@@ -70,15 +70,15 @@ impl Storage {
         row.map(|row| Ok((flag(&row, "weights_only")?, row.try_get("state")?))).transpose()
     }
 
-    /// Returns the bytes of states and hashes that wait to be verified: of all runs, and of those announced from `prefix`.
-    /// Runs that expired without a record do not count.
+    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of the runs announced from
+    /// `prefix`. Runs that expired without a record do not count.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
         let row = sqlx::query(WAITING).bind(prefix).bind(now).fetch_one(&self.pool).await?;
         Ok([unsigned(&row, "of_all")?, unsigned(&row, "of_prefix")?])
     }
 
-    /// Deletes states and hashes of runs that expired without a record, and the segments of runs whose announcements can be
-    /// forgotten, a few at a time, so that others write in between.
+    /// Deletes states and hashes of runs that expired without a record, and the segments of runs whose announcements
+    /// can be deleted. Deletes a few at a time, so that other writers get a turn.
     pub(crate) async fn forget_expired(&self, now: f64) -> Result<(), StorageError> {
         for forget in [FORGET_STATES, FORGET_HASHES] {
             while self.write(sqlx::query(forget).bind(now)).await?.rows_affected() > 0 {}

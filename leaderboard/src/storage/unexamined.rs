@@ -1,12 +1,12 @@
-//! Runs that could be verified but for something that the server lacked, such as a data set: their states are kept, so
-//! that a replay can make up for it.
+//! Runs that could not be verified because the server lacked something, such as a data set. Their states are kept, so
+//! that a replay can verify them later.
 
 use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
 use super::values::{as_flag, flag};
 
-/// Runs whose states are kept; the oldest make room. Each has some 40 megabytes of them.
+/// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
 const MOST_KEPT: i64 = 10;
 /// Runs over that which are forgotten at once.
 const FORGOTTEN_AT_ONCE: i64 = 1000;
@@ -16,7 +16,8 @@ const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_s
 const HAS_STATES: &str =
     concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
-/// Returns true if the states of a run that could be proven when it came are still there: they are deleted together.
+/// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
+/// all states of a run are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
     let row = sqlx::query(HAS_STATES).bind(run_id).fetch_one(connection).await?;
     Ok(flag(&row, "has_states")?)
@@ -31,7 +32,7 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
     Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
 }
 
-/// Keeps the states of a run, and no more than there is room for.
+/// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
 pub(super) async fn keep(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
     sqlx::query(
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
@@ -47,7 +48,7 @@ pub(super) async fn keep(connection: &mut AnyConnection, run_id: &str, now: f64)
     Ok(())
 }
 
-/// Forgets the states of a run, and the hashes that belong to them.
+/// Deletes the states of a run and their hashes.
 pub(super) async fn forget(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
     for forget in [
         "DELETE FROM unexamined_runs WHERE run_id = $1",

@@ -22,9 +22,10 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
-/// Note of proven runs, which stay proven: their states are gone, and many people may share an address.
+/// Note on a submitter's other proven runs. They stay proven, because their states are deleted and many people may
+/// share an address.
 const OTHER_FLAGGED: &str = "Another run of this submitter on this day was flagged.";
-/// A submitter's word is of one day.
+/// Selects the other runs of a submitter. The submitter's word changes every day, so these are runs of one day.
 const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
@@ -46,9 +47,9 @@ pub(crate) struct Conclusion {
     pub(crate) own: Own,
     /// What became of it, as a sentence for whoever asked.
     pub(crate) said: String,
-    /// Whether its states are worth keeping, because they could not be looked at.
+    /// True if its states are kept, because they could not be examined.
     pub(crate) unexamined: bool,
-    /// Accuracy that the server computed of workloads, which takes the place of the record's.
+    /// Workloads with the accuracies that the server computed, which replace the record's.
     pub(crate) measured: Vec<(String, f64)>,
 }
 
@@ -89,7 +90,7 @@ impl Storage {
         sqlx::query(NOTE_SERVICE).bind(now).bind(&run_id).execute(&self.writer).await?;
         drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        // What has waited for so long that its announcement is forgotten has lost its states, too.
+        // A run that waited until its announcement was deleted has lost its states, too.
         let mut connection = self.pool.acquire().await?;
         let in_part = flag(&taken, "in_part")? || !unexamined::has_states(&mut connection, &run_id).await?;
         let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
@@ -101,9 +102,9 @@ impl Storage {
         Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
     }
 
-    /// Gives a run what it has earned, beneath whatever a moderator said of it, and forgets its states. What that is
-    /// follows from what the run is of its own by then, and from whether it could be computed again in part only, because
-    /// states are gone by now that may have been gone before they were read. It is returned unless the run was deleted.
+    /// Sets the tier that a run has earned, which a moderator's decision may override, and deletes its states. The
+    /// result depends on the run's current tier without such a decision, and on whether only a part could be computed
+    /// again, because states may be deleted before they are read. Returns the result, or `None` if the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
         of: &Verification,
@@ -172,7 +173,7 @@ impl Storage {
     }
 }
 
-/// Puts a run into the queue, unless it waits already: then it goes on waiting for what it waits for.
+/// Puts a run into the queue. A run that is queued already keeps its entry.
 pub(super) async fn queue(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -214,8 +215,8 @@ async fn write_accuracy(
     Ok(())
 }
 
-/// Notes it at the submitter's proven runs of that day, and verifies those again that are checked and still have their
-/// states. Returns the devices to outdate.
+/// Adds a note to the submitter's proven runs of that day, and queues checked runs that still have their states for
+/// verification. Returns the devices whose metrics are outdated.
 async fn doubt_others(
     connection: &mut AnyConnection,
     flagged: &str,

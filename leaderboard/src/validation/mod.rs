@@ -1,10 +1,10 @@
-//! What a record must be before it is stored, and which tier it earns.
+//! Validation of records before they are stored, and the tier that a record earns.
 //!
-//! Each rule refuses with a machine code, a plain sentence and the path of the field. The files
-//! follow the record: [`run`] what surrounds the workloads, [`workload`] and [`training`] one
-//! workload, [`work`] whether it is the work that the suite asks for, [`summary`] the recomputation,
-//! [`time`] whether the claimed time can have passed, [`proof`] whether it is what was seen while it was made, and
-//! [`plausibility`] what looks wrong without being impossible, which is flagged and never refused.
+//! Each rule refuses with a machine code, a plain sentence and the path of the field. The files follow the record:
+//! [`run`] checks everything outside the workloads, [`workload`] and [`training`] one workload, [`work`] the work that
+//! the suite requires, [`summary`] the recomputed summary, [`time`] the claimed durations, and [`proof`] the agreement
+//! with what the server saw during the run. [`plausibility`] finds values that look wrong without being impossible,
+//! which are flagged and never refused.
 
 mod bounds;
 mod comparison;
@@ -41,7 +41,7 @@ pub(crate) enum Origin<'a> {
     /// The server gave it a seed.
     Announced {
         seconds_ago: f64,
-        /// What was seen of it since then.
+        /// History of its training since then.
         seen: &'a [SeenWorkload],
     },
     Imported,
@@ -128,7 +128,8 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
     )
 }
 
-/// `missing` is what is missing for a proof of an announced run.
+/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof, and is absent for an
+/// import.
 fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
     let doubts = plausibility::doubts(record);
     let is_announced = missing.is_some();

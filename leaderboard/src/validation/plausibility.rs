@@ -8,12 +8,12 @@ use crate::devices;
 /// More single-precision arithmetic per second than any one device does.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
 
-/// Steps of a clock that are surely too coarse. Pages warn of more than a millisecond, but windows in milliseconds may all
-/// be even ones by chance.
+/// Resolution from which a clock is too coarse beyond doubt. Pages warn above a millisecond, but windows in
+/// milliseconds may all be even numbers by chance.
 const COARSE_SECONDS: f64 = 0.005;
-/// Digits of a record are not finer.
+/// Resolution of the durations in a record.
 const ROUNDING_SECONDS: f64 = 1e-5;
-/// Fewer windows may all be multiples of something by chance.
+/// Smallest number of windows to judge by: fewer may share a common step by chance.
 const FEWEST_WINDOWS: usize = 10;
 
 /// One sentence for each doubt; empty for a record that looks like any other.
@@ -29,7 +29,8 @@ pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
     doubts
 }
 
-/// Returns a sentence if the windows are whole steps of a coarse clock and no warning says so. Such a run is not ranked.
+/// Returns a sentence if all windows are multiples of a coarse clock's resolution and the record has no warning about
+/// it. Such a run is not ranked.
 pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     // Only browsers have such clocks.
     let is_marked = record.warnings.iter().any(|warning| matches!(warning, Warning::CoarseTimer { .. }));
@@ -44,7 +45,7 @@ pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// The largest step of which both are multiples, by Euclid's algorithm.
+/// Returns the greatest common divisor, by Euclid's algorithm.
 fn common_step(mut a: f64, mut b: f64) -> f64 {
     while b > ROUNDING_SECONDS {
         let rest = a % b;

@@ -1,4 +1,4 @@
-//! Compares a finished record with what the leaderboard saw while it was made.
+//! Comparison of a finished record with the history that the leaderboard stored during the run.
 
 use engine::{Standard, SuiteDefinition};
 use results::{Outcome, RunRecord, Warning, WorkloadRecord};
@@ -9,10 +9,10 @@ use crate::proof::{SeenWorkload, draws};
 /// Follows the name of a network.
 const DRAWN: &str = ": it was not completed, and its client knew already what of it would be computed again.";
 
-/// Returns what is missing for a proof, as sentences: a bad connection or a closed laptop does that too.
+/// Returns what is missing for a proof, as sentences. A bad connection or a closed laptop can cause that, too.
 ///
 /// # Errors
-/// A record that says otherwise than was seen: nobody changes a record by accident.
+/// A record that contradicts the history: a record does not change by accident.
 pub(super) fn check(
     record: &RunRecord,
     suite: &SuiteDefinition,
@@ -29,7 +29,7 @@ pub(super) fn check(
         check_segments(&workloads.item(i).field("segments"), of, seen)?;
         check_tests(&workloads.item(i), of, seen)?;
         let known = Standard::of(suite, &of.workload, record.seed);
-        // Networks that nobody can prove are not ranked, and keep the others from nothing.
+        // Networks that cannot be proven are not ranked, and do not prevent a proof of the others.
         let known = known.filter(|known| of.outcome == Outcome::Completed && known.workload.is_provable());
         is_any_provable |= known.is_some();
         let obstacle = known.and_then(|known| obstacle(of, &known, seen));
@@ -42,7 +42,7 @@ pub(super) fn check(
     Ok(missing)
 }
 
-/// The segments of the record must be those that were seen. The last ones may not have come.
+/// Refuses a record whose segments differ from the segments received. The last ones may not have arrived.
 fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
     let mut step = 0;
     for (i, ((segment, window), seen)) in of.segments.iter().zip(&of.windows).zip(&seen.segments).enumerate() {
@@ -59,7 +59,7 @@ fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload
     Ok(())
 }
 
-/// What was tested, by the request that began a proof, is what the record says.
+/// Refuses a record whose evaluations differ from the request that began the proof.
 fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
     let Some(proof) = seen.proof.as_ref().filter(|_| of.outcome == Outcome::Completed) else { return Ok(()) };
     if of.evaluations.last().is_none_or(|last| last.step != proof.tested_step) {
@@ -73,13 +73,13 @@ fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -
     Ok(())
 }
 
-/// Returns true for a network that was given up after its proof had begun, as one would whose draws are unwelcome.
+/// Returns true if a network was given up after its proof had begun, as a client with unfavourable draws would do.
 fn is_given_up(record: &RunRecord, seen: &SeenWorkload) -> bool {
     let is_completed = |of: &WorkloadRecord| of.workload == seen.workload && of.outcome == Outcome::Completed;
     seen.proof.is_some() && !record.workloads.iter().any(is_completed)
 }
 
-/// Returns what is missing for a proof of a workload, as a part of a sentence.
+/// Returns what is missing for a proof of a workload, as the rest of a sentence.
 fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Option<&'static str> {
     if seen.segments.is_empty() {
         return Some("the leaderboard did not see its training");
@@ -99,8 +99,8 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
     }
 }
 
-/// Nobody here sees whether a run really waited, so that one that says so must bear the mark that keeps it from being ranked:
-/// otherwise seconds of training could be called seconds of waiting.
+/// Returns a sentence if a run claims a pause without the warning that excludes it from ranking. The server cannot see
+/// whether a run really paused, so a client could declare training time as a pause.
 fn unmarked_pause(record: &RunRecord) -> Option<String> {
     let seconds = record.paused_seconds();
     let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
@@ -117,7 +117,7 @@ mod tests {
     use crate::devices::testing::native;
     use crate::proof::{BegunProof, SeenLap, SeenSegment};
 
-    /// A run of one network in a lap of two segments, and all that was seen of it.
+    /// Returns a run of one network in a lap of two segments, and its history.
     fn proven() -> (RunRecord, SeenWorkload) {
         let mut record = native("Example GPU 9000", "");
         let of = &mut record.workloads[0];

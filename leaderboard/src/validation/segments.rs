@@ -1,4 +1,4 @@
-//! Bounds of what is sent while a run trains, and of what its record says of that.
+//! Bounds on requests of a run while it trains, and on the segments of its record.
 
 use results::WorkloadRecord;
 use results::api::{CommitSegment, OpenLap, ProvePart};
@@ -9,12 +9,12 @@ use super::training::{MOST_STEPS, POINTS};
 use crate::proof::draws::MOST_HASHES;
 
 const STRETCHES: usize = 100_000;
-/// Older suites looked at no test set so often.
+/// Largest number of checkpoints: older suites had fewer evaluations.
 const CHECKPOINTS: usize = 1000;
 const NONCE: usize = 128;
 const DIGITS_OF_HASH: usize = 64;
 
-/// Bounds what a client sends before a lap.
+/// Checks the bounds of a request that opens a lap.
 pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -22,7 +22,7 @@ pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     check_hash(&path.field("state_sha256"), &request.state_sha256)
 }
 
-/// Bounds what a client sends after a segment.
+/// Checks the bounds of a commitment.
 pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -32,7 +32,7 @@ pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     check_hash(&path.field("losses_sha256"), &request.losses_sha256)
 }
 
-/// Bounds what a client sends of a training that has ended.
+/// Checks the bounds of a `proof` request.
 pub(crate) fn check_proof(request: &ProvePart) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -59,7 +59,7 @@ fn check_number(path: &FieldPath<'_>, segment: u32) -> Checked {
     path.whole(u64::from(segment), 0..=POINTS as u64 - 1)
 }
 
-/// `path` is the workload's.
+/// Checks the segments of a workload's record, which is at `path`.
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let timeline = path.field("timeline");
     timeline.list(record.timeline.len(), STRETCHES)?;

@@ -31,7 +31,7 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     resources::check(&path.field("resources"), &record.resources)
 }
 
-/// What is a value of any kind and size in a record: networks, which are only counted here, and older checkpoints. It is read
+/// Values of any type and size in a record: networks, which are only counted here, and older checkpoints. They are read
 /// before the record itself.
 #[derive(Deserialize)]
 pub(crate) struct Networks {
@@ -43,7 +43,7 @@ pub(crate) struct Networks {
 struct HasNetwork {
     #[serde(default)]
     network: Option<IgnoredAny>,
-    /// Values of any kind and size take much memory as well, so that only those of older layouts are read.
+    /// Checkpoints, read only in records of older layouts, because values of any type and size take much memory.
     #[serde(default, rename = "checkpoints")]
     _checkpoints: Vec<OlderCheckpoint>,
 }

@@ -1,15 +1,15 @@
-//! Accuracy on random test samples, beside that on all of them.
+//! Comparison of the accuracy on random test samples with the accuracy on the whole test set.
 
-/// Largest [`surprise`] at the accuracy on some samples: 5²/2, which is five standard deviations of a normal distribution.
-/// At most e^-12.5 of honest runs, four in a million, exceed it on each side.
+/// Largest accepted [`surprise`]: 5²/2, or five standard deviations of a normal distribution. At most e^-12.5 of honest
+/// runs, four in a million, exceed it on each side.
 pub(super) const MOST_SURPRISE: f64 = 12.5;
 
 /// Returns `count` · KL(`found` ‖ `claimed`). If each of `count` samples is correct with probability `claimed`, an accuracy
 /// of `found` or farther off on the same side has at most the probability e^-surprise (Hoeffding, "Probability inequalities
 /// for sums of bounded random variables", 1963, theorem 1).
 ///
-/// A claim always leaves room for one wrong and one correct sample: arithmetic in another order may classify a sample near a
-/// tie differently.
+/// Every claim leaves room for one wrong and one correct sample, because arithmetic in another order may classify a
+/// sample near a tie differently.
 pub(super) fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
     let count = count as f64;
     let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);
@@ -17,7 +17,7 @@ pub(super) fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
     count * (part(found, claimed) + part(1.0 - found, 1.0 - claimed))
 }
 
-/// Standard deviations by which the accuracy on some samples may be below the target.
+/// Number of standard deviations by which the accuracy on random samples may be below the target.
 const MOST_DEVIATIONS_BELOW: f64 = 3.0;
 
 /// Returns true if the accuracy `found` on `count` random samples is far below `target`.
@@ -47,7 +47,7 @@ mod tests {
         }
     }
 
-    /// Probability that `right` of `count` samples are right, each with the probability `accuracy`.
+    /// Returns the probability that exactly `right` of `count` samples are correct, each with probability `accuracy`.
     fn probability(right: u32, count: u32, accuracy: f64) -> f64 {
         let ways: f64 = (1..=right).map(|i| (f64::from(count - right + i) / f64::from(i)).ln()).sum();
         (ways + f64::from(right) * accuracy.ln() + f64::from(count - right) * (1.0 - accuracy).ln()).exp()

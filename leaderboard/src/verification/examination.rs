@@ -12,23 +12,24 @@ use crate::proof::SeenWorkload;
 use crate::proof::draws;
 use crate::storage::StorageError;
 
-/// Operations that the first steps of a network may take. The loss of the first one is computed in any case.
+/// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
 const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
-/// Steps from the seed: rounding grows from step to step, and the first ones tell seeds apart.
+/// Largest number of steps from the seed. Rounding grows with each step, and the first steps suffice to distinguish
+/// seeds.
 const MOST_FIRST_STEPS: u64 = 5;
-/// Operations that testing one state may take. Where the whole test set takes more, random samples are tested …
+/// Largest number of operations for testing one state. If the whole test set takes more, random samples are tested …
 const FLOPS_OF_TEST: u64 = 150_000_000_000;
-/// … of which there are this many in any case.
+/// … but at least this number of samples.
 const FEWEST_TEST_SAMPLES: u64 = 16;
-/// Losses below this are compared as if they were this large.
+/// Smallest denominator of a loss's relative difference.
 const SMALLEST_LOSS: f64 = 0.05;
-/// A state that differs by more than this many tolerances is doubted; one that differs by fewer, but more than one, proves
-/// nothing.
+/// Number of tolerances above which a state's difference flags the run. A difference between one tolerance and this
+/// number proves nothing.
 const MOST_TOLERANCES: f64 = 3.0;
-/// Larger differences of a state, relative to its change, are shown as this.
+/// Largest relative difference of a state that is shown; larger ones are shown as this number.
 const MOST_SHOWN: f64 = 10.0;
 
-/// Whether a state is without its memory, and its bytes in base64; absent if it was not sent.
+/// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
 type SentState = Option<(bool, String)>;
 
 /// One run that is computed again in parts.
@@ -36,9 +37,9 @@ pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
     pub(super) record: &'a RunRecord,
-    /// What the server saw of the run; absent where nothing but the first losses can be computed again.
+    /// History of the run's training; absent if only the first losses can be computed again.
     pub(super) seen: Option<&'a [SeenWorkload]>,
-    /// Returns a state of a workload after so many steps.
+    /// Returns the state of a workload after a number of steps.
     pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
     /// Whether the server stops.
     pub(super) stops: &'a dyn Fn() -> bool,
@@ -46,16 +47,16 @@ pub(super) struct Examination<'a> {
 
 /// What was found.
 pub(super) enum Found {
-    /// With the accuracies of workloads that were tested.
+    /// The run is proven, with the accuracies of the tested workloads.
     Proof(Vec<(String, f64)>),
     /// A sentence.
     Doubt(String),
-    /// The run is neither proven nor doubted, with the reason as a sentence.
+    /// The run is neither proven nor flagged, with the reason as a sentence.
     Nothing(String),
     Interrupted,
 }
 
-/// Why the examination of a workload ends before everything was computed again.
+/// Reason why the examination of a workload ends early.
 #[derive(Debug, thiserror::Error)]
 enum End {
     /// A part of a sentence.
@@ -78,20 +79,20 @@ enum End {
     Storage(#[from] StorageError),
 }
 
-/// How far a run may be from the plain loops.
+/// Tolerances for differences between a run and the plain loops.
 #[derive(Clone, Copy)]
 struct Tolerance {
-    /// Of the first loss, relative to it: each step multiplies what is off …
+    /// Relative tolerance of the first loss. Each step multiplies it …
     of_first_loss: f64,
-    /// … by this.
+    /// … by this factor.
     growth: f64,
-    /// Of a loss in a part, relative to it.
+    /// Relative tolerance of a loss in a part.
     of_loss: f64,
-    /// Of a state, relative to how far it moved.
+    /// Tolerance of a state, relative to its change during the part.
     of_part: f64,
-    /// Of the accuracy on the whole test set: a sample near a tie may be classified differently …
+    /// Tolerance of the accuracy on the whole test set. A sample near a tie may be classified differently …
     of_accuracy: f64,
-    /// … though on balance few.
+    /// … and the smaller tolerance of the target, because such differences mostly cancel out.
     of_target: f64,
 }
 
@@ -163,7 +164,7 @@ impl Examination<'_> {
     }
 }
 
-/// A workload that is computed again.
+/// A workload under examination.
 struct Subject<'a> {
     of: &'a Examination<'a>,
     record: &'a WorkloadRecord,
@@ -173,7 +174,7 @@ struct Subject<'a> {
 }
 
 impl Subject<'_> {
-    /// Returns the accuracy of the state that was tested last, unless nothing but the first losses can be computed again.
+    /// Returns the accuracy of the last tested state, or `None` if only the first losses can be computed again.
     fn examine(&self) -> Result<Option<f64>, End> {
         let Some(seen) = self.seen else {
             self.examine_first_steps()?;
@@ -182,7 +183,7 @@ impl Subject<'_> {
         self.examine_laps(seen)?;
         self.examine_first_steps()?;
         self.examine_parts(seen)?;
-        // An honest run trains on after its last test, to be measured.
+        // An honest run trains on after its last test, to measure the throughput.
         let last = seen.proof.as_ref().ok_or(End::Unseen)?.tested_step;
         let tested = self.examine_accuracy(seen, last)?;
         let target = self.record.target.and_then(|target| Some((target.accuracy, target.reached_step?)));
@@ -193,7 +194,8 @@ impl Subject<'_> {
         Ok(Some(tested.accuracy))
     }
 
-    /// The first lap begins with the seed's weights, and each other one as the lap before it ended.
+    /// Checks that the first lap begins with the seed's state, and each other lap with the final state of the previous
+    /// one.
     fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
         if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
             return Err(End::Doubt("training did not begin with the weights of this seed".to_owned()));
@@ -226,7 +228,7 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Trains the parts that were drawn again.
+    /// Trains the drawn parts again.
     fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
         for part in draws::parts(seen).ok_or(End::Unseen)? {
             self.go_on()?;
@@ -260,7 +262,7 @@ impl Subject<'_> {
         Err(if difference > MOST_TOLERANCES * allowed { End::Doubt(reason) } else { End::Unproven(reason) })
     }
 
-    /// Tests the state after a step, and compares with what the record says of it.
+    /// Tests the state after a step and compares the accuracy with the record's.
     fn examine_accuracy(&self, seen: &SeenWorkload, step: u64) -> Result<Tested, End> {
         self.go_on()?;
         let evaluations = &self.record.evaluations;
@@ -290,7 +292,8 @@ impl Subject<'_> {
         Ok(Tested { accuracy: found, count, is_whole })
     }
 
-    /// The state after a step reaches the target. A sample shows that less well than the whole test set.
+    /// Checks that the state after a step reaches the target. Random samples show that less precisely than the whole
+    /// test set.
     fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
         let Tested { accuracy, count, is_whole } = tested;
         let reason = format!(
@@ -305,7 +308,7 @@ impl Subject<'_> {
         }
     }
 
-    /// Draws a test sample that nobody can know beforehand.
+    /// Draws a test sample that a client cannot predict.
     fn random_sample(&self, i: u64) -> u32 {
         let parts =
             [b"sample".as_slice(), self.of.run_id.as_bytes(), self.record.workload.as_bytes(), &i.to_le_bytes()];
@@ -314,7 +317,7 @@ impl Subject<'_> {
         sample
     }
 
-    /// Loads a state that was sent; its memory may be nothing but a hash.
+    /// Loads a received state. Its memory may be only a hash.
     fn load(&self, seen: &SeenWorkload, step: u64) -> Result<StateBytes, End> {
         let (weights_only, text) = (self.of.state)(&self.record.workload, step)?.ok_or(End::Gone(step))?;
         let mut weights = STANDARD.decode(text).unwrap_or_default();
@@ -335,24 +338,24 @@ impl Subject<'_> {
     }
 }
 
-/// What a test of a state found.
+/// Result of testing a state.
 #[derive(Clone, Copy)]
 struct Tested {
     accuracy: f64,
-    /// Samples that were tested.
+    /// Number of tested samples.
     count: u64,
-    /// Whether they are the whole test set.
+    /// True if they are the whole test set.
     is_whole: bool,
 }
 
-/// Returns the losses that were committed to, from this step until the end of its segment.
+/// Returns the committed losses from this step to the end of its segment.
 fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
     let of_segment = |round: &&PartHashes| !round.losses.is_empty() && (round.steps[0]..round.steps[1]).contains(&step);
     let round = seen.hashes.iter().find(of_segment)?;
     round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
 }
 
-/// Returns true if a loss differs by no more than this share of it.
+/// Returns true if two losses differ by at most this share.
 fn is_close(told: f32, found: f64, share: f64) -> bool {
     (f64::from(told) - found).abs() <= share * found.abs().max(SMALLEST_LOSS)
 }

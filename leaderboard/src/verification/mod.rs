@@ -26,8 +26,8 @@ pub(crate) use one::verify_here;
 pub(crate) use samples::Samples as VerificationSamples;
 use samples::Samples;
 
-/// A server that takes a run and does not conclude within this has died with it. The plain loops need up to an hour for the
-/// complete suite.
+/// Time after which a server that has not finished a verification is considered dead. The plain loops need up to an
+/// hour for the complete suite.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
 /// Runs of other servers that shared the data base are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);

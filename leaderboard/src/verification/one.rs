@@ -58,7 +58,7 @@ fn examine(
     if let Some(reason) = of_another_suite(&of.record) {
         return Ok(Found::Nothing(reason));
     }
-    // States that are there by chance prove nothing of the rest.
+    // A few remaining states would prove nothing about the rest.
     let seen = if of.in_part { None } else { Some(runtime.block_on(tools.storage.seen(&of.run_id))?) };
     let state = |workload: &str, step| runtime.block_on(tools.storage.state(&of.run_id, workload, step));
     let seen = seen.as_deref();

@@ -1,7 +1,7 @@
-//! Known ways to cheat, end to end: none ranks a run more than 3 % beyond its true speed, and most are flagged.
+//! Known ways to cheat, end to end: none ranks a run more than 3 % above its true speed, and most are flagged.
 //!
-//! `GRADMARK_CHEAT_RUNS=20 cargo test --release -p leaderboard --test http cheats -- --ignored --nocapture` says how
-//! often each is found.
+//! `GRADMARK_CHEAT_RUNS=20 cargo test --release -p leaderboard --test http cheats -- --ignored --nocapture` prints the
+//! detection rate of each.
 
 use std::collections::BTreeMap;
 
@@ -18,28 +18,28 @@ use crate::support::{TestServer, record};
 
 /// Tolerance of the server's clock.
 const MOST_GAINED: f64 = 1.03;
-/// The first segments have the steps that are computed again of every run.
+/// Number of the first segment after the first steps, which are computed again for every run.
 const FIRST_FREE_SEGMENT: usize = 3;
-/// Share of steps in the segments from there on, of which two parts are drawn.
+/// Share of steps in the segments from there on.
 const FREE_STEPS: f64 = 17.0 / 22.0;
 
-/// What becomes of a cheat.
+/// Expected outcome of a cheat.
 enum End {
-    /// It is flagged where one of two draws hits this share of the steps.
+    /// It is flagged if one of two draws hits this share of the steps.
     Flagged(f64),
     Checked,
-    /// With this code.
+    /// A request is refused with this code.
     Refused(&'static str),
-    /// It is proven, and its speed listed as it was.
+    /// It is proven, with a listed speed limited to its true speed.
     Limited,
 }
 
-/// Tricks on a network alone.
+/// Tricks for a run of the smaller network alone, none at first.
 fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
 
-/// Plays tricks as often as wished, each time with other beacons and draws, and asserts how they end.
+/// Plays tricks the requested number of times, each with other beacons and draws, and asserts the outcome.
 fn ends(what: &str, end: &End, tricks: Tricks) {
     let runs: u32 = std::env::var("GRADMARK_CHEAT_RUNS").map_or(1, |runs| runs.parse().expect("a number of runs"));
     let mut found: BTreeMap<String, u32> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
     match end {
         End::Flagged(share) => {
             let hit = 1.0 - (1.0 - share).powi(2);
-            // Three standard deviations.
+            // Three standard deviations below the expectation.
             let least = runs * hit - 3.0 * (runs * hit * (1.0 - hit)).sqrt();
             assert!(of("flagged") >= least && of("flagged") + of("proven") == runs, "{found:?}");
         }
@@ -77,17 +77,17 @@ fn ends(what: &str, end: &End, tricks: Tricks) {
     }
 }
 
-/// Makes the steps of free segments with `step`, and the others as they should be.
+/// Makes the steps of free segments with `step`, and the others honestly.
 fn in_free_segments(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepReport) -> StepReport {
     each_step(plain, steps, |plain| if plain.segment().0 >= FIRST_FREE_SEGMENT { step(plain) } else { plain.train(1) })
 }
 
-/// The network that was trained.
+/// Returns the trained network.
 fn trained(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| !of.windows.is_empty()).unwrap()
 }
 
-/// Says that every other window took no time, and the one before it the time of both.
+/// Claims that every other window took no time, and the window before it the time of both.
 fn hide_time(record: &mut RunRecord) {
     const NO_TIME: f64 = 0.001;
     for pair in trained(record).windows[1..].chunks_exact_mut(2) {
@@ -105,7 +105,7 @@ fn one_window_takes_the_time_of_the_next() {
 #[test]
 #[ignore = "trains and is verified"]
 fn time_is_hidden_under_the_name_of_another_device() {
-    // No peak was measured, so that the run is listed under an unknown device.
+    // No peak was measured, so the run is listed under an unknown device.
     let renamed = |record: &mut RunRecord| {
         hide_time(record);
         record.device.backend = "burn-cuda".to_owned();
@@ -244,7 +244,7 @@ fn parts_fit_and_do_not_join() {
 #[test]
 #[ignore = "trains and is verified"]
 fn a_network_was_trained_elsewhere() {
-    // With the same weights at first, and from then on on other samples.
+    // The first weights are the same, but training continues on other samples.
     let seed = |given: &[u32]| given[given.len() - 1] ^ u32::from(given.len() > FIRST_FREE_SEGMENT);
     ends("trained elsewhere from segment 3", &End::Flagged(FREE_STEPS), Tricks { seed, ..small() });
 }
@@ -270,7 +270,7 @@ fn beacons_of_an_earlier_run_are_used() {
 #[test]
 #[ignore = "trains and is verified"]
 fn training_is_done_before_the_lap_is_opened() {
-    // With beacons that are guessed; the lap itself takes no time.
+    // The beacons are guessed, and the lap itself takes no time.
     let seed = |given: &[u32]| u32::try_from(given.len()).unwrap();
     let hidden_seconds = |call: &Call, passed: f64| if matches!(call, Call::Commit(_)) { -passed } else { 0.0 };
     ends("trained before the lap", &End::Flagged(1.0), Tricks { seed, hidden_seconds, ..small() });
@@ -295,14 +295,14 @@ fn a_batch_is_repeated() {
 #[test]
 #[ignore = "trains and is verified"]
 fn weights_are_rounded_to_f16() {
-    /// Keeps eleven bits.
+    /// Rounds to eleven bits.
     fn round(value: f32) -> f32 {
         f32::from_bits((value.to_bits() + 0x1000) & !0x1fff)
     }
     let train = |plain: &mut Plain, steps| {
         each_step(plain, steps, |plain| bent_step(plain, |_, after| map(&mut after.weights, round)))
     };
-    // Small steps of large weights, so that rounding shows.
+    // Large weights with small changes make rounding visible.
     let tricks = Tricks { lacks: Some(SMALL), train, test: guessed_test, ..Tricks::default() };
     ends("f16 reported as f32", &End::Flagged(1.0), tricks);
 }
@@ -389,7 +389,7 @@ fn one_run_is_reported_to_two_servers() {
     for (number, segment) in (0..).zip(&mut trained(&mut run.record).segments) {
         segment.beacon = beacons[&number];
     }
-    // The draws are others, and what they want was not kept.
+    // The draws differ, and the states that they request were not kept.
     let verdict = rehearsal::verdict_on(&other, &started, &hand_in(&run));
     assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
 }

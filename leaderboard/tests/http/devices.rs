@@ -45,7 +45,7 @@ fn a_device_has_its_figures_with_places_and_its_latest_runs() {
 
 const RTX_4090: &str = "NVIDIA GeForce RTX 4090";
 
-/// Makes the measured peak one that an RTX 4090 has.
+/// Sets the measured peak to a plausible one for an RTX 4090.
 fn fit_rtx_4090(record: &mut RunRecord) {
     let peaks = record.workloads.iter_mut().flat_map(|of| &mut of.peaks);
     peaks.for_each(|peak| peak.flops_per_second = 7e13);

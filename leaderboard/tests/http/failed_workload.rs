@@ -1,5 +1,5 @@
-//! A network that a device cannot hold, or that failed half-way, takes nothing from the others of its run, unless it
-//! failed when its draws were known.
+//! A network that does not fit on a device, or that failed half-way, does not affect the others of its run, unless it
+//! failed after its draws were known.
 
 use results::api::{AcceptedRun, RunList, StoredRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, WorkloadRecord};
@@ -9,21 +9,21 @@ use crate::support::record::{self, OUT_OF_MEMORY, fail};
 use crate::support::rehearsal::{self, LARGE, Rehearsal, SMALL};
 use crate::support::requests::Call;
 
-/// The honest run, whose larger network fails after so many of its requests.
+/// Returns the honest run, whose larger network fails after `requests` of its requests.
 fn failing(requests: usize) -> Rehearsal {
     let mut run = rehearsal::honest();
     run.fail(LARGE, requests);
     run
 }
 
-/// Requests of the larger network before its proof.
+/// Returns the number of requests of the larger network before its proof.
 fn requests_of_training() -> usize {
     let run = rehearsal::honest();
     let of_network = run.messages.iter().map(|message| &message.call).filter(|call| call.workload() == LARGE);
     of_network.take_while(|call| !matches!(call, Call::Prove(_))).count()
 }
 
-/// Says that the larger network failed.
+/// Returns the note that the larger network failed.
 fn left_out() -> String {
     format!("{LARGE} could not be trained on this device and is left out of the table.")
 }

@@ -57,7 +57,7 @@ enum Call {
     Upload,
     /// Not a record, but what announces one.
     Announce,
-    /// What an announced run sends before it trains …
+    /// Request of an announced run before it trains …
     OpenLap,
     /// … and after the first segment.
     Commit,

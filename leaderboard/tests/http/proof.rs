@@ -58,7 +58,7 @@ fn the_next_server_verifies_what_a_killed_one_held() {
     assert_eq!(verdict.tier, Tier::Proven, "{verdict:?}");
 }
 
-/// The network of the record that is proven.
+/// Returns the record's smaller network.
 fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| of.workload == SMALL).unwrap()
 }
@@ -89,7 +89,7 @@ fn a_record_of_other_segments_than_were_seen_is_refused() {
     }
 }
 
-/// Plays a run that lacks something for a proof, and asserts that it is checked for this reason.
+/// Plays a run that lacks something for a proof, and asserts that it is checked, with this reason.
 #[track_caller]
 fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
     let verdict = run.verdict(server);
@@ -107,7 +107,7 @@ fn what_was_not_seen_or_shown_leaves_a_run_checked() {
     type Lacks = Box<dyn Fn(&mut Rehearsal)>;
     let cases: [(Lacks, &str); 5] = [
         (Box::new(|run| run.messages.clear()), "did not see its training"),
-        // What comes afterwards would be refused.
+        // Later requests would be refused.
         (Box::new(move |run| run.messages.truncate(last)), "only in part"),
         (Box::new(move |run| run.messages.truncate(first_proof)), "nothing of its training was shown"),
         (Box::new(move |run| run.messages.truncate(first_proof + 1)), "hashes that the leaderboard asked for"),
@@ -115,7 +115,7 @@ fn what_was_not_seen_or_shown_leaves_a_run_checked() {
     ];
     for (number, (lack, reason)) in cases.iter().enumerate() {
         let mut run = light();
-        // The same record is stored once.
+        // The same record is stored only once.
         run.record.device.claimed_name = Some(format!("number {number}"));
         lack(&mut run);
         is_checked(&server, &run, reason);
@@ -149,7 +149,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
             train: |plain, steps| {
                 each_step(plain, steps, |plain| {
                     bent_step(plain, |_, after| {
-                        // What RMSprop remembers of the ten last biases.
+                        // RMSprop's memory of the ten last biases.
                         let rest = after.memory.len() - 4 * 10;
                         map(&mut after.memory[rest..], |value| 1.1 * value);
                     })
@@ -192,7 +192,7 @@ fn a_flagged_run_is_noted_at_proven_runs_of_its_submitter() {
     }
 }
 
-/// [`light`] with this much added to the accuracy.
+/// Returns [`light`] with `by` added to the accuracy.
 fn more_accurate(by: f64) -> Rehearsal {
     let mut run = light();
     small(&mut run.record).evaluations.iter_mut().for_each(|look| look.accuracy += by);
@@ -204,7 +204,7 @@ fn more_accurate(by: f64) -> Rehearsal {
 fn an_accuracy_is_the_one_that_the_server_finds() {
     let server = rehearsal::server();
     let right = small(&mut light().record).summary.accuracy.unwrap();
-    // A tie may be broken otherwise on another device.
+    // Another device may break a tie differently.
     let verdict = more_accurate(0.001).verdict(&server);
     assert_eq!(verdict.tier, Tier::Proven, "{:?}", verdict.notes);
     let listed: RunList = server.get("/api/v1/runs").parse();
@@ -224,7 +224,7 @@ fn two_runs_from_one_announcement_are_one() {
     let run = light();
     let (started, answer) = run.play(&server);
     assert_eq!(answer.status, 201, "{}", answer.text());
-    // The nonce is used up: for another record, and for more requests.
+    // The nonce is used up, for another record and for more requests.
     let mut second = run.record_of(&started);
     small(&mut second).resources.cpu_user_percent = Some(1.0);
     server.upload(&started.run_id, &second).assert_refused(409, "already_submitted", "");
@@ -263,7 +263,7 @@ fn a_public_record_under_another_name_is_never_ranked() {
     assert!(verdict.notes[0].contains("did not see its training"), "{:?}", verdict.notes);
 }
 
-/// [`light`] that waited for so long between its first two laps.
+/// Returns [`light`] with a pause of `seconds` between its first two laps.
 fn paused(seconds: f64) -> Rehearsal {
     let mut run = light();
     let second = |call: &Call| matches!(call, Call::OpenLap(lap) if lap.segment > 0);

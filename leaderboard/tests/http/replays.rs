@@ -80,7 +80,7 @@ fn a_proven_run_whose_first_losses_do_not_fit_is_flagged_and_loses_its_place() {
 #[test]
 fn a_run_that_the_server_could_not_verify_is_proven_once_it_has_the_data() {
     let (server, run_id) = checked_without_data();
-    // In vain once more: its states wait on.
+    // It cannot be verified this time either, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
     let said = done(&replay(&server, &[&run_id], Some(nothing.path())));
     assert!(said.contains("It stays checked: This leaderboard cannot compute"), "{said}");

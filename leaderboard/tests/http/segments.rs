@@ -1,4 +1,4 @@
-//! What a run sends while it trains and right after, and what the leaderboard answers.
+//! Requests of a run while it trains and right after, and the leaderboard's answers.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::support::rehearsal::{self, SMALL};
 use crate::support::requests::Call;
 use crate::support::{Answer, TestServer};
 
-/// A segment whose hash is that of its last step.
+/// Returns a commitment to a segment with the hash of its last step.
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {
     Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap))
 }
@@ -47,7 +47,7 @@ fn a_lost_answer_is_given_again_and_other_content_refused() {
     let run = server.begin();
     let calls = [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, Some(5), None)];
     let answers: Vec<String> = calls.iter().map(|call| taken(&server, &run, call).text()).collect();
-    // By the next server as well.
+    // A restarted server gives the same answer.
     server.restart();
     for (call, answer) in calls.iter().zip(&answers) {
         assert_eq!(&taken(&server, &run, call).text(), answer);
@@ -92,7 +92,7 @@ fn unknown_networks_bad_hashes_and_strangers_are_refused() {
     lap(0, &hash(0)).send(&server, &run).assert_refused(410, "expired", "");
 }
 
-/// Beacons of the first three segments of a run, of which the first one ends with this hash.
+/// Returns the beacons of the first three segments of a run. Its first segment ends with this hash.
 fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
     let run = server.begin();
     let [first, second] = taken(server, &run, &lap(0, &hash(0))).parse::<OpenedLap>().beacons;
@@ -111,7 +111,7 @@ fn every_run_has_beacons_of_its_own() {
 
 #[test]
 fn a_beacon_follows_from_the_state_two_segments_before() {
-    // Where all runs have the same beacons but for that.
+    // All runs of this server have the same beacons for the same hashes.
     let server = rehearsal::server();
     let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(6)));
     assert_eq!(one, beacons(&server, &hash(5)));
@@ -188,7 +188,7 @@ fn networks_are_tested_and_reach_the_target_where_segments_end() {
     assert!([1000, 2000].iter().all(|step| states.iter().any(|state| state.step == *step)), "{states:?}");
 }
 
-/// A state of the small network in which all bytes are the same.
+/// Returns a state of the small network with all bytes set to `byte`.
 fn state(byte: u8) -> StateBytes {
     let parameters = engine::workload(SMALL).unwrap().model.parameters().unwrap();
     let bytes = vec![byte; 4 * usize::try_from(parameters).unwrap()];
@@ -245,7 +245,7 @@ fn windows_of_an_honest_run_are_segments_of_its_laps() {
             step = steps[1];
         }
     }
-    // The first window only warms up.
+    // The first window only warms up the device.
     let ends = run.messages.iter().filter(|message| matches!(&message.call, Call::Commit(segment) if segment.ends_lap));
     assert_eq!(ends.count(), 2 * run.record.workloads.len());
 }

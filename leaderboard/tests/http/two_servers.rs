@@ -70,7 +70,7 @@ fn a_segment_that_comes_to_both_servers_at_once_counts_once() {
     let commit = |number, steps, ends_lap| Call::Commit(segment(number, steps, &hash(steps[1]), ends_lap));
     for call in [lap(0, &hash(0)), commit(0, [0, 5], false), commit(1, [5, 9], true), proof(9, None, None)] {
         let answers = at_once([&one, &other], |server| call.send(server, &run));
-        // Who was a moment too late comes again.
+        // A client that was a moment too late tries again.
         let (taken, late): (Vec<_>, Vec<_>) = answers.iter().partition(|answer| answer.status == 200);
         assert!(late.iter().all(|answer| answer.status == 503), "{late:?}");
         assert!(!taken.is_empty() && taken.iter().all(|answer| answer.body == taken[0].body), "{taken:?}");

@@ -145,7 +145,7 @@ impl Seed {
     }
 }
 
-/// Says what will run, on what, from which seed, and what the leaderboard gets meanwhile.
+/// Prints the suite, the device and the seed, and what the leaderboard receives during the run.
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));

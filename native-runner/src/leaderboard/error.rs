@@ -36,7 +36,7 @@ impl LeaderboardError {
         Self::Refused { message: clean(body.message.trim_end_matches('.')), details, status }
     }
 
-    /// Returns true if the same call may be answered a moment later: it was lost on the way, or the server has trouble.
+    /// Returns true if repeating the call may succeed, because it was lost or the server had a temporary problem.
     pub(super) fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,

@@ -54,13 +54,13 @@ pub(crate) struct Leaderboard {
 impl Leaderboard {
     /// `timeout_seconds` bounds each call from name look-up to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
-        // A server that refuses a request without reading its body closes the connection, perhaps just when the next
-        // request is being sent on it. Calls are few and far between.
+        // A server that refuses a request without reading its body closes the connection, perhaps while the next
+        // request is being sent. Calls are rare, so each one gets a new connection.
         Self::with_open_connections(address, timeout_seconds, 0)
     }
 
-    /// Returns the same leaderboard for frequent calls. A connection stays open between them, which saves round trips;
-    /// a call that is lost because of that must be made again.
+    /// Returns the same leaderboard for frequent calls. The connection stays open between them, which saves round
+    /// trips. A call that is lost because the server closed the connection must be repeated.
     fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
         Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
     }
@@ -119,7 +119,7 @@ impl Leaderboard {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/laps"), to_body(lap))
     }
 
-    /// Commits to the state with which a segment ended.
+    /// Commits to the final state of a segment.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.
@@ -127,7 +127,7 @@ impl Leaderboard {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/segments"), to_body(segment))
     }
 
-    /// Answers what the leaderboard wanted last of a workload, and asks what it wants next.
+    /// Answers the leaderboard's last request about a workload, and returns its next one.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.
@@ -135,7 +135,7 @@ impl Leaderboard {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/proof"), to_body(part))
     }
 
-    /// Sends a state that the leaderboard wants.
+    /// Sends a state that the leaderboard requested.
     ///
     /// # Errors
     /// No leaderboard answers there, or it refuses.

@@ -10,33 +10,33 @@ use results::api::{CommitSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
 
 use super::{Leaderboard, LeaderboardError, to_body};
 
-/// Longest wait for the answer to a hash. A connection that died in silence is noticed so soon.
+/// Longest wait for the answer to a hash. It is short, so that a dead connection is noticed soon.
 const HASH_TIMEOUT_SECONDS: f64 = 10.0;
-/// Pauses before a call is made again that was lost on the way. The last one repeats.
+/// Pauses before a lost call is repeated. The last one repeats.
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(12)];
-/// Time from the first try on within which hashes are sent again.
+/// Time since the first attempt within which hashes are sent again.
 const HASH_PATIENCE: Duration = Duration::from_secs(25);
-/// Time from the first try on, after the longest that it may take, within which the proof after training is sent again.
+/// Time within which a message of the proof after training is sent again, after the time limit of the first attempt.
 const PROOF_PATIENCE: Duration = Duration::from_mins(10);
-/// Slowest link over which a state must arrive.
+/// Slowest supported link.
 const SLOWEST_BYTES_PER_SECOND: f64 = 30_000.0;
 
 type Answer = Result<Option<Beacon>, String>;
 
-/// The leaderboard that gave a run its seed, which follows the run.
+/// Connection to the leaderboard that gave a run its seed and follows the run.
 pub(crate) struct LeaderboardWitness {
-    /// For the proof after training.
+    /// Client for the proof after training.
     leaderboard: Leaderboard,
-    /// For the hashes while training goes on.
+    /// Client for the hashes during training.
     for_hashes: Leaderboard,
     registration: Registration,
-    /// Commitments for the thread that sends them one after the other, so that they arrive in order.
+    /// Queue of the thread that sends commitments one after the other, so that they arrive in order.
     commitments: Sender<(CommitSegment, oneshot::Sender<Answer>)>,
 }
 
 impl LeaderboardWitness {
-    /// Starts the thread that sends commitments while training goes on.
+    /// Starts the thread that sends commitments during training.
     pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
         let for_hashes = leaderboard.for_frequent_calls(HASH_TIMEOUT_SECONDS);
         let (commitments, coming) = mpsc::channel::<(CommitSegment, oneshot::Sender<Answer>)>();
@@ -44,15 +44,15 @@ impl LeaderboardWitness {
         thread::spawn(move || {
             for (segment, answer) in coming {
                 let committed = send_hash(|| sender.commit(&run_id, &segment));
-                // A run that was cancelled waits for no answer.
+                // A cancelled run does not wait for the answer.
                 let _ = answer.send(committed.map(|committed| committed.beacon));
             }
         });
         Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
     }
 
-    /// Makes a call of the proof after training, with so many bytes. Nothing is timed then, and a try may take minutes on a
-    /// slow link.
+    /// Makes a call of the proof after training, with a body of `bytes` bytes. Nothing is timed then, and an attempt
+    /// may take minutes on a slow link.
     fn send_proof<T>(
         &self,
         bytes: usize,
@@ -78,7 +78,7 @@ impl Witness for LeaderboardWitness {
         let nonce = self.registration.nonce.clone();
         let message = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
         let (sender, answer) = oneshot::channel();
-        // Were the thread gone, the answer would be cancelled.
+        // If the thread has ended, the answer is cancelled.
         let _ = self.commitments.send((message, sender));
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the thread that sends hashes has ended".to_owned())) })
     }
@@ -100,10 +100,10 @@ impl Witness for LeaderboardWitness {
     }
 }
 
-/// Makes a call while training goes on, which waits for its answer sooner or later.
+/// Makes a call during training, which sooner or later waits for the answer.
 fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
     persist(HASH_PATIENCE, call).map_err(|error| match error {
-        // Its own text advises a longer time, which is not for hashes.
+        // The error's own text suggests a longer time limit, which does not apply to hashes.
         LeaderboardError::TimedOut { leaderboard, seconds } => {
             format!("{leaderboard} did not answer within {seconds} s")
         }
@@ -111,8 +111,7 @@ fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, Str
     })
 }
 
-/// Makes a call again, within `patience`, that may only have been lost on the way: the leaderboard takes the same thing
-/// twice.
+/// Repeats a call that was lost, for at most `patience`. The leaderboard accepts the same call twice.
 fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
     let start = Instant::now();
     let mut lost = 0;
@@ -140,7 +139,7 @@ mod tests {
         LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
     }
 
-    /// Calls that fail with each of `errors` in turn, and then succeed.
+    /// Makes calls that fail with each of `errors` in turn, and then succeed.
     fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
         let calls = Cell::new(0);
         let call = || {

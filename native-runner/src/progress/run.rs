@@ -58,12 +58,12 @@ impl Observer<Event> for RunProgress {
     fn event(&mut self, event: &Event) {
         log(event);
         match event {
-            // Whoever wants the run proven need not wait for its end.
+            // A user who needs a proven run need not wait for its end.
             Event::Warned { warning: warning @ Warning::CheckpointMissed { .. } } => {
                 let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
                 self.progress.say(&Screen::Error.wrapped(&format!("{mark} "), &warning.to_string(), 2));
             }
-            // The other warnings stand under the figures, where nobody overlooks them.
+            // The other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.paint(Style::new().bold(), workload);

@@ -216,7 +216,7 @@ pub(crate) struct Received {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) body: String,
-    /// The body, which need not be text.
+    /// The body, which may be binary.
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -334,7 +334,7 @@ pub(crate) fn leaderboard() -> FakeServer {
     })
 }
 
-/// Answers calls about a run that trains, as a leaderboard that wants to see nothing of it afterwards.
+/// Answers calls of a training run, as a leaderboard that requests nothing afterwards.
 pub(crate) fn follow(request: &Received) -> Answer {
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs/run-1/laps") => {

@@ -112,12 +112,12 @@ fn nothing_is_uploaded_without_agreement() {
     assert!(server.received().is_empty());
 }
 
-/// A leaderboard that loses its first answer to a commitment, and wants to see the longest segment and the last state.
+/// A leaderboard that loses its first answer to a commitment, and requests the longest segment and the last state.
 #[derive(Default)]
 struct Curious {
     /// Steps done at the end of each segment, and hashes of the states.
     committed: Mutex<BTreeMap<u64, String>>,
-    /// A state, as it was sent.
+    /// The body of a received state.
     shown: Mutex<Option<Vec<u8>>>,
 }
 
@@ -145,7 +145,7 @@ impl Curious {
         }
     }
 
-    /// Hashes first, then a state, then nothing.
+    /// Returns the next request: first hashes, then a state, then nothing.
     fn wanted(&self, part: &ProvePart) -> ProofWanted {
         let ends: Vec<u64> = iter::once(0).chain(self.committed.lock().unwrap().keys().copied()).collect();
         if self.shown.lock().unwrap().is_some() {

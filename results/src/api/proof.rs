@@ -1,4 +1,4 @@
-//! What a client sends while it trains and right after, so that the leaderboard can prove the run.
+//! Requests of a client while it trains and right after, so that the leaderboard can prove the run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

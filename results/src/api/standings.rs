@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ClientKind, Precision, Suite};
 
-/// A device has a place once so many networks of submitters, each once a day, …
+/// Number of networks of submitters, each counted once a day, …
 const VOICES_FOR_A_PLACE: u64 = 3;
-/// … on so many days have a proven run of it.
+/// … and number of days with a proven run that a device needs for a place.
 const DAYS_FOR_A_PLACE: u64 = 2;
 
 /// Query of the places; all but the suite is optional.
@@ -136,7 +136,7 @@ pub struct FigureOfDevice {
     pub days: u64,
 }
 
-/// Returns how many more voices a device needs for a place among others that has so many on so many days.
+/// Returns the number of voices that a device with `voices` voices on `days` days still needs for a place.
 pub fn voices_missing(voices: u64, days: u64) -> u64 {
     VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
 }

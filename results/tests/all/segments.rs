@@ -1,4 +1,4 @@
-//! What the leaderboard saw of a run, in records of all layouts.
+//! Segments in records of all layouts.
 
 use results::{WorkloadRecord, weights_bytes};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ fn a_record_of_layout_2_is_read_without_what_came_later() {
     let record: WorkloadRecord = serde_json::from_value(record()).unwrap();
     assert!(record.timeline.is_empty() && record.checkpoints.is_empty() && record.segments.is_empty());
     let written = serde_json::to_string(&record).unwrap();
-    // Nor does what came with layouts 3 to 6 stand in a record that does not have it.
+    // Fields of layouts 3 to 6 are not written for a record without them.
     for later in
         ["timeline", "checkpoints", "segments", "machine_io_wait_percent", "energy_source", "\"samples\":[", "joules"]
     {

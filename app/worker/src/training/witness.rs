@@ -16,19 +16,19 @@ use super::clock::WorkerClock;
 use super::port;
 use crate::messages::Registration;
 
-/// Pauses before something is sent again that was lost on the way. The last one repeats.
+/// Pauses before a lost message is sent again. The last one repeats.
 const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
-/// Longest wait for an answer in the proof after training, without the time that its bytes take …
+/// Longest wait for an answer in the proof after training, without the transfer time of its bytes …
 const PROOF_TIMEOUT_MILLISECONDS: u32 = 60_000;
-/// … on the slowest link over which a state must arrive: 30,000 bytes each second.
+/// … on the slowest supported link: 30,000 bytes per second.
 const SLOWEST_BYTES_PER_MILLISECOND: usize = 30;
-/// Time from the first try on, after the longest that it may take, within which the proof is sent again.
+/// Time within which a message of the proof is sent again, after the time limit of the first attempt.
 const PROOF_PATIENCE_SECONDS: f64 = 600.0;
 
-/// The leaderboard that serves this page, which follows the run.
+/// Connection to the leaderboard that serves this page and follows the run.
 pub(super) struct PageWitness {
     registration: Registration,
-    /// Ends when the latest commitment has been answered, so that they arrive in order.
+    /// Completes when the latest commitment has been answered, so that commitments arrive in order.
     answered: Option<oneshot::Receiver<()>>,
 }
 
@@ -41,7 +41,7 @@ impl PageWitness {
         format!("/api/v1/runs/{}/{call}", self.registration.run_id)
     }
 
-    /// Returns the message of a call that takes JSON.
+    /// Returns the message of a call with a JSON body.
     fn message(&self, call: &str, json: &str, limits: Limits) -> Message {
         Message {
             method: "POST",
@@ -72,12 +72,12 @@ impl Witness for PageWitness {
         let (sender, answer) = oneshot::channel();
         spawn_local(async move {
             if let Some(before) = before {
-                // It is never sent anything, only dropped.
+                // The sender is only dropped, never used.
                 let _ = before.await;
             }
             let committed: Result<CommittedSegment, _> = message.answer().await;
             drop(done);
-            // A run that was cancelled waits for no answer.
+            // A cancelled run does not wait for the answer.
             let _ = sender.send(committed.map(|committed| committed.beacon));
         });
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the worker dropped the request".to_owned())) })
@@ -117,21 +117,21 @@ struct Message {
     limits: Limits,
 }
 
-/// Bounds of the time that a message may take.
+/// Time limits of a message.
 #[derive(Clone, Copy)]
 struct Limits {
-    /// Of each try.
+    /// Time limit of each attempt.
     timeout_milliseconds: u32,
-    /// Time from the first try on within which it is sent again.
+    /// Time since the first attempt within which the message is sent again.
     patience_seconds: f64,
 }
 
 impl Limits {
-    /// A connection that died in silence is noticed soon.
+    /// Short limits, so that a dead connection is noticed soon.
     const OF_HASH: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
 
-    /// Returns those of so many bytes of the proof after training. Nothing is timed then, and a try may take minutes on a
-    /// slow link.
+    /// Returns the limits of a message of the proof after training. Nothing is timed then, and an attempt may take
+    /// minutes on a slow link.
     fn of_proof(bytes: usize) -> Self {
         let sending = u32::try_from(bytes / SLOWEST_BYTES_PER_MILLISECOND).unwrap_or(u32::MAX);
         let timeout_milliseconds = PROOF_TIMEOUT_MILLISECONDS.saturating_add(sending);
@@ -153,7 +153,8 @@ impl Message {
         serde_json::from_str(&answer).map_err(|_| "the server answered with something else".to_owned())
     }
 
-    /// Returns the text of the answer. What was lost on the way is sent again: the leaderboard takes the same twice.
+    /// Returns the text of the answer. A lost message is sent again, because the leaderboard accepts the same message
+    /// twice.
     async fn send(&self) -> Result<String, String> {
         let clock = WorkerClock::new();
         let start = clock.now_seconds();

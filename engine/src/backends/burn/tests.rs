@@ -267,7 +267,7 @@ fn every_layer_and_its_gradient_is_that_of_the_reference() {
     }
 }
 
-/// A job of each rule, with averages, limits and losses of every kind among them.
+/// Returns a job for each optimizer rule. Together they cover every kind of average, limit and loss.
 fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let rules = [
         Rule::Sgd { momentum: 0.0 },
@@ -287,7 +287,7 @@ fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let job = |(place, rule)| {
         let layers = vec![dense(6, Activation::Tanh), logits()];
         let mut job = job_of(Model::sequence("rules", IMAGE, layers));
-        // Some limits are shorter than the gradients, and some longer.
+        // Some limits are smaller than the gradients, and some larger.
         let largest_gradient = [None, Some(0.05), Some(1e6)][place % 3];
         job.optimizer = Optimizer { weight_decay: 0.01, largest_gradient, ..Optimizer::new(rule, 0.01) };
         job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };

@@ -357,7 +357,7 @@ fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }
 
-/// Lists that lie as the model's tensors do, as Burn wants them.
+/// Returns tensors on the device, arranged as the model's.
 fn lists(tensors: Vec<Vec<f32>>, arrangements: &[Arrangement], device: &Device) -> Vec<Tensor<1>> {
     let arranged = tensors.into_iter().zip(arrangements);
     arranged.map(|(ours, arrangement)| list(arrangement.store(ours), device)).collect()

@@ -80,7 +80,7 @@ impl Updater {
         }
     }
 
-    /// Tensors of each memory of a state. `tensors` are those of the model, of which some are not trained.
+    /// Returns the tensors of each memory of a state. `tensors` are the model's, including some that are not trained.
     pub(super) fn memories(&self, job: &TrainingJob, tensors: &[Tensor<1>]) -> Vec<Vec<Tensor<1>>> {
         let memory = |place: usize| {
             let each = self.specs.iter().zip(&self.states).zip(tensors);
@@ -93,7 +93,7 @@ impl Updater {
         (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
     }
 
-    /// Goes back to memories as [`Self::memories`] returns them.
+    /// Restores memories as [`Self::memories`] returns them.
     pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
         for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
             self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
@@ -185,7 +185,7 @@ fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1
     gradients.iter().map(|gradient| gradient.clone().map(|gradient| gradient * factor.clone())).collect()
 }
 
-/// A velocity after a push. Without momentum nothing is left of the one before.
+/// Returns the velocity after a push. Without momentum, nothing of the previous velocity is left.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn accelerated(velocity: Tensor<1>, momentum: f64, push: Tensor<1>) -> Tensor<1> {
     if momentum == 0.0 { push } else { velocity * momentum as f32 + push }

@@ -47,8 +47,8 @@ impl Feed {
         rows as usize * (4 * self.features + 4 + masks) as usize
     }
 
-    /// Appends the training batch of step `number`: values as (rows, features) of f32, labels as u32, and for each dropout
-    /// layer its mask as (rows, features) of bytes, 1 for what survives.
+    /// Appends the training batch of step `number`: values as (rows, features) of f32, labels as u32, and for each
+    /// dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
     pub(super) fn training_batch(&mut self, job: &TrainingJob, number: u64, bytes: &mut Vec<u8>) {
         self.order.advance(job, number);
         let step = job.step(number, 0);

@@ -1,4 +1,4 @@
-//! What can be found out about a run without training as long as the client did.
+//! Checks of a run that take less work than the client's training.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::trainer::{TestReport, Trainer, TrainingJob};
 use crate::training::Segments;
 use crate::workload::Standard;
 
-/// Share of a tensor by which f32 rounding may change it, however little it is trained.
+/// Relative change of a tensor by f32 rounding, even with little training.
 const ROUNDING: f64 = f32::EPSILON as f64;
 /// Smaller numbers may be flushed to zero.
 const SMALLEST: f64 = f32::MIN_POSITIVE as f64;
@@ -24,19 +24,19 @@ pub struct Examiner {
 }
 
 impl Examiner {
-    /// Examines a run of `standard` from `seed`. The samples are those of its data set.
+    /// Creates an examiner for a run of `standard` from `seed`, with the samples of its data set.
     pub fn new(standard: &Standard, data: Arc<DataSet>, seed: u32) -> Self {
         Self { job: standard.job(data, seed) }
     }
 
-    /// Examines a run with these segments.
+    /// Sets the segments of the run.
     #[must_use]
     pub fn with_segments(mut self, segments: Segments) -> Self {
         self.job.segments = segments;
         self
     }
 
-    /// Returns the losses of the first steps, each before its update. The last one needs none.
+    /// Returns the losses of the first steps, each before its update. The last step is not updated.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -49,7 +49,7 @@ impl Examiner {
         Ok(losses)
     }
 
-    /// Returns the hash of the state with which training begins.
+    /// Returns the hash of the state before the first step.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -57,8 +57,8 @@ impl Examiner {
         Ok(self.job.initial_state()?.sha256())
     }
 
-    /// Trains from the state after `steps[0]` steps until `steps[1]` steps are done. Returns `None` if the state has another
-    /// length or holds numbers that are not finite.
+    /// Trains from the state after `steps[0]` steps until `steps[1]` steps are done. Returns `None` if the state has
+    /// the wrong length or numbers that are not finite.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -68,12 +68,13 @@ impl Examiner {
         Ok(Some(TrainedPart { state: at_once(trainer.state())?, losses }))
     }
 
-    /// Returns the largest difference between two states `found` and `told` after training from `begin`: of each layer's
-    /// weights and of each of its memories, relative to how far they moved in `found`, and beyond what rounding explains.
-    /// Returns `None` as [`Self::train_part`].
+    /// Returns the largest difference between two states `found` and `told` after training from `begin`, over the
+    /// weights and memories of all layers. A difference is relative to the change from `begin` to `found`, and without
+    /// the part that rounding explains. Returns `None` under the same conditions as [`Self::train_part`].
     ///
-    /// Tensors of a layer are compared together, because Adam moves a tensor whose true gradient is zero by noise, as the
-    /// bias of keys in attention. What is trained, what is fixed and what the forward pass changes are compared separately.
+    /// Tensors of a layer are compared together, because Adam moves a tensor whose true gradient is zero by noise, such
+    /// as the bias of keys in attention. Trained tensors, fixed tensors and tensors that the forward pass changes are
+    /// compared separately.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -99,8 +100,8 @@ impl Examiner {
         Ok(Some(largest))
     }
 
-    /// Classifies these samples of the test set with a state after `step` steps. Its memory is only read if tests look at
-    /// averages of the weights. Returns `None` as [`Self::train_part`].
+    /// Classifies these samples of the test set with the state after `step` steps. Its memory is read only if tests use
+    /// averages of the weights. Returns `None` under the same conditions as [`Self::train_part`].
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -115,7 +116,7 @@ impl Examiner {
         Ok(trainer.map(|mut trainer| trainer.test(&self.job.data.test, samples)))
     }
 
-    /// Returns the bytes of the weights of a state.
+    /// Returns the size of a state's weights in bytes.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -123,7 +124,7 @@ impl Examiner {
         Ok(self.job.model.tensors()?.iter().map(|tensor| 4 * tensor.elements()).sum())
     }
 
-    /// Returns the operations of a training step.
+    /// Returns the number of operations of a training step.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -131,7 +132,7 @@ impl Examiner {
         Ok(self.job.model.operations()?.training_flops() * u64::from(self.job.batches.batch_size))
     }
 
-    /// Returns the operations of the loss of a batch: a step without its gradients.
+    /// Returns the number of operations of a batch's loss: a step without its gradients.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -139,7 +140,7 @@ impl Examiner {
         Ok(self.job.model.operations()?.forward_flops * u64::from(self.job.batches.batch_size))
     }
 
-    /// Returns the operations of classifying one sample.
+    /// Returns the number of operations of classifying one sample.
     ///
     /// # Errors
     /// A model that cannot be built.
@@ -157,7 +158,7 @@ impl Examiner {
     }
 }
 
-/// A part of a training.
+/// Result of training a part.
 pub struct TrainedPart {
     /// State at its end.
     pub state: StateBytes,
@@ -165,7 +166,7 @@ pub struct TrainedPart {
     pub losses: Vec<f64>,
 }
 
-/// Difference of some tensors together, as [`Examiner::difference`].
+/// Returns the difference of several tensors together, as in [`Examiner::difference`].
 fn relative_difference(begin: &[Vec<f32>], found: &[Vec<f32>], told: &[Vec<f32>]) -> f64 {
     let distance = |a: &[Vec<f32>], b: &[Vec<f32>]| norm(values(a).zip(values(b)).map(|(a, b)| a - b));
     let rounding = ROUNDING * norm(values(begin)) + SMALLEST * (values(begin).count() as f64).sqrt();
@@ -181,7 +182,7 @@ fn norm(values: impl Iterator<Item = f64>) -> f64 {
     values.map(|value| value * value).sum::<f64>().sqrt()
 }
 
-/// Returns what a future of the plain loops gives, which wait for nothing.
+/// Returns the output of a future of the plain loops, which is always ready.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -198,7 +199,7 @@ mod tests {
     use crate::{Split, data_set};
 
     const SEED: u32 = 7;
-    /// Seeds of two segments, of which the second one begins before this step.
+    /// Seeds of two segments. The second segment begins before this step.
     const SEEDS: [u32; 2] = [8, 9];
     const SECOND: u64 = 2;
     /// Largest difference of an honest part.
@@ -223,7 +224,7 @@ mod tests {
         Examiner::new(&standard, data(), seed).with_segments(segments)
     }
 
-    /// What a run has after each of three steps: losses, states and the accuracy at the end.
+    /// Losses and states of a run after each of three steps, and its final accuracy.
     struct Run {
         losses: Vec<f64>,
         states: Vec<StateBytes>,
@@ -249,7 +250,7 @@ mod tests {
         })
     }
 
-    /// Difference of the last two steps, which are of two segments.
+    /// Returns the difference after the last two steps, which belong to two segments.
     fn difference(examiner: &Examiner, begin: &StateBytes, told: &StateBytes) -> f64 {
         let found = examiner.train_part(begin, [1, 3]).unwrap().unwrap().state;
         examiner.difference(begin, &found, told).unwrap().unwrap()

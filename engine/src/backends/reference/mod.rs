@@ -80,7 +80,7 @@ impl<T: Real> Backend for ReferenceBackend<T> {
         if size_of::<T>() == size_of::<f64>() { Precision::F64 } else { Precision::F32 }
     }
 
-    /// A state holds numbers of float32.
+    /// Returns false for float64, because a state has float32 numbers.
     fn repeats_itself(&self) -> bool {
         self.precision() == Precision::F32
     }

@@ -57,7 +57,7 @@ impl<T: Real> ReferenceTrainer<T> {
         self.training_pass(&self.job.step(self.step, 0)).0
     }
 
-    /// Loss and right answers of the next step's batch, and the gradient of its logits.
+    /// Returns the loss and the number of correct answers of the next step's batch, and the gradient of its logits.
     fn training_pass(&mut self, step: &Step) -> (f64, u64, Vec<T>) {
         let kind = self.preprocessing.gather;
         let (train, stride) = (&self.job.data.train, self.row_stride);

@@ -77,12 +77,12 @@ impl<T: Real> Updater<T> {
         }
     }
 
-    /// Tensors of each memory of a state.
+    /// Returns the tensors of each memory of a state.
     pub(super) fn memories(&self, job: &TrainingJob) -> impl Iterator<Item = &Vec<Vec<T>>> {
         self.states.iter().take(job.optimizer.rule.states()).chain(job.average.map(|_| &self.shadow))
     }
 
-    /// Goes back to memories as [`Self::memories`] returns them.
+    /// Restores memories as [`Self::memories`] returns them.
     pub(super) fn remember(&mut self, job: &TrainingJob, memories: impl Iterator<Item = Vec<Vec<T>>>) {
         let places = self.states.iter_mut().take(job.optimizer.rule.states()).chain([&mut self.shadow]);
         places.zip(memories).for_each(|(place, memory)| *place = memory);

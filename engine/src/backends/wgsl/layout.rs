@@ -58,7 +58,7 @@ impl TensorLayout {
         self.elements().next_multiple_of(BLOCK_ELEMENTS)
     }
 
-    /// Arena positions of the logical elements, in row-major order: neighbours together.
+    /// Returns the arena positions of the logical elements in row-major order, as contiguous ranges.
     fn runs(self) -> impl Iterator<Item = Range<usize>> {
         let StoredShape { outer, inner, stored_inner, groups, columns, stored_columns } = self.shape;
         (0..outer).flat_map(move |outer| {
@@ -86,16 +86,16 @@ impl TensorLayout {
     }
 }
 
-/// Writes the logical elements of all tensors into an arena, whose padding is zero.
+/// Returns an arena with the logical elements of all tensors. Its padding is zero.
 pub(super) fn arena_of(layouts: &[TensorLayout], tensors: &[Vec<f32>]) -> Vec<f32> {
     let mut arena = vec![0.0; arena_elements(layouts) as usize];
     layouts.iter().zip(tensors).for_each(|(layout, tensor)| layout.store(tensor, &mut arena));
     arena
 }
 
-/// Reads the logical elements of all tensors from an arena, as bytes.
+/// Returns the logical elements of all tensors in an arena as bytes.
 pub(super) fn bytes_of(layouts: &[TensorLayout], arena: &[f32]) -> Vec<u8> {
-    // Little-endian, as every machine is that WebGPU runs on.
+    // Every machine with WebGPU is little-endian.
     let runs = layouts.iter().flat_map(|layout| layout.runs());
     runs.fold(Vec::new(), |mut bytes, run| {
         bytes.extend_from_slice(bytemuck::cast_slice(&arena[run]));

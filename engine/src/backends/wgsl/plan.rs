@@ -51,7 +51,7 @@ pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
     /// What precedes the first training step of each epoch, for jobs that shuffle.
     pub(super) shuffle: Option<Recording>,
-    /// What precedes the first training step of a segment, where the order of the samples lies on the device.
+    /// Commands before the first training step of a segment, if the order of the samples is on the device.
     pub(super) mirror: Option<Recording>,
     pub(super) training: Recording,
     pub(super) evaluation: Recording,
@@ -79,9 +79,9 @@ pub(super) struct Places {
     pub(super) weights: usize,
     /// What products read of the weights in training, if that is not the weights themselves.
     pub(super) rounded_weights: Option<usize>,
-    /// What the optimiser remembers, and then averages of the weights if the job wants them.
+    /// Buffers of the optimiser's memories, followed by averages of the weights if the job has any.
     pub(super) memories: Vec<usize>,
-    /// Order of the samples that are trained on, where it lies on the device.
+    /// Buffer with the order of the training samples, if it is on the device.
     pub(super) order: Option<usize>,
     pub(super) gradients: usize,
     pub(super) logits: usize,

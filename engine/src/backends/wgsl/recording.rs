@@ -42,7 +42,7 @@ pub(super) enum JobPart {
     MeanImage,
     /// The order in which samples are evaluated.
     Order(EvaluationSet),
-    /// The order in which they lie in the file, where training follows it.
+    /// Order of the samples in the file, if training follows it.
     FileOrder,
     /// Pictures or stories of half a data set, each sample filled up to whole words. All jobs share them.
     Images(Half),

@@ -178,8 +178,8 @@ impl WgslTrainer {
         }
     }
 
-    /// Rounds weights that were restored to what products read of them. They have to be rounded as they were before: by the
-    /// host before the first step, and from then on by the device, whose rounding may be another.
+    /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the
+    /// host before the first step, and by the device afterwards, which may round differently.
     async fn round_again(&self) -> Result<(), EngineError> {
         let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
@@ -188,7 +188,7 @@ impl WgslTrainer {
             self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
         } else {
             self.write_table(0, &[Step::default()]);
-            // The last thing that a step does.
+            // The last launch of a step rounds the weights.
             let launches = self.training.launches();
             commands.add(&self.training, 0, launches - 1..launches);
         }

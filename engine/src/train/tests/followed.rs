@@ -1,4 +1,4 @@
-//! Trainings that a leaderboard follows.
+//! Tests of trainings that a leaderboard follows.
 
 use async_trait::async_trait;
 use results::api::{PartHashes, ProofWanted, WantedHashes, WantedState};
@@ -7,7 +7,7 @@ use results::{Beacon, Phase, Warning};
 use super::pretend::TrainingTest;
 use crate::train::{Commitment, PendingBeacon, Witness};
 
-/// A leaderboard that numbers its beacons and keeps what it is sent.
+/// A leaderboard that numbers its beacons and keeps everything it receives.
 #[derive(Default)]
 struct Follower {
     /// First segments of laps, with the hash of the state.
@@ -15,9 +15,9 @@ struct Follower {
     commitments: Vec<Commitment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
-    /// What it wants, one after the other.
+    /// Its requests, in order.
     wanted: Vec<ProofWanted>,
-    /// It no longer answers after as many commitments.
+    /// Number of commitments after which it no longer answers.
     silent_after: Option<usize>,
 }
 

@@ -40,7 +40,7 @@ struct FakeTrainer {
     segments: Segments,
     /// Changes with every step and with the seed of its segment.
     state: u64,
-    /// Whether training again comes to another state.
+    /// True if training again gives a different state.
     is_unsteady: bool,
 }
 
@@ -196,7 +196,7 @@ pub(super) struct TrainingTest {
     pub(super) pause: Option<Pause>,
     /// How long it takes to read the weights, where somebody looks on; nothing where nobody does.
     pub(super) looked_on: Option<f64>,
-    /// Whether training again comes to another state.
+    /// True if training again gives a different state.
     pub(super) is_unsteady: bool,
 }
 

@@ -1,21 +1,21 @@
-//! Codes of refusals.
+//! Error codes of the API's refusals.
 
-/// A status with its codes.
+/// A status with the codes that it may carry.
 pub(super) type Refusal = (&'static str, &'static [&'static str]);
 
-/// Met by any call.
+/// Refusals of every call.
 pub(super) const ANY: &[Refusal] =
     &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
-/// Met by what has a body.
+/// Refusals of calls with a body.
 pub(super) const WITH_BODY: &[Refusal] =
     &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
-/// Met by what has a body of JSON.
+/// Refusals of calls with a JSON body.
 pub(super) const WITH_JSON: &[Refusal] =
     &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
-/// Met by what writes.
+/// Refusals of calls that write.
 pub(super) const WRITING: &[Refusal] = &[("503", &["read_only"]), ("507", &["full"])];
 
-/// What is wrong with a record, as validation finds it.
+/// Codes with which validation refuses a record.
 pub(super) const RECORD: &[&str] = &[
     "bad_hash",
     "bad_name",
@@ -42,7 +42,7 @@ pub(super) const RECORD: &[&str] = &[
 ];
 
 pub(super) const UNKNOWN_RUN: Refusal = ("404", &["unknown_run"]);
-/// Met by what a run sends of its training.
+/// Refusals of requests that a run sends while it trains and right after.
 pub(super) const TRAINING: &[Refusal] = &[
     ("403", &["wrong_nonce"]),
     UNKNOWN_RUN,

@@ -1,5 +1,5 @@
-//! Clients that cheat, end to end against a server of rehearsals. What they do to a training they do step by step, so
-//! that a part that is trained again comes to the same.
+//! Clients that cheat, end to end against a server of rehearsals. They manipulate a training step by step, so that
+//! training a part again gives the same result.
 
 use engine::{StepReport, TestReport};
 use results::StateBytes;
@@ -11,7 +11,7 @@ use super::requests::train;
 use super::tricks::Tricks;
 use super::{Answer, TestServer};
 
-/// What a client that cheats handed in.
+/// Upload of a client that cheats.
 pub(crate) struct Cheated {
     pub(crate) run: StartedRun,
     pub(crate) sent: Rehearsal,
@@ -19,7 +19,7 @@ pub(crate) struct Cheated {
 }
 
 impl Cheated {
-    /// Announces a run, trains with tricks, and hands the record in.
+    /// Announces a run, trains with tricks, and uploads the record.
     pub(crate) fn on(server: &TestServer, tricks: Tricks) -> Self {
         let run = server.begin();
         let (messages, record) = train(server, &run, tricks);
@@ -56,7 +56,7 @@ pub(crate) fn bent_step(plain: &mut Plain, bend: impl Fn(&StateBytes, &mut State
     report
 }
 
-/// Counts a step that is not made, with a loss that looks like others and a state that changes.
+/// Counts a skipped step, with a plausible loss and a changed state.
 pub(crate) fn skipped_step(plain: &mut Plain) -> StepReport {
     let mut state = plain.state();
     map(&mut state.weights, |weight| 1.001 * weight);
@@ -74,7 +74,7 @@ pub(crate) fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
     }
 }
 
-/// Guesses what a test would find.
+/// Returns a guess of a test's result.
 pub(crate) fn guessed_test(plain: &mut Plain) -> TestReport {
     let samples = u64::from(plain.job.data.test.samples());
     TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }

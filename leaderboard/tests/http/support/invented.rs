@@ -1,4 +1,4 @@
-//! Requests of a training that nobody made.
+//! Requests of an invented training.
 
 use results::api::{CommitSegment, OpenLap, PartHashes, ProofWanted, ProvePart, StartedRun, WantedHashes};
 use results::losses_sha256;
@@ -9,7 +9,7 @@ use super::{Answer, Client};
 
 const NO_NONCE: String = String::new();
 
-/// Hash in the place of that of a state after so many steps.
+/// Returns an invented hash of the state after `step` steps.
 pub(crate) fn hash(step: u64) -> String {
     format!("{step:064x}")
 }
@@ -36,19 +36,19 @@ pub(crate) fn losses(steps: [u64; 2]) -> Vec<f32> {
     (steps[0]..steps[1]).map(|step| 1.0 / (1.0 + step as f32)).collect()
 }
 
-/// Proves a training that was tested last after so many steps: the end of a segment.
+/// Returns a `proof` request for a training whose last test was after `tested_step` steps, at the end of a segment.
 pub(crate) fn proof(tested_step: u64, target_step: Option<u64>, hashes: Option<PartHashes>) -> Call {
     Call::Prove(ProvePart { nonce: NO_NONCE, workload: SMALL.to_owned(), tested_step, target_step, hashes })
 }
 
-/// What is wanted, as [`hash`] and [`losses`] have it.
+/// Returns the requested hashes, from [`hash`] and [`losses`].
 pub(crate) fn hashes(wanted: &WantedHashes) -> PartHashes {
     let losses = if wanted.losses { losses(wanted.steps) } else { Vec::new() };
     let state_sha256 = wanted.at.iter().map(|&step| hash(step)).collect();
     PartHashes { draw: wanted.draw, steps: wanted.steps, state_sha256, losses }
 }
 
-/// Sends a lap that ends with these segments' steps and hashes.
+/// Sends a lap of segments that end with these steps and hashes.
 pub(crate) fn send_lap(client: &Client, run: &StartedRun, first_sha256: &str, ends: &[(u64, String)]) {
     taken(client, run, &lap(0, first_sha256));
     let mut before = 0;
@@ -59,7 +59,8 @@ pub(crate) fn send_lap(client: &Client, run: &StartedRun, first_sha256: &str, en
     }
 }
 
-/// Answers what is wanted of a training that was tested last after so many steps until states are.
+/// Answers requests for hashes until the server requests states, for a training whose last test was after `tested_step`
+/// steps.
 pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -> ProofWanted {
     let mut wanted: ProofWanted = taken(client, run, &proof(tested_step, None, None)).parse();
     while let Some(part) = &wanted.hashes {
@@ -68,7 +69,7 @@ pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -
     wanted
 }
 
-/// Sends a request that must be taken.
+/// Sends a request that must be accepted.
 #[track_caller]
 pub(crate) fn taken(client: &Client, run: &StartedRun, call: &Call) -> Answer {
     let answer = call.send(client, run);

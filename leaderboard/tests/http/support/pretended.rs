@@ -1,4 +1,4 @@
-//! The engine's plain loops under the name of another back end, in time that is pretended.
+//! The engine's plain loops under the name of another back end, with a simulated clock.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -18,9 +18,9 @@ use super::tricks::Tricks;
 const STEP_SECONDS: f64 = 1.4;
 const TEST_SECONDS: f64 = 0.5;
 const STATE_SECONDS: f64 = 0.01;
-/// A window lasts twenty times as long: two steps.
+/// Simulated latency. A window lasts twenty times as long: two steps.
 const LATENCY_SECONDS: f64 = 0.13;
-/// Test samples that a thread classifies.
+/// Number of test samples that a thread classifies.
 const SAMPLES_OF_THREAD: usize = 2500;
 
 #[derive(Default)]
@@ -38,12 +38,12 @@ impl Clock for PretendedClock {
     }
 }
 
-/// The plain loops as a device that may be played tricks with.
+/// The plain loops as a device, with tricks.
 pub(super) struct Pretended {
     pub(super) clock: Rc<PretendedClock>,
     pub(super) adapter: Adapter,
     pub(super) tricks: Tricks,
-    /// Networks that are trained. Further trainers only check them, and are honest.
+    /// Networks that are being trained. Further trainers of a network only check it, and are honest.
     pub(super) begun: RefCell<Vec<&'static str>>,
 }
 
@@ -75,7 +75,7 @@ impl Backend for Pretended {
         let tricks = if is_trained { self.tricks } else { Tricks::default() };
         let mut job = job.clone();
         (tricks.job)(&mut job);
-        // Opened by name, its loops are compiled in the engine, which is optimized more.
+        // Opening it by name uses the loops compiled in the engine, which is optimized more.
         let reference = open(REFERENCE, &AdapterChoice::Any, Rc::new(PretendedClock::default())).await?;
         let trainer = reference.build(&job).await?;
         let plain = Plain { trainer, job, step: 0, begins: Vec::new(), segments: Segments::default() };
@@ -83,7 +83,7 @@ impl Backend for Pretended {
     }
 }
 
-/// A trainer of plain loops, which wait for nothing.
+/// A synchronous trainer of plain loops.
 pub(crate) struct Plain {
     trainer: Box<dyn Trainer>,
     pub(crate) job: TrainingJob,
@@ -104,13 +104,13 @@ impl Plain {
         pollster::block_on(self.trainer.state()).unwrap()
     }
 
-    /// Goes on with another state before step `step`, from 0.
+    /// Restores a state before step `step` (from 0).
     pub(crate) fn go_on(&mut self, state: &StateBytes, step: u64) {
         self.step = step;
         pollster::block_on(self.trainer.restore(state, step, &self.segments)).unwrap();
     }
 
-    /// Returns the number of the next step's segment and the segment's first step; zeros where there are no segments.
+    /// Returns the number of the next step's segment and the segment's first step, or zeros without segments.
     pub(crate) fn segment(&self) -> (usize, u64) {
         let number = self.begins.partition_point(|begin| *begin <= self.step).saturating_sub(1);
         (number, self.begins.get(number).copied().unwrap_or_default())
@@ -187,7 +187,7 @@ impl Trainer for PretendedTrainer {
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, _segments: &Segments) -> Result<(), EngineError> {
-        // With the seeds with which it was trained.
+        // Uses the same seeds as the training.
         self.plain.go_on(state, step);
         Ok(())
     }
@@ -201,7 +201,7 @@ impl Trainer for PretendedTrainer {
     }
 }
 
-/// The folder of the real data sets.
+/// Returns the folder of the real data sets.
 pub(crate) fn data_folder() -> PathBuf {
     std::env::var_os("GRADMARK_DATA")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from)

@@ -34,8 +34,8 @@ impl ProcessOfRehearsals {
         Self { process: ServerProcess::start_as(command, announcer.database()), announcer }
     }
 
-    /// Sends what an honest client sends while it trains to the second server, whose clock is as far behind as that
-    /// took, and the record to the process through `client`. Asserts that the run is proven.
+    /// Sends an honest client's requests during training to the second server, whose clock is behind by their duration,
+    /// and the record to the process through `client`. Asserts that the run is proven.
     #[track_caller]
     pub(crate) fn prove_honest_run(&self, client: &Client) {
         let run = light();

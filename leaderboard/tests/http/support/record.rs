@@ -207,10 +207,10 @@ pub(crate) fn diverge(record: &mut WorkloadRecord) {
     (target.reached_step, target.reached_seconds) = (None, None);
 }
 
-/// Sentence of a network that [`fail`]ed.
+/// Reason of a network that [`fail`]ed.
 pub(crate) const OUT_OF_MEMORY: &str = "the device ran out of memory: a test took all of it; try a smaller batch size";
 
-/// Makes it what the engine leaves of a network that the device could not hold.
+/// Changes the record to the engine's record of a network that did not fit on the device.
 pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
     record.outcome = Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY);
     record.correctness = None;

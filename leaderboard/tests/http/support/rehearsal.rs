@@ -1,6 +1,6 @@
-//! A run that really trains, with the engine's plain loops, while a clock that only pretends makes it last as long as
-//! on a slow GPU. It is made once on a server of rehearsals, of which all with the same seed give the same beacons and
-//! draws; tests play it to others, as it was or bent.
+//! A run that really trains with the engine's plain loops, while a simulated clock makes it last as long as on a slow
+//! GPU. It is made once on a server of rehearsals; all such servers with the same seed give the same beacons and draws.
+//! Tests replay it against other servers, unchanged or modified.
 
 use std::sync::{Arc, LazyLock};
 
@@ -16,7 +16,7 @@ use super::{Answer, Client, TestServer, record};
 
 /// The seed that the servers of these tests give.
 pub(crate) const SEED: u32 = 20_261_123;
-/// The network that takes less work to verify …
+/// The network that is faster to verify …
 pub(crate) const SMALL: &str = "keras-mnist-mlp";
 /// … and the other one of the suite.
 pub(crate) const LARGE: &str = "caffe-mnist";
@@ -41,8 +41,8 @@ pub(crate) fn server_behind_a_proxy(protection: Protection) -> TestServer {
     TestServer::of_rehearsals_protected_by(SEED, data_folder(), protection)
 }
 
-/// Plays [`light`] to a server behind a proxy, as a client at `address`, and asserts that the run is proven. Works once
-/// per server, because a second run would have the same record.
+/// Replays [`light`] against a server behind a proxy, as a client at `address`, and asserts that the run is proven.
+/// Works once per server, because a second run would have the same record.
 #[track_caller]
 pub(crate) fn prove_honest_run(server: &TestServer, address: &'static str) {
     let client = server.seen_at(address);
@@ -66,14 +66,14 @@ pub(crate) fn honest() -> Rehearsal {
     HONEST.clone()
 }
 
-/// The same run whose larger network failed at its beginning, so that it takes less work to verify.
+/// Returns the same run, whose larger network failed at its beginning, so that it is faster to verify.
 pub(crate) fn light() -> Rehearsal {
     let mut run = honest();
     run.fail(LARGE, 0);
     run
 }
 
-/// Trains on a server of rehearsals, which must find the run honest.
+/// Trains on a server of rehearsals, which must prove the run.
 fn rehearse() -> Rehearsal {
     let server = server();
     let started = server.begin();
@@ -92,7 +92,7 @@ fn rehearse() -> Rehearsal {
 }
 
 impl Rehearsal {
-    /// The length of some JSON, the JSON, and then all states.
+    /// Returns the length of a JSON text, the text, and then all states.
     fn to_bytes(&self) -> Vec<u8> {
         let lengths: Vec<usize> = self.messages.iter().filter_map(Message::state).map(|state| state.len()).collect();
         let json = serde_json::to_vec(&(&self.record, &self.messages, lengths)).unwrap();
@@ -118,7 +118,7 @@ impl Rehearsal {
         Self { messages, record }
     }
 
-    /// Sends everything to the server in time and hands the record in.
+    /// Sends all requests to the server, each at its time, and uploads the record.
     pub(crate) fn play(&self, server: &TestServer) -> (StartedRun, Answer) {
         self.play_as(server, server)
     }
@@ -131,7 +131,7 @@ impl Rehearsal {
         (started, answer)
     }
 
-    /// Sends everything but the record, each at its time.
+    /// Sends all requests before the record, each at its time.
     pub(crate) fn send_all(&self, server: &TestServer, started: &StartedRun) {
         self.send_all_as(server, server, started);
     }
@@ -167,7 +167,7 @@ impl Rehearsal {
         windows.map(|window| window.samples).sum::<u64>() as f64 / seconds
     }
 
-    /// Makes a network fail after so many of its requests.
+    /// Makes a network fail after `requests` of its requests.
     pub(crate) fn fail(&mut self, name: &str, requests: usize) {
         let workload = self.record.workloads.iter_mut().find(|of| of.workload == name).unwrap();
         let mut timeline = workload.timeline.clone();

@@ -1,4 +1,4 @@
-//! Requests of a client while it trains and afterwards.
+//! Requests of a client during and after training.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -16,7 +16,7 @@ use super::pretended::{Files, Nobody, Pretended, PretendedClock};
 use super::tricks::Tricks;
 use super::{Answer, Client, TestServer, record};
 
-/// A request, and when it is sent.
+/// A request with the time at which it is sent.
 #[derive(Clone, Deserialize, Serialize)]
 pub(crate) struct Message {
     /// Seconds since the run was announced, on the server's clock.
@@ -25,7 +25,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// Returns the state that it brings.
+    /// Returns the state in the request.
     pub(crate) fn state(&self) -> Option<&[u8]> {
         match &self.call {
             Call::Show { state, .. } => Some(state),
@@ -43,7 +43,7 @@ pub(crate) enum Call {
     Show {
         workload: String,
         step: u64,
-        /// Not part of the JSON, in which megabytes of numbers are slow.
+        /// Kept outside the JSON, where megabytes of numbers would be slow.
         #[serde(skip)]
         state: Arc<Vec<u8>>,
     },
@@ -59,7 +59,7 @@ impl Call {
         }
     }
 
-    /// Sends it for a run, with its nonce.
+    /// Sends the request for a run, with the run's nonce.
     pub(crate) fn send(&self, client: &Client, run: &StartedRun) -> Answer {
         let nonce = run.nonce.clone();
         let path = |end: &str| format!("/api/v1/runs/{}/{end}", run.run_id);
@@ -78,8 +78,8 @@ impl Call {
     }
 }
 
-/// Trains the suite for an announced run of `server` and sends it what it sees of that. Returns the requests and the
-/// record, which is not handed in.
+/// Trains the suite for an announced run of `server`, with all requests during and after training. Returns the
+/// requests and the record, which is not uploaded.
 pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (Vec<Message>, RunRecord) {
     let model = record::unregistered(run.seed);
     let clock = Rc::new(PretendedClock::default());
@@ -115,13 +115,13 @@ pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     (witness.messages, record)
 }
 
-/// Sends requests to a server, whose clock goes with the client's.
+/// Sends requests to a server whose clock follows the client's.
 struct LiveWitness<'a> {
     server: &'a TestServer,
     run: &'a StartedRun,
     tricks: Tricks,
     clock: &'a PretendedClock,
-    /// When the latest request was sent, on the client's clock …
+    /// Time of the latest request on the client's clock …
     before: f64,
     /// … and on the server's, since the run was announced.
     at: f64,

@@ -1,4 +1,4 @@
-//! What a client does otherwise than an honest one.
+//! Differences between a cheating client and an honest one.
 
 use engine::{StepReport, TestReport, TrainingJob};
 use results::RunRecord;
@@ -8,27 +8,27 @@ use super::requests::Call;
 
 #[derive(Clone, Copy)]
 pub(crate) struct Tricks {
-    /// Network that the device is said not to hold.
+    /// Network that supposedly does not fit on the device.
     pub(crate) lacks: Option<&'static str>,
-    /// Changes what is trained.
+    /// Changes the training job.
     pub(crate) job: fn(&mut TrainingJob),
-    /// Returns the seed with which a segment is trained, from those that were given for it and all before.
+    /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
     pub(crate) seed: fn(&[u32]) -> u32,
-    /// Trains so many steps, or seems to.
+    /// Trains a number of steps, or pretends to.
     pub(crate) train: fn(&mut Plain, u32) -> StepReport,
-    /// Tests the network, or seems to.
+    /// Tests the network, or pretends to.
     pub(crate) test: fn(&mut Plain) -> TestReport,
-    /// Changes what is sent.
+    /// Changes a request.
     pub(crate) request: fn(&mut Call),
-    /// Returns the seconds before a request that pass on the leaderboard's clock alone, from those since the one before
-    /// that pass on both.
+    /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
+    /// previous request that pass on both clocks.
     pub(crate) hidden_seconds: fn(&Call, f64) -> f64,
     /// Changes the record.
     pub(crate) record: fn(&mut RunRecord),
 }
 
 impl Default for Tricks {
-    /// None.
+    /// Returns an honest client.
     fn default() -> Self {
         Self {
             lacks: None,

@@ -21,7 +21,7 @@ pub(super) struct Arenas {
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
-    /// What the optimiser remembers.
+    /// Memories of the optimiser.
     pub(super) memories: Vec<BufferRange>,
     /// Averages of the weights, if the job wants them.
     pub(super) shadow: Option<BufferRange>,

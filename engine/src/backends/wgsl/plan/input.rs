@@ -90,7 +90,7 @@ fn order(samples: u32, set: EvaluationSet, builder: &mut Builder) -> BufferRange
     builder.part("order", 4 * u64::from(samples), JobPart::Order(set))
 }
 
-/// The order of the samples that are trained on: that of the file, or what `shuffle` writes for each epoch.
+/// Returns the order of the training samples: the file's order, or the order that `shuffle` writes for each epoch.
 fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
     let bytes = 4 * u64::from(job.batches.samples);
     match job.batches.order {
@@ -157,7 +157,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Mirrors the rest of the order where a segment begins.
+    /// Records mirroring the rest of the order at the beginning of a segment.
     pub(super) fn mirror(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
         self.input.streamed.is_none().then(|| {
@@ -167,7 +167,7 @@ impl Planner<'_> {
         })
     }
 
-    /// The buffer with the order of the samples that are trained on, where the whole set lies on the device.
+    /// Returns the buffer with the order of the training samples, if the whole set is on the device.
     pub(super) fn order(&self) -> Option<usize> {
         self.input.streamed.is_none().then_some(self.input.training.order.buffer)
     }

@@ -294,7 +294,7 @@ fn what_a_device_remembered_for_a_workload_is_given_back_when_it_recovers() {
 #[test]
 fn segments_train_again_to_the_last_bit_and_as_the_reference() {
     with_device(|device| {
-        // What differs in f16 is the rounding of weights that were restored.
+        // In f16, only the rounding of restored weights differs.
         let tried = if device.stored() == Stored::F16 { &OF_EVERY_KIND[..1] } else { &OF_EVERY_KIND };
         for name in tried {
             let job = narrow_job(&crate::workload(name).unwrap());
