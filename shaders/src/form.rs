@@ -57,9 +57,9 @@ impl Matrices {
 
     pub(crate) const fn source(self) -> &'static str {
         match self {
-            Self::Plain => include_str!("../shared/matrix_plain.wgsl"),
-            Self::Eight => include_str!("../shared/matrix_8x8.wgsl"),
-            Self::Sixteen => include_str!("../shared/matrix_16x16.wgsl"),
+            Self::Plain => wgsl!("shared", "matrix_plain"),
+            Self::Eight => wgsl!("shared", "matrix_8x8"),
+            Self::Sixteen => wgsl!("shared", "matrix_16x16"),
         }
     }
 }
@@ -121,8 +121,8 @@ impl Stored {
     /// What says so at the beginning of a module.
     pub(crate) const fn source(self) -> &'static str {
         match self {
-            Self::F32 => include_str!("../shared/stored_f32.wgsl"),
-            Self::F16 => include_str!("../shared/stored_f16.wgsl"),
+            Self::F32 => wgsl!("shared", "stored_f32"),
+            Self::F16 => wgsl!("shared", "stored_f16"),
         }
     }
 }

@@ -84,13 +84,13 @@ impl Kernel {
 }
 
 /// The shared part of kernels whose workgroups multiply large tiles.
-const LARGE_TILE: &str = include_str!("../shared/large_tile.wgsl");
+const LARGE_TILE: &str = wgsl!("shared", "large_tile");
 
 /// The shared part of kernels that use subgroups.
-const SUBGROUP_TILE: &str = include_str!("../shared/subgroup_tile.wgsl");
+const SUBGROUP_TILE: &str = wgsl!("shared", "subgroup_tile");
 
 /// The shared part of kernels whose subgroups multiply blocks.
-const MATRIX_TILE: &str = include_str!("../shared/matrix_tile.wgsl");
+const MATRIX_TILE: &str = wgsl!("shared", "matrix_tile");
 
 /// The kernel with this name.
 pub fn kernel(name: &str) -> Option<&'static Kernel> {
@@ -117,8 +117,8 @@ macro_rules! kernels {
             name: $name,
             file: kernel_file!($name $(, $file)?),
             sources: &[
-                $(include_str!(concat!("../shared/", $shared, ".wgsl")),)*
-                include_str!(concat!("../kernels/", kernel_file!($name $(, $file)?), ".wgsl")),
+                $(wgsl!("shared", $shared),)*
+                wgsl!("kernels", kernel_file!($name $(, $file)?)),
             ],
             params_bytes: size_of::<crate::params::$params>(),
             params: <crate::params::$params as Block>::FIELDS,

@@ -8,6 +8,13 @@
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
+/// The text of a WGSL file without comments, as the build script writes it.
+macro_rules! wgsl {
+    ($folder:literal, $name:expr) => {
+        include_str!(concat!(env!("OUT_DIR"), "/", $folder, "/", $name, ".wgsl"))
+    };
+}
+
 mod form;
 mod kernel;
 pub mod params;
