@@ -1,8 +1,23 @@
 //! Start values of tensors, from the seed.
 
+#[cfg(not(target_arch = "wasm32"))]
+use libm::{cos, log};
+
 use super::{Initial, TensorSpec};
 use crate::data::Split;
 use crate::random::{Generator, stream};
+
+// A leaderboard hashes the initial weights, so their logarithms and cosines need the same bits on every platform. In a page
+// the standard library's functions are libm's.
+#[cfg(target_arch = "wasm32")]
+fn log(x: f64) -> f64 {
+    x.ln()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn cos(x: f64) -> f64 {
+    x.cos()
+}
 
 impl TensorSpec {
     /// Start values, row-major, computed in double precision and rounded to float32. Whitened patches need the
@@ -71,9 +86,8 @@ impl Draw {
     /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` tells draws of one index apart.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
-        // A leaderboard hashes the initial weights, and libm's functions give the same bits on every platform.
-        let radius = (-2.0 * libm::log(1.0 - self.number(index, 2 * attempt))).sqrt();
-        radius * libm::cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
+        let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();
+        radius * cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
     }
 
     /// Drawn again beyond two deviations.
