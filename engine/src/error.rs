@@ -31,7 +31,7 @@ pub enum EngineError {
     Unreachable { address: String, reason: String },
     #[error("{what} must be {allowed}, but is {value}")]
     InvalidSetting { what: &'static str, allowed: String, value: String },
-    #[error("this back end does not give the same bits when it trains again, so that nobody can prove its runs")]
+    #[error("this back end does not give the same bits when it trains again, so its runs cannot be proven")]
     NotRepeatable,
     #[error(transparent)]
     Data(#[from] DataError),

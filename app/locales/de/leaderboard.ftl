@@ -9,8 +9,8 @@ leaderboard_runs_meaning = Belegte Läufe und von wie vielen Personen: Jede zäh
 leaderboard_finished_meaning = Von den Läufen, die diese Personen angemeldet haben. Wurden wenige fertig, sind die
     fertigen eine glückliche Auswahl
 leaderboard_explanation = Ein Platz ergibt sich aus allen belegten Läufen eines Geräts, wobei jede Person einmal am
-    Tag zählt. Geräte, die sich nicht unterscheiden lassen, teilen ihn. Er braucht drei Personen aus verschiedenen Netzen
-    an zwei Tagen.
+    Tag zählt. Geräte, die sich nicht unterscheiden lassen, teilen ihn. Ein Gerät bekommt einen Platz, sobald aus
+    drei Netzwerken an zwei Tagen Ergebnisse hochgeladen wurden.
 leaderboard_each_network = Jedes Netz
 leaderboard_rate = Beispiele pro Sekunde
 leaderboard_whole_suite = Ganze Suite
@@ -26,8 +26,8 @@ leaderboard_none_narrowed = In dieser Auswahl hat noch kein Gerät einen Platz. 
     einen solchen Lauf hochladen.
 leaderboard_none_processor = Noch hat kein Prozessor einen Platz. Burn auf dem Prozessor als Backend wählen, die
     Suite laufen lassen und hochladen.
-leaderboard_none_gpu = Noch hat keine GPU einen Platz. Diese Suite unverändert laufen lassen und hochladen: Ist der
-    Lauf belegt, bekommt sie einen. „Alle Läufe“ zeigt alles, was hochgeladen wurde.
+leaderboard_none_gpu = Noch hat keine GPU einen Platz. Diese Suite unverändert laufen lassen und das Ergebnis
+    hochladen. „Alle Läufe“ zeigt alles, was hochgeladen wurde.
 leaderboard_one_line = 1 Gerät mit Backend
 leaderboard_fastest_of = Die schnellsten { $here } von { $total } Geräten mit Backend
 leaderboard_all_lines = { $total } Geräte mit Backend, schnellste zuerst

@@ -8,7 +8,7 @@ common_leaderboard = Leaderboard
 common_privacy = No result is uploaded without a click, after the exact data was offered to you. While a run trains, it
     sends the leaderboard a hash about once a second; at its end it trains a few random parts again and sends some states, a
     few megabytes for each network, to prove that the training happened. No address and no user-agent string is stored, and
-    whoever uploads a result can delete it.
+    you can delete what you upload.
 common_show_file = Show a result file
 common_nothing_here = There is nothing here
 common_nothing_here_why = The address may be mistyped, or the result was deleted.

@@ -9,7 +9,7 @@ leaderboard_runs_meaning = Proven runs, and by how many people: each counts once
 leaderboard_finished_meaning = Of the runs that these people announced. Where few finished, those that did are a
     lucky choice
 leaderboard_explanation = A place comes from all proven runs of a device, in which each person counts once a day.
-    Devices that cannot be told apart share one. It takes three people from different networks on two days.
+    Devices that cannot be told apart share one. A device gets a place after uploads from three networks on two days.
 leaderboard_each_network = Each network
 leaderboard_rate = Samples per second
 leaderboard_whole_suite = Whole suite
@@ -25,7 +25,7 @@ leaderboard_none_narrowed = No device has a place in this choice yet. Choose “
     run like it.
 leaderboard_none_processor = No processor has a place yet. Choose the Burn back end for the processor, run the suite
     and upload it.
-leaderboard_none_gpu = No GPU has a place yet. Run this suite as it is and upload it: it gets one once it is proven.
+leaderboard_none_gpu = No GPU has a place yet. Run this suite with its default settings and upload the result.
     “All runs” shows everything that was uploaded.
 leaderboard_one_line = 1 device and back end
 leaderboard_fastest_of = The fastest { $here } of { $total } devices and back ends

@@ -7,7 +7,7 @@ use results::api::{PartHashes, WantedHashes};
 use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::learning::Learning;
-use super::witness::{Commitment, PendingBeacon};
+use super::witness::{Commitment, PendingBeacon, Witness};
 use super::{Edges, Event};
 use crate::error::EngineError;
 use crate::trainer::Backend;
@@ -231,7 +231,7 @@ impl Learning<'_> {
             if let Some(pending) = lap.pending.take() {
                 lap.beacons.extend(pending.await?);
             }
-            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
+            let witness = witness(edges)?;
             lap.pending = lap.unsent.take().map(|commitment| witness.commit(commitment));
         } else {
             self.progress.phase(edges, Phase::Proving);
@@ -241,8 +241,7 @@ impl Learning<'_> {
                 proof.kept.keep(self.step, state);
             }
             let state_sha256 = &proof.sent[&self.step];
-            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
-            let beacons = witness.open_lap(workload, segment, state_sha256).await?;
+            let beacons = witness(edges)?.open_lap(workload, segment, state_sha256).await?;
             proof.lap = Some(Lap { beacons: beacons.into(), pending: None, unsent: None });
         }
         let lap = proof.lap.as_mut();
@@ -255,8 +254,7 @@ impl Learning<'_> {
         let target_step = self.record.target.as_ref().and_then(|target| target.reached_step);
         let mut hashes = None;
         for _ in 0..MAX_REQUESTS {
-            let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
-            let wanted = witness.prove(&workload, tested_step, target_step, hashes.take()).await?;
+            let wanted = witness(edges)?.prove(&workload, tested_step, target_step, hashes.take()).await?;
             if let Some(wanted) = wanted.hashes {
                 hashes = Some(self.hashes_inside(proof, wanted, edges).await?);
                 continue;
@@ -266,8 +264,7 @@ impl Learning<'_> {
             }
             for of in wanted.states {
                 let state = self.state_after(proof, of.step, edges).await?;
-                let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
-                witness.show(&workload, of.step, state.body(of.weights_only)).await?;
+                witness(edges)?.show(&workload, of.step, state.body(of.weights_only)).await?;
             }
         }
         Err(Broken::Witness("the leaderboard wants to see ever more of it".to_owned()))
@@ -356,14 +353,21 @@ impl Learning<'_> {
     }
 }
 
+/// Returns the leaderboard that follows, which is there as long as a proof goes on.
+fn witness<'a>(edges: &'a mut Edges<'_>) -> Result<&'a mut dyn Witness, String> {
+    match &mut edges.witness {
+        Some(witness) => Ok(*witness),
+        None => Err("no leaderboard follows it".to_owned()),
+    }
+}
+
 impl Lap {
     async fn end(self, edges: &mut Edges<'_>) -> Result<(), Broken> {
         if let Some(pending) = self.pending {
             pending.await?;
         }
-        let witness = edges.witness.as_mut().ok_or("nobody follows it".to_owned())?;
         if let Some(commitment) = self.unsent {
-            witness.commit(Commitment { ends_lap: true, ..commitment }).await?;
+            witness(edges)?.commit(Commitment { ends_lap: true, ..commitment }).await?;
         }
         Ok(())
     }
