@@ -46,7 +46,7 @@ pub use model::{
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
-    Commitment, Edges, Event, Limit, NoMeter, PendingBeacon, Registration, ResourceMeter, RunRequest, Stopped, Witness,
+    Commitment, Edges, Event, Limit, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
     check_workload, run,
 };
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};

@@ -37,7 +37,7 @@ pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
 use proof::Proof;
 use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
-pub use witness::{Commitment, PendingBeacon, Witness};
+pub use witness::{Commitment, PendingAnswer, Witness};
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
 pub struct RunRequest {

@@ -32,8 +32,9 @@ CREATE TABLE segments (
 CREATE TABLE proofs (
     run_id TEXT NOT NULL REFERENCES started_runs (run_id) ON DELETE CASCADE,
     workload TEXT NOT NULL,
-    word TEXT NOT NULL,                 -- all draws follow from it
-    segments BIGINT NOT NULL,           -- how many there were
+    word TEXT NOT NULL,                 -- draws inside of segments follow from it
+    segments BIGINT NOT NULL,           -- number of segments
+    drawn TEXT NOT NULL,                -- segment of each draw, as a JSON list
     tested_step BIGINT NOT NULL,        -- steps done at the last evaluation
     target_step BIGINT,                 -- absent if the target accuracy was not reached
     PRIMARY KEY (run_id, workload)

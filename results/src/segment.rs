@@ -74,6 +74,12 @@ pub struct StateBytes {
 }
 
 impl StateBytes {
+    /// Returns the number of bytes.
+    #[expect(clippy::len_without_is_empty, reason = "no state is empty")]
+    pub fn len(&self) -> usize {
+        self.weights.len() + self.memory.len()
+    }
+
     /// Returns the SHA-256, in hex, of the SHA-256 of the weights followed by the SHA-256 of the memory. So weights can
     /// be checked without the memory.
     pub fn sha256(&self) -> String {

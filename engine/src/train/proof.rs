@@ -2,20 +2,23 @@
 //! states afterwards. docs/PROOF.md describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
 
 use results::api::{PartHashes, WantedHashes};
 use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::learning::Learning;
-use super::witness::{Commitment, PendingBeacon, Witness};
+use super::witness::{Commitment, PendingAnswer, Witness};
 use super::{Edges, Event};
 use crate::error::EngineError;
 use crate::trainer::Backend;
 use crate::training::{Segments, segment_seed};
 use crate::workload::Workload;
 
-/// Largest size of all kept states in bytes. More states mean fewer steps to train again.
-const MAX_KEPT_BYTES: usize = 64 << 20;
+/// Number of states kept until it is known whether a draw falls on the segment between the first two of them.
+const STATES_UNTIL_ANSWER: usize = 3;
+/// Largest size in bytes of the states kept inside a part. More states mean fewer steps to train again.
+const MAX_INSIDE_BYTES: usize = 64 << 20;
 /// Largest number of requests that a leaderboard may make after a training.
 const MAX_REQUESTS: u32 = 100;
 /// Length of a window as a multiple of the time to read and hash a state, which therefore takes at most 2.5 % of the
@@ -42,34 +45,31 @@ pub(super) struct Proof {
 struct Lap {
     /// Beacons of the next segments.
     beacons: VecDeque<Beacon>,
-    /// Answer to the last but one commitment, with the next beacon.
-    pending: Option<PendingBeacon>,
-    /// Latest commitment. It is sent when it is known whether the lap ends.
-    unsent: Option<Commitment>,
+    /// First step of the last but one segment, and the answer to its commitment.
+    pending: Option<(u64, PendingAnswer)>,
+    /// First step of the latest segment, and its commitment. It is sent when it is known whether the lap ends.
+    unsent: Option<(u64, Commitment)>,
 }
 
-/// States by the number of steps before them, spread evenly over the training.
+/// States that the leaderboard may request, or from which it may request training again, with their steps.
 #[derive(Default)]
 struct Kept {
-    states: BTreeMap<u64, StateBytes>,
-    bytes: usize,
-    /// Latest state, which was just hashed.
-    latest: Option<(u64, StateBytes)>,
+    /// States after the last segments, in order. Answers about the draws of these segments may not have arrived.
+    latest: VecDeque<(u64, Rc<StateBytes>)>,
     /// States that the leaderboard will certainly or probably request.
-    pinned: BTreeMap<Pin, (u64, StateBytes)>,
-    /// Number of segments from one kept state to the next, and number of segments since the last kept state.
-    stride: u32,
-    since: u32,
+    pinned: BTreeMap<Pin, (u64, Rc<StateBytes>)>,
+    /// States inside the part that was trained again last.
+    inside: Vec<(u64, Rc<StateBytes>)>,
 }
 
-/// Reason why a state is kept regardless of the spacing.
+/// Reason why a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Pin {
     /// State of the last evaluation.
     Tested,
     /// State with which the target was reached.
     Target,
-    /// State at the beginning of this draw's part.
+    /// State before this draw's part.
     Part(u32),
 }
 
@@ -111,37 +111,31 @@ impl Proof {
 
     /// Keeps the final state of the last segment.
     pub(super) fn pin(&mut self, pin: Pin) {
-        if let Some(latest) = self.kept.latest.clone() {
-            self.kept.pinned.insert(pin, latest);
+        if let Some(latest) = self.kept.latest.back() {
+            self.kept.pinned.insert(pin, latest.clone());
         }
     }
 }
 
 impl Kept {
-    fn keep(&mut self, step: u64, state: StateBytes) {
-        self.latest = Some((step, state.clone()));
-        self.since += 1;
-        if self.since < self.stride {
-            return;
-        }
-        self.since = 0;
-        self.bytes += state.weights.len() + state.memory.len();
-        self.states.insert(step, state);
-        while self.bytes > MAX_KEPT_BYTES && self.states.len() > 1 {
-            // The first state stays, so that there is a state before every step.
-            let every_other = self.states.keys().copied().skip(1).step_by(2).collect::<Vec<_>>();
-            for step in every_other {
-                let state = self.states.remove(&step);
-                self.bytes -= state.map_or(0, |state| state.weights.len() + state.memory.len());
-            }
-            self.stride = 2 * self.stride.max(1);
+    fn push(&mut self, step: u64, state: StateBytes) {
+        self.latest.push_back((step, Rc::new(state)));
+        if self.latest.len() > STATES_UNTIL_ANSWER {
+            self.latest.pop_front();
         }
     }
 
-    fn before(&self, step: u64) -> Option<(u64, &StateBytes)> {
-        let kept = self.states.range(..=step).next_back().map(|(&step, state)| (step, state));
-        let pinned = self.pinned.values().map(|(step, state)| (*step, state)).filter(|&(pinned, _)| pinned <= step);
-        kept.into_iter().chain(pinned).max_by_key(|&(step, _)| step)
+    /// Keeps the state before a segment on which draws fall, instead of the states that these draws had.
+    fn pin_parts(&mut self, draws: &[u32], begin: u64) {
+        if let Some(state) = self.latest.iter().find(|&&(step, _)| step == begin) {
+            self.pinned.extend(draws.iter().map(|&draw| (Pin::Part(draw), state.clone())));
+        }
+    }
+
+    /// Returns the last kept state that is not after `step` steps.
+    fn before(&self, step: u64) -> Option<(u64, Rc<StateBytes>)> {
+        let all = self.latest.iter().chain(self.pinned.values()).chain(&self.inside);
+        all.filter(|&&(kept, _)| kept <= step).max_by_key(|&&(kept, _)| kept).cloned()
     }
 }
 
@@ -182,19 +176,21 @@ impl Learning<'_> {
         let losses: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
         let Some(proof) = &mut self.proof else { return Ok(()) };
         let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
+        let begin = step - losses.len() as u64;
         if let Some(lap) = &mut proof.lap {
-            lap.unsent = Some(Commitment {
+            let commitment = Commitment {
                 workload: self.record.workload.clone(),
                 segment,
                 step,
                 state_sha256: state_sha256.clone(),
                 losses_sha256: losses_sha256(&losses),
                 ends_lap: false,
-            });
+            };
+            lap.unsent = Some((begin, commitment));
         }
-        proof.losses.insert(step - losses.len() as u64, losses);
+        proof.losses.insert(begin, losses);
         proof.sent.insert(step, state_sha256.clone());
-        proof.kept.keep(step, state);
+        proof.kept.push(step, state);
         proof.commitment_seconds = edges.clock.now_seconds() - start;
         self.record.segments.push(Segment { beacon, state_sha256 });
         Ok(())
@@ -207,7 +203,7 @@ impl Learning<'_> {
         proof.is_warming_up &= !is_warm;
         let Some(lap) = proof.lap.take() else { return Ok(()) };
         self.progress.phase(edges, Phase::Proving);
-        let ended = lap.end(edges).await;
+        let ended = lap.end(&mut proof.kept, edges).await;
         self.unless_broken(ended.map(Some), edges).map(drop)
     }
 
@@ -228,17 +224,19 @@ impl Learning<'_> {
         let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);
         let workload = &self.record.workload;
         if let Some(lap) = &mut proof.lap {
-            if let Some(pending) = lap.pending.take() {
-                lap.beacons.extend(pending.await?);
+            if let Some((begin, answer)) = lap.pending.take() {
+                let answer = answer.await?;
+                proof.kept.pin_parts(&answer.draws, begin);
+                lap.beacons.extend(answer.beacon);
             }
             let witness = witness(edges)?;
-            lap.pending = lap.unsent.take().map(|commitment| witness.commit(commitment));
+            lap.pending = lap.unsent.take().map(|(begin, commitment)| (begin, witness.commit(commitment)));
         } else {
             self.progress.phase(edges, Phase::Proving);
             if proof.sent.is_empty() {
                 let state = self.trainer.state().await?;
                 proof.sent.insert(self.step, state.sha256());
-                proof.kept.keep(self.step, state);
+                proof.kept.push(self.step, state);
             }
             let state_sha256 = &proof.sent[&self.step];
             let beacons = witness(edges)?.open_lap(workload, segment, state_sha256).await?;
@@ -281,18 +279,24 @@ impl Learning<'_> {
         let losses = if losses { proof.losses.get(&steps[0]).cloned().unwrap_or_default() } else { Vec::new() };
         let begin = self.state_after(proof, steps[0], edges).await?;
         self.trainer.restore(&begin, steps[0], &proof.segments).await?;
+        let stride = (at.len() * begin.len()).div_ceil(MAX_INSIDE_BYTES).max(1);
         proof.kept.pinned.insert(Pin::Part(draw), (steps[0], begin));
+        proof.kept.inside.clear();
         let mut step = steps[0];
         let mut state_sha256 = Vec::new();
-        for next in at.into_iter().chain([steps[1]]) {
+        for (place, next) in at.into_iter().chain([steps[1]]).enumerate() {
             let more = next.checked_sub(step).filter(|&more| more > 0);
             self.train_again(more.ok_or("the leaderboard wants steps out of order".to_owned())?, edges).await?;
             step = next;
-            let sha256 = self.trainer.state().await?.sha256();
+            let state = self.trainer.state().await?;
+            let sha256 = state.sha256();
             if *proof.sent.entry(step).or_insert_with(|| sha256.clone()) != sha256 {
                 return Err(Broken::Witness("training again did not come to the same state".to_owned()));
             }
             state_sha256.push(sha256);
+            if place % stride == stride - 1 {
+                proof.kept.inside.push((step, Rc::new(state)));
+            }
         }
         // The hash at the end is known already.
         state_sha256.pop();
@@ -300,17 +304,18 @@ impl Learning<'_> {
     }
 
     /// Returns the state after `step` steps, trained again from the nearest kept state.
-    async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<StateBytes, Broken> {
+    async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<Rc<StateBytes>, Broken> {
         if step > self.step {
             return Err(Broken::Witness("the leaderboard wants a step that was never trained".to_owned()));
         }
-        let (kept, state) = proof.kept.before(step).ok_or("no state was kept".to_owned())?;
+        let (kept, state) =
+            proof.kept.before(step).ok_or("the leaderboard wants a part that it did not draw".to_owned())?;
         if kept == step {
-            return Ok(state.clone());
+            return Ok(state);
         }
-        self.trainer.restore(state, kept, &proof.segments).await?;
+        self.trainer.restore(&state, kept, &proof.segments).await?;
         self.train_again(step - kept, edges).await?;
-        Ok(self.trainer.state().await?)
+        Ok(Rc::new(self.trainer.state().await?))
     }
 
     /// Trains in windows, so that a run can be paused and cancelled in between.
@@ -362,12 +367,13 @@ fn witness<'a>(edges: &'a mut Edges<'_>) -> Result<&'a mut dyn Witness, String> 
 }
 
 impl Lap {
-    async fn end(self, edges: &mut Edges<'_>) -> Result<(), Broken> {
-        if let Some(pending) = self.pending {
-            pending.await?;
+    async fn end(self, kept: &mut Kept, edges: &mut Edges<'_>) -> Result<(), Broken> {
+        if let Some((begin, answer)) = self.pending {
+            kept.pin_parts(&answer.await?.draws, begin);
         }
-        if let Some(commitment) = self.unsent {
-            witness(edges)?.commit(Commitment { ends_lap: true, ..commitment }).await?;
+        if let Some((begin, commitment)) = self.unsent {
+            let answer = witness(edges)?.commit(Commitment { ends_lap: true, ..commitment }).await?;
+            kept.pin_parts(&answer.draws, begin);
         }
         Ok(())
     }

@@ -2,7 +2,7 @@ use std::pin::Pin;
 
 use async_trait::async_trait;
 use results::Beacon;
-use results::api::{PartHashes, ProofWanted};
+use results::api::{CommittedSegment, PartHashes, ProofWanted};
 
 /// A leaderboard that follows a run while it trains and times it with its own clock. docs/PROOF.md describes the
 /// protocol.
@@ -14,9 +14,8 @@ pub trait Witness {
     /// segments.
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
 
-    /// Sends a commitment. The answer, awaited while training goes on, is the beacon of the segment after the next one,
-    /// unless the lap ends.
-    fn commit(&mut self, commitment: Commitment) -> PendingBeacon;
+    /// Sends a commitment. Training goes on while the answer travels.
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
 
     /// Returns the hashes or states that the leaderboard requests of a trained workload. `tested_step` is the step of
     /// the last evaluation, `target_step` the step at which the target accuracy was reached, and `hashes` answers the
@@ -34,7 +33,7 @@ pub trait Witness {
 }
 
 /// An answer that may not have arrived yet.
-pub type PendingBeacon = Pin<Box<dyn Future<Output = Result<Option<Beacon>, String>>>>;
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<CommittedSegment, String>>>>;
 
 /// Final state of a segment: [`results::api::CommitSegment`] without the nonce.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -88,7 +88,7 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError>
     Ok(())
 }
 
-/// `POST /api/v1/runs/{id}/segments`: records a commitment with the time and returns the next beacon.
+/// `POST /api/v1/runs/{id}/segments`: records a commitment with the time and returns the next beacon and the draws.
 pub(crate) async fn commit(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
@@ -108,8 +108,9 @@ pub(crate) async fn commit(
         (same.step, same.ends_lap) == (step, ends_lap)
             && (&same.state_sha256, &same.losses_sha256) == (&state_sha256, &losses_sha256)
     };
-    match &around.same {
-        Some(same) if is_same(same) => {}
+    let before = around.before.as_ref().map_or(0, |before| before.step);
+    let draws = match &around.same {
+        Some(same) if is_same(same) => draws::falling_on(same, before, &key),
         Some(_) => return Err(unexpected("Something else was committed for this segment, and only that counts.")),
         None => {
             check_pace(segment, committed_unix_seconds - started.created_unix_seconds)?;
@@ -118,9 +119,10 @@ pub(crate) async fn commit(
             if !storage.commit(id, &workload, segment, &seen).await? {
                 return Err(came_twice());
             }
+            draws::falling_on(&seen, before, &key)
         }
-    }
-    Ok(Json(CommittedSegment { beacon: next }))
+    };
+    Ok(Json(CommittedSegment { beacon: next, draws }))
 }
 
 /// Refuses segments that arrive faster than the windows of any training.
@@ -200,7 +202,8 @@ fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Res
         }
     }
     let word = key.word_of_draws(&last.state_sha256);
-    Ok(BegunProof { word, segments: seen.segments.len(), tested_step, target_step })
+    let drawn = draws::drawn_segments(seen, key);
+    Ok(BegunProof { word, segments: seen.segments.len(), drawn, tested_step, target_step })
 }
 
 /// Returns false if the same hashes were received before.

@@ -1,8 +1,8 @@
-//! Beacons, and the word from which draws are derived.
+//! Beacons, draws of segments, and the word from which draws inside of segments are derived.
 
 use results::Beacon;
 
-use super::{Key, SeenLap};
+use super::{Key, SeenLap, SeenSegment};
 
 /// Derives the random words for the training of a workload.
 pub(crate) struct TrainingKey<'a> {
@@ -32,7 +32,15 @@ impl<'a> TrainingKey<'a> {
         self.beacon(segment, &[two_before_sha256.as_bytes()])
     }
 
-    /// Returns the word from which all draws are derived, from the hash of the last commitment.
+    /// Returns a number from 0 to below 1 for a draw and the commitment that ended a segment.
+    pub(super) fn draw_after(&self, segment: &SeenSegment, draw: u32) -> f64 {
+        let (step, draw) = (segment.step.to_le_bytes(), draw.to_le_bytes());
+        let [run_id, workload] = [self.run_id, self.workload].map(str::as_bytes);
+        let hashes = [&segment.state_sha256, &segment.losses_sha256].map(|hash| hash.as_bytes());
+        self.key.draw(&[b"segment", run_id, workload, &step, hashes[0], hashes[1], &draw])
+    }
+
+    /// Returns the word from which the draws inside of segments are derived, from the hash of the last commitment.
     pub(crate) fn word_of_draws(&self, last_sha256: &str) -> String {
         let parts = [b"draw".as_slice(), self.run_id.as_bytes(), self.workload.as_bytes(), last_sha256.as_bytes()];
         crate::secrets::hex(&self.key.code(&parts))

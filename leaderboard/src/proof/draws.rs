@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use engine::Standard;
 use results::api::{ProofWanted, WantedHashes, WantedState};
 
-use super::{BegunProof, Key, SeenWorkload};
+use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
 /// Number of parts drawn for each workload.
 const DRAWS: u32 = 2;
@@ -22,6 +22,25 @@ pub(crate) struct ProvenPart {
     pub(crate) begin: u64,
     /// Steps done at its end.
     pub(crate) end: u64,
+}
+
+/// Returns the draws that fall on a segment, which begins after `begin` steps. Each draw stays on the last segment on
+/// which it falls, so that in the end each segment has it with a probability in proportion to its steps, as in
+/// reservoir sampling. The client keeps the state before the segment, and does not have to train up to it again.
+pub(crate) fn falling_on(segment: &SeenSegment, begin: u64, key: &TrainingKey<'_>) -> Vec<u32> {
+    let share = segment.step.saturating_sub(begin) as f64 / segment.step as f64;
+    (0..DRAWS).filter(|&draw| key.draw_after(segment, draw) < share).collect()
+}
+
+/// Returns the number of the segment on which each draw stayed.
+pub(crate) fn drawn_segments(seen: &SeenWorkload, key: &TrainingKey<'_>) -> Vec<usize> {
+    let mut drawn = vec![0; DRAWS as usize];
+    for (number, segment) in seen.segments.iter().enumerate() {
+        for draw in falling_on(segment, seen.steps_of(number)[0], key) {
+            drawn[draw as usize] = number;
+        }
+    }
+    drawn
 }
 
 /// Returns the steps inside a part after which states are hashed, spaced as evenly as possible.
@@ -75,15 +94,11 @@ fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> imp
     states.into_iter().map(|(step, weights_only)| WantedState { step, weights_only })
 }
 
-/// Draws a segment, whose losses are requested, and then a smaller part of it for each round of hashes received.
+/// Requests the losses of a draw's segment, and draws a smaller part of it for each round of hashes received.
 fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<ProvenPart, WantedHashes> {
     let key = Key::of_word(&proof.word);
     let number = draw.to_le_bytes();
-    let segments = &seen.segments[..proof.segments.min(seen.segments.len())];
-    let total = segments.last().map_or(0, |last| last.step);
-    let step = place(&key, &[b"segment", &number], total);
-    let segment = segments.partition_point(|segment| segment.step <= step);
-    let mut steps = if total > 0 { seen.steps_of(segment) } else { [0, 0] };
+    let mut steps = proof.drawn.get(draw as usize).map_or([0, 0], |&segment| seen.steps_of(segment));
     let mut is_segment = true;
     loop {
         let length = steps[1] - steps[0];
@@ -136,7 +151,8 @@ mod tests {
         let mut seen = seen(laps, steps);
         let segments = seen.segments.len();
         let tested_step = seen.segments[segments - 1].step;
-        seen.proof = Some(BegunProof { word: word.to_owned(), segments, tested_step, target_step: None });
+        let drawn = drawn_segments(&seen, &TrainingKey::new(&Key::of_word(word), None, "run", "network"));
+        seen.proof = Some(BegunProof { word: word.to_owned(), segments, drawn, tested_step, target_step: None });
         seen
     }
 
@@ -176,13 +192,12 @@ mod tests {
     fn each_segment_is_drawn_as_often_as_its_steps_demand() {
         let mut counts = [0_u32; 3];
         for number in 0..1000 {
-            let mut seen = ended(&[3], 1, &format!("word {number}"));
+            let mut seen = seen(&[3], 1);
             // The segments have 1, 1 and 8 steps.
             seen.segments[2].step = 10;
-            let (seen, parts) = narrow(seen, "hash");
-            for part in parts {
-                counts[seen.segments.partition_point(|segment| segment.step < part.end)] += 1;
-            }
+            let key = Key::of_word(&format!("word {number}"));
+            let drawn = drawn_segments(&seen, &TrainingKey::new(&key, None, "run", "network"));
+            drawn.into_iter().for_each(|segment| counts[segment] += 1);
         }
         assert!((140..260).contains(&counts[0]) && (140..260).contains(&counts[1]), "{counts:?}");
     }

@@ -46,10 +46,12 @@ pub(crate) struct SeenSegment {
 /// A training that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BegunProof {
-    /// Word from which all draws are derived.
+    /// Word from which the draws inside of segments are derived.
     pub(crate) word: String,
     /// Number of segments.
     pub(crate) segments: usize,
+    /// Number of the segment on which each draw stayed.
+    pub(crate) drawn: Vec<usize>,
     /// Steps done at the last evaluation.
     pub(crate) tested_step: u64,
     /// Absent if the target accuracy was not reached.

@@ -17,7 +17,7 @@ const SEGMENTS: &str = concat!(
     as_flag!("ends_lap", "ends_lap"),
     " FROM segments"
 );
-const PROOFS: &str = "SELECT workload, word, segments, tested_step, target_step FROM proofs";
+const PROOFS: &str = "SELECT workload, word, segments, drawn, tested_step, target_step FROM proofs";
 const HASHES: &str = "SELECT workload, draw, first_step, last_step, hashes, losses FROM part_hashes";
 const STATES: &str = concat!("SELECT workload, step, ", as_flag!("weights_only", "weights_only"), " FROM shown_states");
 
@@ -64,6 +64,7 @@ impl Storage {
             seen_in(&mut all, &row)?.proof = Some(BegunProof {
                 word: row.try_get("word")?,
                 segments: usize::try_from(row.try_get::<i64, _>("segments")?)?,
+                drawn: serde_json::from_str(row.try_get("drawn")?)?,
                 tested_step: unsigned(&row, "tested_step")?,
                 target_step: target_step.map(u64::try_from).transpose()?,
             });
@@ -168,13 +169,14 @@ impl Storage {
         proof: &BegunProof,
     ) -> Result<(), StorageError> {
         let insert = sqlx::query(
-            "INSERT INTO proofs (run_id, workload, word, segments, tested_step, target_step) \
-             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload) DO NOTHING",
+            "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
+             VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
         )
         .bind(run_id)
         .bind(workload)
         .bind(&proof.word)
         .bind(i64::try_from(proof.segments)?)
+        .bind(serde_json::to_string(&proof.drawn)?)
         .bind(i64::try_from(proof.tested_step)?)
         .bind(proof.target_step.map(i64::try_from).transpose()?);
         self.write(insert).await?;
@@ -288,7 +290,8 @@ mod tests {
         for (number, segment) in (0..).zip(&segments) {
             assert!(storage.commit("run", WORKLOAD, number, segment).await.unwrap());
         }
-        let proof = BegunProof { word: "word".to_owned(), segments: 2, tested_step: 10, target_step: None };
+        let proof =
+            BegunProof { word: "word".to_owned(), segments: 2, drawn: vec![1, 0], tested_step: 10, target_step: None };
         storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
         let hashes =
             PartHashes { draw: 1, steps: [0, 2], state_sha256: vec!["state 1".to_owned()], losses: vec![2.3, 0.1] };
@@ -333,7 +336,13 @@ mod tests {
         assert!(!storage.commit("run", WORKLOAD, 1, &segment(30, true)).await.unwrap());
         let other = SeenLap { state_sha256: "other".to_owned(), ..kept.laps[0].clone() };
         assert!(!storage.open_lap("run", WORKLOAD, &other).await.unwrap());
-        let proof = BegunProof { word: "other".to_owned(), segments: 9, tested_step: 20, target_step: Some(10) };
+        let proof = BegunProof {
+            word: "other".to_owned(),
+            segments: 9,
+            drawn: vec![8, 8],
+            tested_step: 20,
+            target_step: Some(10),
+        };
         storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
         assert_eq!(storage.seen("run").await.unwrap(), [kept]);
     }

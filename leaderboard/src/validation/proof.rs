@@ -73,10 +73,10 @@ fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -
     Ok(())
 }
 
-/// Returns true if a network was given up after its proof had begun, as a client with unfavourable draws would do.
+/// Returns true if a network was given up after a segment, as a client with unfavourable draws would do.
 fn is_given_up(record: &RunRecord, seen: &SeenWorkload) -> bool {
     let is_completed = |of: &WorkloadRecord| of.workload == seen.workload && of.outcome == Outcome::Completed;
-    seen.proof.is_some() && !record.workloads.iter().any(is_completed)
+    !seen.segments.is_empty() && !record.workloads.iter().any(is_completed)
 }
 
 /// Returns what is missing for a proof of a workload, as the rest of a sentence.
@@ -135,7 +135,13 @@ mod tests {
             workload: of.workload.clone(),
             laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
             segments: vec![segment(1), segment(2)],
-            proof: Some(BegunProof { word: "word".to_owned(), segments: 2, tested_step: 2, target_step: None }),
+            proof: Some(BegunProof {
+                word: "word".to_owned(),
+                segments: 2,
+                drawn: vec![0, 1],
+                tested_step: 2,
+                target_step: None,
+            }),
             ..SeenWorkload::default()
         };
         let known = Standard::of(&engine::SUITES[0], &of.workload, 1).unwrap();
@@ -195,6 +201,8 @@ mod tests {
         record.workloads.push(given_up);
         assert_eq!(missing(&record, &[seen.clone(), other.clone()]), expected);
         other.proof = None;
+        assert_eq!(missing(&record, &[seen.clone(), other.clone()]), expected);
+        other.segments.clear();
         assert_eq!(missing(&record, &[seen, other]), [""; 0]);
     }
 

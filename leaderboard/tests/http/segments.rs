@@ -102,6 +102,30 @@ fn beacons(server: &TestServer, first_sha256: &str) -> [Beacon; 3] {
 }
 
 #[test]
+fn each_draw_is_inside_the_last_segment_on_which_it_fell() {
+    let server = TestServer::start();
+    let run = server.begin();
+    taken(&server, &run, &lap(0, &hash(0)));
+    let mut drawn = [[0, 0]; 2];
+    for number in 0..8 {
+        let steps = [5 * u64::from(number), 5 * u64::from(number) + 5];
+        let commitment = commit(number, steps, number == 7);
+        let draws = taken(&server, &run, &commitment).parse::<CommittedSegment>().draws;
+        assert_eq!(taken(&server, &run, &commitment).parse::<CommittedSegment>().draws, draws);
+        assert!(number > 0 || draws == [0, 1], "{draws:?}");
+        draws.iter().for_each(|&draw| drawn[draw as usize] = steps);
+    }
+    let mut wanted: ProofWanted = taken(&server, &run, &proof(40, None, None)).parse();
+    while let Some(part) = wanted.hashes {
+        let [begin, end] = drawn[part.draw as usize];
+        assert!(begin <= part.steps[0] && part.steps[1] <= end, "{part:?} {drawn:?}");
+        assert!(!part.losses || part.steps == [begin, end], "{part:?} {drawn:?}");
+        wanted = taken(&server, &run, &proof(40, None, Some(hashes(&part)))).parse();
+    }
+    assert!(wanted.states.len() >= 3, "{wanted:?}");
+}
+
+#[test]
 fn every_run_has_beacons_of_its_own() {
     let server = TestServer::start();
     let (one, other) = (beacons(&server, &hash(5)), beacons(&server, &hash(5)));

@@ -3,10 +3,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
-use engine::{Commitment, PendingBeacon, Registration, Witness};
+use engine::{Commitment, PendingAnswer, Registration, Witness};
 use futures_channel::oneshot;
 use results::Beacon;
-use results::api::{CommitSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
+use results::api::{CommitSegment, CommittedSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
 
 use super::{Leaderboard, LeaderboardError, to_body};
 
@@ -22,7 +22,7 @@ const PROOF_PATIENCE: Duration = Duration::from_mins(10);
 /// Slowest supported link.
 const SLOWEST_BYTES_PER_SECOND: f64 = 30_000.0;
 
-type Answer = Result<Option<Beacon>, String>;
+type Answer = Result<CommittedSegment, String>;
 
 /// Connection to the leaderboard that gave a run its seed and follows the run.
 pub(crate) struct LeaderboardWitness {
@@ -43,9 +43,8 @@ impl LeaderboardWitness {
         let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
         thread::spawn(move || {
             for (segment, answer) in coming {
-                let committed = send_hash(|| sender.commit(&run_id, &segment));
                 // A cancelled run does not wait for the answer.
-                let _ = answer.send(committed.map(|committed| committed.beacon));
+                let _ = answer.send(send_hash(|| sender.commit(&run_id, &segment)));
             }
         });
         Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
@@ -73,7 +72,7 @@ impl Witness for LeaderboardWitness {
         send_hash(|| self.for_hashes.open_lap(&run_id, &lap)).map(|opened| opened.beacons)
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let message = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };

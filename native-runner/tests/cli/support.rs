@@ -343,7 +343,7 @@ pub(crate) fn follow(request: &Received) -> Answer {
         }
         ("POST", "/api/v1/runs/run-1/segments") => {
             let CommitSegment { segment, ends_lap, .. } = request.json();
-            Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)) })
+            Answer::json(200, &CommittedSegment { beacon: (!ends_lap).then(|| beacon(segment + 2)), draws: Vec::new() })
         }
         ("POST", "/api/v1/runs/run-1/proof") => Answer::json(200, &ProofWanted::default()),
         _ => Answer::json(404, &refusal("not_found", "There is nothing here.")),

@@ -45,10 +45,13 @@ pub struct CommitSegment {
 }
 
 /// The answer to [`CommitSegment`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CommittedSegment {
     /// Beacon of the segment after the next one; absent at the end of a lap.
     pub beacon: Option<Beacon>,
+    /// Draws that fall on this segment. A draw stays until it falls on a later segment; the part that the leaderboard
+    /// checks is inside the last one.
+    pub draws: Vec<u32>,
 }
 
 /// Ends the training of a workload, the first time, and answers what the leaderboard wanted the last time.

@@ -1,5 +1,5 @@
 use async_trait::async_trait;
-use engine::{Clock, Commitment, PendingBeacon, Witness};
+use engine::{Clock, Commitment, PendingAnswer, Witness};
 use futures_channel::oneshot;
 use gloo_timers::future::TimeoutFuture;
 use results::Beacon;
@@ -62,7 +62,7 @@ impl Witness for PageWitness {
         self.message("laps", &to_json(&lap), Limits::OF_HASH).answer().await.map(|opened: OpenedLap| opened.beacons)
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
@@ -78,7 +78,7 @@ impl Witness for PageWitness {
             let committed: Result<CommittedSegment, _> = message.answer().await;
             drop(done);
             // A cancelled run does not wait for the answer.
-            let _ = sender.send(committed.map(|committed| committed.beacon));
+            let _ = sender.send(committed);
         });
         Box::pin(async { answer.await.unwrap_or_else(|_| Err("the worker dropped the request".to_owned())) })
     }

@@ -1,11 +1,11 @@
 //! Tests of trainings that a leaderboard follows.
 
 use async_trait::async_trait;
-use results::api::{PartHashes, ProofWanted, WantedHashes, WantedState};
+use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes, WantedState};
 use results::{Beacon, Phase, Warning};
 
 use super::pretend::TrainingTest;
-use crate::train::{Commitment, PendingBeacon, Witness};
+use crate::train::{Commitment, PendingAnswer, Witness};
 
 /// A leaderboard that numbers its beacons and keeps everything it receives.
 #[derive(Default)]
@@ -15,6 +15,8 @@ struct Follower {
     commitments: Vec<Commitment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
+    /// Segments on which a draw falls.
+    drawn: Vec<u32>,
     /// Its requests, in order.
     wanted: Vec<ProofWanted>,
     /// Number of commitments after which it no longer answers.
@@ -32,11 +34,14 @@ impl Witness for Follower {
         Ok([beacon(segment), beacon(segment + 1)])
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
+        let draws = if self.drawn.contains(&commitment.segment) { vec![0] } else { Vec::new() };
         let next = (!commitment.ends_lap).then(|| beacon(commitment.segment + 2));
         self.commitments.push(commitment);
         let is_silent = self.silent_after.is_some_and(|most| self.commitments.len() > most);
-        Box::pin(async move { if is_silent { Err("it does not answer".to_owned()) } else { Ok(next) } })
+        Box::pin(async move {
+            if is_silent { Err("it does not answer".to_owned()) } else { Ok(CommittedSegment { beacon: next, draws }) }
+        })
     }
 
     async fn prove(
@@ -100,6 +105,7 @@ fn parts_are_trained_again_to_the_same_states() {
     let states =
         vec![WantedState { step: begin + 1, weights_only: false }, WantedState { step: steps[1], weights_only: true }];
     let mut follower = Follower {
+        drawn: vec![0, 4],
         wanted: vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }, ProofWanted { hashes: None, states }],
         ..Follower::default()
     };
@@ -118,7 +124,7 @@ fn parts_are_trained_again_to_the_same_states() {
 fn training_that_does_not_repeat_ends_the_proof_with_the_reason() {
     let hashes = WantedHashes { draw: 0, steps: [1, 5], at: vec![2], losses: false };
     let wanted = vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }];
-    let mut follower = Follower { wanted, ..Follower::default() };
+    let mut follower = Follower { drawn: vec![0, 1], wanted, ..Follower::default() };
     let test = TrainingTest { is_unsteady: true, ..TrainingTest::new(0.3) };
     let (_, _, warnings) = test.run_before(Some(&mut follower));
     let [Warning::CheckpointMissed { reason, .. }] = warnings.as_slice() else { panic!("{warnings:?}") };

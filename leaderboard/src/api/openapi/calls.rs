@@ -155,7 +155,7 @@ pub(super) const CALLS: &[Call] = &[
         body: Some(Content::Json(shape_of::<CommitSegment>)),
         answers: &[(
             "200",
-            "Beacon of the segment after the next one, unless the lap ends",
+            "Beacon of the segment after the next one, unless the lap ends, and the draws that fall on this segment",
             Some(Content::Json(shape_of::<CommittedSegment>)),
         )],
         refusals: TRAINING,

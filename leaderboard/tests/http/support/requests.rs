@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use engine::{Clock, Commitment, Edges, NoMeter, PendingBeacon, RunRequest, Witness};
+use engine::{Clock, Commitment, Edges, NoMeter, PendingAnswer, RunRequest, Witness};
 use results::api::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
 };
@@ -151,11 +151,11 @@ impl Witness for LiveWitness<'_> {
         Ok(self.send(Call::OpenLap(lap))?.parse::<OpenedLap>().beacons)
     }
 
-    fn commit(&mut self, commitment: Commitment) -> PendingBeacon {
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = String::new();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let answer = self.send(Call::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>().beacon);
+        let answer = self.send(Call::Commit(segment)).map(|answer| answer.parse::<CommittedSegment>());
         Box::pin(std::future::ready(answer))
     }
 
