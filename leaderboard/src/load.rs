@@ -2,6 +2,8 @@
 //!
 //! Futures are boxed, as in [`Server`](crate::Server).
 
+use std::collections::BTreeMap;
+
 use async_recursion::async_recursion;
 use results::RunRecord;
 use results::api::{ListRuns, Tier};
@@ -58,7 +60,7 @@ impl Board {
                 deletion_secret_hash: None,
                 submitter,
                 record: &run.record,
-                seen: &[],
+                listed: const { &BTreeMap::new() },
                 registered: false,
                 verify: false,
             })

@@ -41,6 +41,9 @@
 //!
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -194,7 +197,24 @@ pub struct StoredRun {
     /// Whether the leaderboard still computes parts of the run again.
     #[serde(default)]
     pub being_verified: bool,
+    /// Metrics by workload that the leaderboard lists instead of the record's: limited by its own clock, and with the
+    /// accuracy that it computed itself.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub listed: BTreeMap<String, Summary>,
     pub record: RunRecord,
+}
+
+impl StoredRun {
+    /// Returns the run with the listed metrics in its record.
+    pub fn as_listed(&self) -> Cow<'_, Self> {
+        let mut run = Cow::Borrowed(self);
+        for (i, workload) in self.record.workloads.iter().enumerate() {
+            if let Some(listed) = self.listed.get(&workload.workload) {
+                run.to_mut().record.workloads[i].summary = listed.clone();
+            }
+        }
+        run
+    }
 }
 
 /// The data sets whose files networks are trained on, as the server has them at this moment.

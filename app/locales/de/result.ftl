@@ -21,6 +21,8 @@ result_published_slow = { $device } mit { $framework } brauchte { $seconds } fü
 ## Die Seite
 
 result_came_to = Ergebnis
+result_as_listed = So führt die Bestenliste diese Zahlen: nicht schneller als nach ihrer eigenen Uhr, mit der
+    Genauigkeit, die sie selbst berechnet hat. Das JSON unten enthält die hochgeladenen Zahlen.
 result_all_figures = Alle Messwerte
 result_how_made = Wie es entstand
 result_published = Neben dem, was zu diesen Netzen veröffentlicht wurde

@@ -45,13 +45,14 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 
 #[component]
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
-    let record = run.record;
+    let json = serde_json::to_string_pretty(&run.record).expect("every record can be written as JSON");
+    let listed = (!run.listed.is_empty()).then(|| view! { <p class="note">{t!(result_as_listed)}</p> });
+    let record = run.as_listed().into_owned().record;
     let completed = record.workloads.iter().find(|workload| workload.outcome == Outcome::Completed);
     let network = completed.map(|workload| workload.workload.clone());
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });
     let name = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
-    let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
     let software = record.device.adapter.software.then_some(t!(result_software_note));
     platform::set_title(&t!(result_title_of, device = name));
     let permalink = format!("{}/runs/{}", platform::origin(), run.run_id);
@@ -71,6 +72,7 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
             <h2>{t!(result_came_to)}</h2>
             <Overview record=record.clone() />
+            {listed}
             <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />

@@ -18,7 +18,7 @@ use crate::error::ApiError;
 use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
-use crate::proof::{Key, SeenWorkload};
+use crate::proof::{Key, SeenWorkload, limited_summaries};
 use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::{Acceptance, NewRun, Started, Submitter};
 use crate::validation::{self, FieldPath, Networks, Origin, Verdict, check_networks};
@@ -266,7 +266,7 @@ impl Checked<'_> {
             submitter: self.submitter,
             deletion_secret_hash: Some(&secrets::sha256(secret.as_bytes())),
             record: self.record,
-            seen: self.seen,
+            listed: &limited_summaries(self.record, self.seen),
             registered,
             verify: self.verdict.verify,
         };

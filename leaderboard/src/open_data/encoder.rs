@@ -39,7 +39,7 @@ impl Encoder {
         match self {
             Self::Csv { columns, waiting } => {
                 let mut text = std::mem::take(waiting);
-                runs.iter().for_each(|run| csv::write_run(&mut text, columns, run));
+                runs.iter().for_each(|run| csv::write_run(&mut text, columns, &run.as_listed()));
                 Ok(text.into_bytes())
             }
             Self::Jsonl => {
@@ -52,7 +52,7 @@ impl Encoder {
             }
             Self::Parquet(file) => {
                 for run in runs {
-                    file.write_run(run)?;
+                    file.write_run(&run.as_listed())?;
                 }
                 if last {
                     file.end()?;

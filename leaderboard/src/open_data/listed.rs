@@ -54,7 +54,9 @@ impl ListedRuns {
         let (mut found, left_out) = self.storage.visible_runs_named(&ids).await?;
         for run in &mut found {
             let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
-            keep(&mut run.record.workloads, shown.map_or(&[], |(_, names)| names));
+            let names = shown.map_or(&[][..], |(_, names)| names.as_slice());
+            run.listed.retain(|workload, _| names.contains(workload));
+            keep(&mut run.record.workloads, names);
         }
         self.runs += found.len() as u64;
         self.left_out += left_out;

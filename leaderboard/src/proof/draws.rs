@@ -9,8 +9,9 @@ use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
 /// Number of parts drawn for each workload.
 const DRAWS: u32 = 2;
-/// Largest number of hashes requested in a round.
-pub(crate) const MOST_HASHES: u32 = 15;
+/// Largest number of hashes requested in a round. With more, a client hashes more states until a part is one step; with
+/// fewer, it trains more steps again.
+pub(crate) const MOST_HASHES: u32 = 7;
 /// Largest number of states requested for a workload: both ends of each part, the state of the last test, and the state
 /// at the target.
 pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
@@ -162,7 +163,7 @@ mod tests {
             match drawn(&seen).unwrap() {
                 Ok(parts) => return (seen, parts),
                 Err(WantedHashes { draw, steps, at, losses }) => {
-                    assert!(at.len() <= 15 && at.is_sorted());
+                    assert!(at.len() <= MOST_HASHES as usize && at.is_sorted());
                     let is_first = !seen.hashes.iter().any(|given| given.draw == draw);
                     assert_eq!(losses, is_first);
                     let state_sha256 = at.iter().map(|step| format!("{with} {step}")).collect();
@@ -176,10 +177,10 @@ mod tests {
     fn inner_steps_are_evenly_spaced_and_inside() {
         assert_eq!(inner_steps([10, 12]).collect::<Vec<_>>(), [11]);
         assert_eq!(inner_steps([10, 11]).count() + inner_steps([10, 10]).count(), 0);
-        assert_eq!(inner_steps([0, 16]).collect::<Vec<_>>(), (1..16).collect::<Vec<_>>());
-        let steps: Vec<u64> = inner_steps([100, 1100]).collect();
-        assert_eq!(steps.len(), 15);
-        assert!(steps.windows(2).all(|pair| (62..=63).contains(&(pair[1] - pair[0]))), "{steps:?}");
+        assert_eq!(inner_steps([0, 8]).collect::<Vec<_>>(), (1..8).collect::<Vec<_>>());
+        let steps: Vec<u64> = inner_steps([100, 1101]).collect();
+        assert_eq!(steps.len(), MOST_HASHES as usize);
+        assert!(steps.windows(2).all(|pair| (125..=126).contains(&(pair[1] - pair[0]))), "{steps:?}");
     }
 
     #[test]

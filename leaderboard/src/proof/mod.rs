@@ -18,7 +18,7 @@ pub use key::KeyError;
 pub(crate) use key::{Announcement, Key};
 pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 pub(crate) use states::StateSize;
-pub(crate) use time::limited_summary;
+pub(crate) use time::limited_summaries;
 
 /// Returns true if a leaderboard can prove the training of this network.
 pub(crate) fn is_provable(workload: &str) -> bool {

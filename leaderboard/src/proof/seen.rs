@@ -159,10 +159,10 @@ pub(super) mod tests {
         let mut seen = seen(&[2], 32);
         assert_eq!(seen.hash_at(0), Some("state 0"));
         assert_eq!(seen.hash_at(32), Some("state 32"));
-        assert_eq!(seen.hash_at(34), None);
-        let state_sha256 = (1..=15).map(|place| format!("state {}", 32 + 2 * place)).collect();
+        assert_eq!(seen.hash_at(36), None);
+        let state_sha256 = (1..=7).map(|place| format!("state {}", 32 + 4 * place)).collect();
         seen.hashes.push(PartHashes { draw: 0, steps: [32, 64], state_sha256, losses: Vec::new() });
-        assert_eq!(seen.hash_at(34), Some("state 34"));
-        assert_eq!(seen.hash_at(35), None);
+        assert_eq!(seen.hash_at(36), Some("state 36"));
+        assert_eq!(seen.hash_at(34), None);
     }
 }

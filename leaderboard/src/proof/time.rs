@@ -1,7 +1,9 @@
 //! Limits on a record's metrics by the server's clock.
 
+use std::collections::BTreeMap;
+
 use results::summary::counted_windows;
-use results::{Summary, Window, WorkloadRecord};
+use results::{RunRecord, Summary, Window, WorkloadRecord};
 
 use super::SeenWorkload;
 
@@ -21,9 +23,14 @@ struct Laps {
     seconds_to_target: f64,
 }
 
+/// Returns the metrics to list for each workload, as [`limited_summary`] limits them.
+pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> BTreeMap<String, Summary> {
+    record.workloads.iter().map(|of| (of.workload.clone(), limited_summary(of, seen))).collect()
+}
+
 /// Returns the summary of a workload with metrics limited to what the server's clock allows. A training that the server
 /// did not follow to its end is not ranked, and its metrics are not limited.
-pub(crate) fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
+fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {
         let segments = seen.segments.len();

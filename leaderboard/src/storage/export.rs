@@ -1,10 +1,11 @@
 //! All visible runs in the order in which they came, a few at a time.
 
+use results::RunRecord;
 use results::api::StoredRun;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::runs::tier;
+use super::runs::{Listed, tier};
 use super::values::{as_flag, flag};
 use super::{Storage, StorageError};
 
@@ -44,6 +45,9 @@ macro_rules! exported {
 
 const AFTER: &str =
     exported!("(submitted_unix_seconds, run_id) > ($1, $2) ORDER BY submitted_unix_seconds, run_id LIMIT $3");
+const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE run_id IN (\
+     SELECT run_id FROM runs WHERE tier <> 'hidden' AND (submitted_unix_seconds, run_id) > ($1, $2) \
+     ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
 const NAMED: &str = exported!("run_id = $1");
 
 impl Storage {
@@ -52,7 +56,7 @@ impl Storage {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
             let Some(row) = sqlx::query(NAMED).bind(*id).fetch_optional(&self.pool).await? else { continue };
-            match stored_run(&row) {
+            match stored_run(&row, &self.listed(id).await?) {
                 Ok(run) => runs.push(run),
                 Err(cause) => {
                     tell_unreadable(id, &cause);
@@ -71,9 +75,16 @@ impl Storage {
             .bind(i64::from(most))
             .fetch_all(&self.pool)
             .await?;
+        let listed = sqlx::query(LISTED_AFTER)
+            .bind(place.submitted_unix_seconds)
+            .bind(&place.run_id)
+            .bind(i64::from(most))
+            .fetch_all(&self.pool)
+            .await?;
+        let listed = Listed::of(&listed)?;
         let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };
         for row in &rows {
-            match stored_run(row) {
+            match stored_run(row, &listed) {
                 Ok(run) => portion.runs.push(run),
                 Err(cause) => {
                     tell_unreadable(row.try_get("run_id")?, &cause);
@@ -101,14 +112,18 @@ fn tell_unreadable(run_id: &str, cause: &StorageError) {
     tracing::warn!(run_id, cause = cause as &dyn std::error::Error, "a stored run cannot be read");
 }
 
-fn stored_run(row: &AnyRow) -> Result<StoredRun, StorageError> {
+fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun, StorageError> {
+    let record: RunRecord = serde_json::from_str(row.try_get("record")?)?;
+    let run_id: String = row.try_get("run_id")?;
+    let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));
     let mut run = StoredRun {
-        run_id: row.try_get("run_id")?,
+        listed: listed.differing(&run_id, summaries),
+        run_id,
         tier: tier(row)?,
         notes: serde_json::from_str(row.try_get("notes")?)?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         being_verified: flag(row, "being_verified")?,
-        record: serde_json::from_str(row.try_get("record")?)?,
+        record,
     };
     // None is stored; should one ever be, it is nobody's business.
     run.record.nonce = None;

@@ -12,7 +12,7 @@ use super::listing::{bind_listing, listing_columns};
 use super::ranked::place;
 use super::runs::NewRun;
 use super::values::OptionalNumber;
-use crate::proof::{is_provable, limited_summary};
+use crate::proof::is_provable;
 
 /// The rows of a run, not yet written.
 pub(super) struct RunRows<'a> {
@@ -30,7 +30,7 @@ struct ResultRow<'a> {
     workload: &'a WorkloadRecord,
     kind: Kind,
     rankable: bool,
-    figures: Summary,
+    figures: &'a Summary,
     /// The summary as JSON.
     summary: String,
 }
@@ -62,11 +62,11 @@ impl<'a> RunRows<'a> {
         // Only completed workloads have results; the others stay in the record.
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
         let result = |workload: &'a WorkloadRecord| {
-            let figures = limited_summary(workload, run.seen);
+            let figures = run.listed.get(&workload.workload).unwrap_or(&workload.summary);
             Ok(ResultRow {
                 kind: Kind::of(record, workload, run.tier),
                 rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),
-                summary: serde_json::to_string(&figures)?,
+                summary: serde_json::to_string(figures)?,
                 figures,
                 workload,
             })
@@ -123,7 +123,7 @@ impl<'a> RunRows<'a> {
         let run = self.run;
         let mut insert = sqlx::query(AssertSqlSafe(insert_results(self.results.len())));
         for row in &self.results {
-            let (settings, summary) = (&row.workload.settings, &row.figures);
+            let (settings, summary) = (&row.workload.settings, row.figures);
             insert = insert
                 .bind(run.run_id)
                 .bind(&row.workload.workload)

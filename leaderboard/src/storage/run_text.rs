@@ -1,8 +1,10 @@
 //! A run as JSON, with its record as stored: parsing and writing megabytes again would take most of the time.
 
+use std::collections::BTreeMap;
+
+use results::Summary;
 use results::api::Tier;
-use serde::Serialize;
-use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
 use sqlx::Row;
 
 use super::runs::tier;
@@ -19,6 +21,20 @@ struct Head<'a> {
     notes: Vec<String>,
     submitted_unix_seconds: f64,
     being_verified: bool,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    listed: BTreeMap<String, Summary>,
+}
+
+/// Summaries of a record.
+#[derive(Deserialize)]
+struct Summaries {
+    workloads: Vec<WorkloadSummary>,
+}
+
+#[derive(Deserialize)]
+struct WorkloadSummary {
+    workload: String,
+    summary: Summary,
 }
 
 /// A [`results::api::StoredRun`] as JSON.
@@ -35,16 +51,18 @@ impl Storage {
         let being_verified = self.is_being_verified(run_id).await?;
         let row = sqlx::query(SHOWN).bind(run_id).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
+        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
+        // A damaged record is an error, and no broken answer.
+        let Summaries { workloads } = serde_json::from_str(record)?;
+        let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
         let head = serde_json::to_string(&Head {
             run_id,
             tier: tier(&row)?,
             notes: serde_json::from_str(row.try_get("notes")?)?,
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
             being_verified,
+            listed: self.listed(run_id).await?.differing(run_id, summaries),
         })?;
-        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
-        // A damaged record is an error, and no broken answer.
-        serde_json::from_str::<IgnoredAny>(record)?;
         let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
         let identity = [head.as_str(), fingerprint].concat();
         Ok(Some(RunText { json, identity }))

@@ -1,5 +1,7 @@
-use results::RunRecord;
+use std::collections::BTreeMap;
+
 use results::api::{StoredRun, Tier, Verdict};
+use results::{RunRecord, Summary};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -8,7 +10,6 @@ use super::run_rows::RunRows;
 use super::submitters::{Submitter, count_finished};
 use super::verifications::queue;
 use super::{Storage, StorageError, unexamined};
-use crate::proof::SeenWorkload;
 
 /// A checked record on its way in.
 pub(crate) struct NewRun<'a> {
@@ -24,8 +25,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitter: &'a Submitter,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
-    /// History of its training, whose times limit the metrics.
-    pub(crate) seen: &'a [SeenWorkload],
+    /// Metrics by workload that are listed instead of the record's.
+    pub(crate) listed: &'a BTreeMap<String, Summary>,
     /// Whether the run was announced, so that its nonce must be used up.
     pub(crate) registered: bool,
     /// Whether parts of it are to be computed again.
@@ -50,6 +51,32 @@ pub(crate) struct StoredRow {
     pub(crate) notes: Vec<String>,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) fingerprint: String,
+}
+
+/// Listed metrics by run and workload.
+pub(super) struct Listed(BTreeMap<(String, String), Summary>);
+
+impl Listed {
+    pub(super) fn of(rows: &[AnyRow]) -> Result<Self, StorageError> {
+        let listed = |row: &AnyRow| {
+            let key = (row.try_get("run_id")?, row.try_get("workload")?);
+            Ok((key, serde_json::from_str(row.try_get("summary")?)?))
+        };
+        rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
+    }
+
+    /// Returns the metrics of a run that differ from those of its record.
+    pub(super) fn differing<'a>(
+        &self,
+        run_id: &str,
+        summaries: impl Iterator<Item = (&'a str, &'a Summary)>,
+    ) -> BTreeMap<String, Summary> {
+        let listed = summaries.filter_map(|(workload, summary)| {
+            let listed = self.0.get(&(run_id.to_owned(), workload.to_owned()))?;
+            (listed != summary).then(|| (workload.to_owned(), listed.clone()))
+        });
+        listed.collect()
+    }
 }
 
 impl Storage {
@@ -128,7 +155,7 @@ impl Storage {
         }))
     }
 
-    /// The run as anyone may see it; nothing when it is hidden.
+    /// Returns a run that is not hidden, with the listed metrics in its record.
     pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
         // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
         let being_verified = self.is_being_verified(run_id).await?;
@@ -139,14 +166,24 @@ impl Storage {
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(StoredRun {
+        let record: RunRecord = serde_json::from_str(row.try_get("record")?)?;
+        let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));
+        let run = StoredRun {
             being_verified,
             run_id: run_id.to_owned(),
             tier: tier(&row)?,
             notes: serde_json::from_str(row.try_get("notes")?)?,
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            record: serde_json::from_str(row.try_get("record")?)?,
-        }))
+            listed: self.listed(run_id).await?.differing(run_id, summaries),
+            record,
+        };
+        Ok(Some(run.as_listed().into_owned()))
+    }
+
+    /// Returns the listed metrics of a run.
+    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
+        let query = sqlx::query("SELECT run_id, workload, summary FROM results WHERE run_id = $1").bind(run_id);
+        Listed::of(&query.fetch_all(&self.pool).await?)
     }
 
     /// What anyone may know of a run's tier; nothing when it is hidden.

@@ -241,6 +241,8 @@ async fn doubt_others(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::storage::{Acceptance, DatabaseAddress, NewRun, Submitter};
 
@@ -280,7 +282,7 @@ mod tests {
             deletion_secret_hash: None,
             submitter: &Submitter { word: Some(submitter.to_owned()), day: 0 },
             record: &record,
-            seen: &[],
+            listed: &BTreeMap::new(),
             registered: false,
             verify: false,
         };

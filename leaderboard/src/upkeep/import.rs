@@ -115,7 +115,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
         deletion_secret_hash: None,
         submitter: &submitter,
         record: &run.record,
-        seen: &[],
+        listed: &run.listed,
         registered: false,
         verify: false,
     };
@@ -137,6 +137,7 @@ fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
     run.run_id = random_word::<RUN_ID_BYTES>()
         .map_err(|cause| Refused::Line("internal", format!("the system gives no random numbers ({cause})")))?;
     (run.tier, run.notes) = (verdict.tier, verdict.notes);
+    run.listed.clear();
     run.submitted_unix_seconds = Clock::system().unix_seconds();
     Ok(())
 }

@@ -7,20 +7,12 @@ use results::{FailureCause, Outcome, RunRecord, WorkloadRecord};
 use crate::support::TestServer;
 use crate::support::record::{self, OUT_OF_MEMORY, fail};
 use crate::support::rehearsal::{self, LARGE, Rehearsal, SMALL};
-use crate::support::requests::Call;
 
 /// Returns the honest run, whose larger network fails after `requests` of its requests.
 fn failing(requests: usize) -> Rehearsal {
     let mut run = rehearsal::honest();
     run.fail(LARGE, requests);
     run
-}
-
-/// Returns the number of requests of the larger network before its proof.
-fn requests_of_training() -> usize {
-    let run = rehearsal::honest();
-    let of_network = run.messages.iter().map(|message| &message.call).filter(|call| call.workload() == LARGE);
-    of_network.take_while(|call| !matches!(call, Call::Prove(_))).count()
 }
 
 /// Returns the note that the larger network failed.
@@ -54,19 +46,14 @@ fn the_other_network_is_proven_where_one_could_not_be_built() {
 }
 
 #[test]
-fn the_other_network_is_proven_where_one_failed_half_way() {
-    other_is_proven(&failing(6));
+fn the_other_network_is_proven_where_one_failed_in_its_first_segment() {
+    other_is_proven(&failing(1));
 }
 
 #[test]
-fn the_other_network_is_proven_where_one_failed_after_its_training() {
-    other_is_proven(&failing(requests_of_training()));
-}
-
-#[test]
-fn a_run_is_checked_where_a_network_failed_after_its_draws() {
+fn a_run_is_checked_where_a_network_failed_after_a_segment() {
     let server = rehearsal::server();
-    let verdict = failing(requests_of_training() + 1).verdict(&server);
+    let verdict = failing(2).verdict(&server);
     let given_up =
         format!("{LARGE}: it was not completed, and its client knew already what of it would be computed again.");
     assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![given_up, left_out()]));

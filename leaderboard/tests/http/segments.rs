@@ -159,13 +159,13 @@ fn parts_are_narrowed_to_a_single_step() {
     while let Some(part) = &wanted.hashes {
         let [begin, end] = part.steps;
         assert_eq!(part.losses, end - begin == 1000, "losses are those of a whole segment");
-        let most = usize::try_from(end - begin - 1).unwrap().min(15);
+        let most = usize::try_from(end - begin - 1).unwrap().min(7);
         assert!(part.at.len() == most && part.at.iter().all(|step| (begin + 1..end).contains(step)), "{part:?}");
         rounds.push((part.draw, end - begin));
         wanted = taken(&server, &run, &proof(2000, None, Some(hashes(part)))).parse();
     }
-    assert_eq!(rounds.iter().map(|round| round.0).collect::<Vec<_>>(), [0, 0, 0, 1, 1, 1], "{rounds:?}");
-    assert!(rounds.iter().all(|round| [3, 4, 62, 63, 1000].contains(&round.1)), "{rounds:?}");
+    assert!(rounds.is_sorted_by_key(|round| round.0) && (6..=8).contains(&rounds.len()), "{rounds:?}");
+    assert!(rounds.iter().all(|round| [2, 15, 16, 125, 1000].contains(&round.1)), "{rounds:?}");
     let last = wanted.states.last().unwrap();
     assert!(last.step == 2000 && (2..=5).contains(&wanted.states.len()), "{wanted:?}");
 }
