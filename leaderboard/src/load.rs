@@ -2,8 +2,6 @@
 //!
 //! Futures are boxed, as in [`Server`](crate::Server).
 
-use std::collections::BTreeMap;
-
 use async_recursion::async_recursion;
 use results::RunRecord;
 use results::api::{ListRuns, Tier};
@@ -60,7 +58,7 @@ impl Board {
                 deletion_secret_hash: None,
                 submitter,
                 record: &run.record,
-                listed: const { &BTreeMap::new() },
+                listed: &[],
                 registered: false,
                 verify: false,
             })

@@ -42,7 +42,6 @@
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -197,23 +196,26 @@ pub struct StoredRun {
     /// Whether the leaderboard still computes parts of the run again.
     #[serde(default)]
     pub being_verified: bool,
-    /// Metrics by workload that the leaderboard lists instead of the record's: limited by its own clock, and with the
-    /// accuracy that it computed itself.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub listed: BTreeMap<String, Summary>,
+    /// Metrics of each workload of the record, in its order, as the leaderboard lists them: limited by its own clock,
+    /// and with the accuracy that it computed itself. Empty if they are the record's own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listed: Vec<Summary>,
     pub record: RunRecord,
 }
 
 impl StoredRun {
     /// Returns the run with the listed metrics in its record.
-    pub fn as_listed(&self) -> Cow<'_, Self> {
-        let mut run = Cow::Borrowed(self);
-        for (i, workload) in self.record.workloads.iter().enumerate() {
-            if let Some(listed) = self.listed.get(&workload.workload) {
-                run.to_mut().record.workloads[i].summary = listed.clone();
-            }
+    #[must_use]
+    pub fn into_listed(mut self) -> Self {
+        for (workload, listed) in self.record.workloads.iter_mut().zip(self.listed.drain(..)) {
+            workload.summary = listed;
         }
-        run
+        self
+    }
+
+    /// Returns the run with the listed metrics in its record, without copying it if they are the record's own.
+    pub fn as_listed(&self) -> Cow<'_, Self> {
+        if self.listed.is_empty() { Cow::Borrowed(self) } else { Cow::Owned(self.clone().into_listed()) }
     }
 }
 

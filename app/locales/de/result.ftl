@@ -21,8 +21,7 @@ result_published_slow = { $device } mit { $framework } brauchte { $seconds } fü
 ## Die Seite
 
 result_came_to = Ergebnis
-result_as_listed = So führt die Bestenliste diese Zahlen: nicht schneller als nach ihrer eigenen Uhr, mit der
-    Genauigkeit, die sie selbst berechnet hat. Das JSON unten enthält die hochgeladenen Zahlen.
+result_as_listed = Wie in der Bestenliste: nicht schneller als nach ihrer Uhr, mit der von ihr berechneten Genauigkeit.
 result_all_figures = Alle Messwerte
 result_how_made = Wie es entstand
 result_published = Neben dem, was zu diesen Netzen veröffentlicht wurde

@@ -47,7 +47,8 @@ pub(super) fn ResultPage(run_id: String) -> impl IntoView {
 fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
     let json = serde_json::to_string_pretty(&run.record).expect("every record can be written as JSON");
     let listed = (!run.listed.is_empty()).then(|| view! { <p class="note">{t!(result_as_listed)}</p> });
-    let record = run.as_listed().into_owned().record;
+    let run = run.into_listed();
+    let record = run.record;
     let completed = record.workloads.iter().find(|workload| workload.outcome == Outcome::Completed);
     let network = completed.map(|workload| workload.workload.clone());
     let verdict = RwSignal::new(Verdict { tier: run.tier, notes: run.notes, being_verified: run.being_verified });

@@ -1,7 +1,5 @@
 //! Runs of every kind that a card may have to show.
 
-use std::collections::BTreeMap;
-
 use results::api::{StoredRun, Tier};
 use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
 
@@ -61,7 +59,7 @@ fn stored(record: RunRecord) -> StoredRun {
         notes: Vec::new(),
         submitted_unix_seconds: 1.8e9,
         being_verified: false,
-        listed: BTreeMap::new(),
+        listed: Vec::new(),
         record,
     }
 }

@@ -3,17 +3,23 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use results::WorkloadRecord;
 use results::api::StoredRun;
 
 use super::runs::RUNS_AT_ONCE;
 use crate::storage::{Storage, StorageError, Wanted};
 
 /// Leaves the workloads of these names, in their order.
-fn keep(workloads: &mut Vec<WorkloadRecord>, names: &[String]) {
-    let mut all = mem::take(workloads);
-    let take = |name: &String| Some(all.swap_remove(all.iter().position(|of| of.workload == *name)?));
-    *workloads = names.iter().filter_map(take).collect();
+fn keep(run: &mut StoredRun, names: &[String]) {
+    let mut all = mem::take(&mut run.record.workloads);
+    let mut listed = mem::take(&mut run.listed);
+    for name in names {
+        if let Some(place) = all.iter().position(|of| of.workload == *name) {
+            run.record.workloads.push(all.swap_remove(place));
+            if place < listed.len() {
+                run.listed.push(listed.swap_remove(place));
+            }
+        }
+    }
 }
 
 /// The runs of a list, each with those of its workloads that the list has.
@@ -54,9 +60,7 @@ impl ListedRuns {
         let (mut found, left_out) = self.storage.visible_runs_named(&ids).await?;
         for run in &mut found {
             let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
-            let names = shown.map_or(&[][..], |(_, names)| names.as_slice());
-            run.listed.retain(|workload, _| names.contains(workload));
-            keep(&mut run.record.workloads, names);
+            keep(run, shown.map_or(&[], |(_, names)| names));
         }
         self.runs += found.len() as u64;
         self.left_out += left_out;

@@ -1,7 +1,5 @@
 //! Limits on a record's metrics by the server's clock.
 
-use std::collections::BTreeMap;
-
 use results::summary::counted_windows;
 use results::{RunRecord, Summary, Window, WorkloadRecord};
 
@@ -24,8 +22,8 @@ struct Laps {
 }
 
 /// Returns the metrics to list for each workload, as [`limited_summary`] limits them.
-pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> BTreeMap<String, Summary> {
-    record.workloads.iter().map(|of| (of.workload.clone(), limited_summary(of, seen))).collect()
+pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> Vec<Summary> {
+    record.workloads.iter().map(|workload| limited_summary(workload, seen)).collect()
 }
 
 /// Returns the summary of a workload with metrics limited to what the server's clock allows. A training that the server

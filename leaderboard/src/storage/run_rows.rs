@@ -60,9 +60,10 @@ impl<'a> RunRows<'a> {
     pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self, StorageError> {
         let record = run.record;
         // Only completed workloads have results; the others stay in the record.
-        let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
-        let result = |workload: &'a WorkloadRecord| {
-            let figures = run.listed.get(&workload.workload).unwrap_or(&workload.summary);
+        let all = record.workloads.iter().enumerate();
+        let completed = all.filter(|(_, workload)| workload.outcome == Outcome::Completed);
+        let result = |(place, workload): (usize, &'a WorkloadRecord)| {
+            let figures = run.listed.get(place).unwrap_or(&workload.summary);
             Ok(ResultRow {
                 kind: Kind::of(record, workload, run.tier),
                 rankable: obstacle(record, workload).is_none() && is_provable(&workload.workload),

@@ -1,7 +1,5 @@
 //! A run as JSON, with its record as stored: parsing and writing megabytes again would take most of the time.
 
-use std::collections::BTreeMap;
-
 use results::Summary;
 use results::api::Tier;
 use serde::{Deserialize, Serialize};
@@ -21,8 +19,8 @@ struct Head<'a> {
     notes: Vec<String>,
     submitted_unix_seconds: f64,
     being_verified: bool,
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    listed: BTreeMap<String, Summary>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    listed: Vec<Summary>,
 }
 
 /// Summaries of a record.

@@ -25,8 +25,8 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitter: &'a Submitter,
     /// Without its nonce.
     pub(crate) record: &'a RunRecord,
-    /// Metrics by workload that are listed instead of the record's.
-    pub(crate) listed: &'a BTreeMap<String, Summary>,
+    /// Metrics of the record's workloads that are listed instead of the record's own; empty if there are none.
+    pub(crate) listed: &'a [Summary],
     /// Whether the run was announced, so that its nonce must be used up.
     pub(crate) registered: bool,
     /// Whether parts of it are to be computed again.
@@ -65,17 +65,20 @@ impl Listed {
         rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
     }
 
-    /// Returns the metrics of a run that differ from those of its record.
+    /// Returns the metrics of a run's workloads, given those of its record; nothing if they are the same.
     pub(super) fn differing<'a>(
-        &self,
+        &'a self,
         run_id: &str,
         summaries: impl Iterator<Item = (&'a str, &'a Summary)>,
-    ) -> BTreeMap<String, Summary> {
-        let listed = summaries.filter_map(|(workload, summary)| {
-            let listed = self.0.get(&(run_id.to_owned(), workload.to_owned()))?;
-            (listed != summary).then(|| (workload.to_owned(), listed.clone()))
+    ) -> Vec<Summary> {
+        let mut differ = false;
+        let listed = summaries.map(|(workload, summary)| {
+            let listed = self.0.get(&(run_id.to_owned(), workload.to_owned())).unwrap_or(summary);
+            differ |= listed != summary;
+            listed.clone()
         });
-        listed.collect()
+        let listed = listed.collect();
+        if differ { listed } else { Vec::new() }
     }
 }
 
@@ -177,7 +180,7 @@ impl Storage {
             listed: self.listed(run_id).await?.differing(run_id, summaries),
             record,
         };
-        Ok(Some(run.as_listed().into_owned()))
+        Ok(Some(run.into_listed()))
     }
 
     /// Returns the listed metrics of a run.

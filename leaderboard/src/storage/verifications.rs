@@ -241,8 +241,6 @@ async fn doubt_others(
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
     use crate::storage::{Acceptance, DatabaseAddress, NewRun, Submitter};
 
@@ -282,7 +280,7 @@ mod tests {
             deletion_secret_hash: None,
             submitter: &Submitter { word: Some(submitter.to_owned()), day: 0 },
             record: &record,
-            listed: &BTreeMap::new(),
+            listed: &[],
             registered: false,
             verify: false,
         };
