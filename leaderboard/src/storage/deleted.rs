@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 use super::moderation::{Line, Occasion, log};
 use super::ranked::outdate;
 use super::runs::tier;
-use super::{Storage, StorageError, stale};
+use super::{Storage, StorageError};
 
 impl Storage {
     /// Deletes the run with its results and secrets; `false` when there was none.
@@ -55,8 +55,6 @@ struct Deleted {
 
 /// Nothing when there is no such run.
 async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
-    // An old fingerprint would keep nothing away.
-    stale::renew_one(connection, run_id).await?;
     sqlx::query(
         "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
          ON CONFLICT (fingerprint) DO NOTHING",

@@ -11,7 +11,6 @@ mod deleted;
 mod device_aliases;
 mod export;
 mod figures;
-mod filling;
 mod grouping;
 mod history;
 mod kinds;
@@ -27,7 +26,6 @@ mod run_rows;
 mod run_text;
 mod runs;
 mod segments;
-mod stale;
 mod standing_run;
 mod started;
 mod states;
@@ -99,8 +97,8 @@ pub enum StorageError {
     #[error("a stored tier is unknown: {0}")]
     Tier(String),
     #[error(
-        "its tables are those of an older version, without {0}: when no older server uses it any more, bring them up to \
-         date with `leaderboard migrate`"
+        "its tables lack {0}: when no server of an older version uses it any more, bring them up to date with `leaderboard \
+         migrate`"
     )]
     Outdated(String),
     #[error("a stored {column} is unknown: {word}")]
@@ -126,7 +124,6 @@ impl Storage {
         let mut connection = way.connect().await?;
         migrations::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        fill(&way).await?;
         let storage = way.storage();
         storage.refresh_figures().await;
         Ok(storage)
@@ -156,7 +153,6 @@ impl Storage {
         let missing = migrations::missing(&mut connection).await?;
         migrations::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        fill(&way).await?;
         let storage = way.storage();
         storage.refresh_figures().await;
         storage.close().await;
@@ -198,26 +194,4 @@ impl Storage {
         *probed = Some(Instant::now());
         Ok(())
     }
-}
-
-/// Gives runs of older versions what they are grouped by, and fingerprints of their records as they are now. Where that
-/// fails they are shown as before, and wait for the next start. Each step opens its own connection, because a failed step can
-/// leave a transaction open.
-async fn fill(way: &Way) -> Result<(), StorageError> {
-    match filling::fill(&mut way.connect().await?).await {
-        Ok(0) => {}
-        Ok(runs) => tracing::info!(runs, "runs of an older version have their devices now"),
-        Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given their devices"),
-    }
-    match filling::fill_listings(&mut way.connect().await?).await {
-        Ok(0) => {}
-        Ok(runs) => tracing::info!(runs, "lists can be filtered for runs of an older version now"),
-        Err(cause) => tracing::warn!(%cause, "no filter finds runs of an older version"),
-    }
-    match stale::renew(&mut way.connect().await?).await {
-        Ok(0) => {}
-        Ok(runs) => tracing::info!(runs, "runs of an older version have the fingerprints of their records now"),
-        Err(cause) => tracing::warn!(%cause, "runs of an older version could not be given other fingerprints"),
-    }
-    Ok(())
 }

@@ -42,11 +42,6 @@ pub(crate) enum ModerationError {
         tier.name()
     )]
     NotModerated { run_id: String, tier: Tier },
-    #[error(
-        "run {0} was hidden by an older version, which did not keep what it was before: say which tier it gets, with \
-         `leaderboard set-tier`"
-    )]
-    TierNotKept(String),
 }
 
 /// What a moderator can do to a run.
@@ -92,7 +87,6 @@ impl Act {
                 Ok(Trust { own, word: Some(Word::Flagged { note: note(reason) }) })
             }
             Self::SetTier(tier) => Ok(Trust { own: Own { tier, ..own }, word: None }),
-            Self::Restore if own.tier == Tier::Hidden => Err(ModerationError::TierNotKept(run_id.to_owned())),
             Self::Restore if before.word.is_none() => {
                 Err(ModerationError::NotModerated { run_id: run_id.to_owned(), tier: own.tier })
             }
@@ -241,9 +235,6 @@ mod tests {
     fn what_no_moderator_did_cannot_be_taken_back() {
         let refused = |run: Trust| Act::Restore.on("0123", &run, None).unwrap_err().to_string();
         assert!(refused(stands(Tier::Flagged, None)).contains("flagged by the leaderboard's own rules"));
-        let of_older = "hidden by an older version";
-        assert!(refused(stands(Tier::Hidden, None)).contains(of_older));
-        assert!(refused(stands(Tier::Hidden, Some(Word::Hidden))).contains(of_older));
     }
 
     #[test]

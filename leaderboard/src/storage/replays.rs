@@ -115,14 +115,8 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
     let standard = flag(&sqlx::query(query).bind(run_id).fetch_one(&mut *connection).await?, "standard")?;
-    let obstacle = if !standard {
-        Some("It is no standard run, and only the work of a suite can be computed again.")
-    } else if trust.own.tier == Tier::Hidden {
-        Some("An older version hid it and did not keep what it was before: give it a tier with `leaderboard set-tier`.")
-    } else {
-        None
-    };
-    if let Some(obstacle) = obstacle {
+    if !standard {
+        let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
         asked.left_out.push((run_id.to_owned(), obstacle));
         return Ok(true);
     }

@@ -13,7 +13,6 @@ mod etags;
 mod export;
 mod export_parquet;
 mod failed_workload;
-mod fingerprints;
 mod forgeries;
 #[cfg(target_os = "linux")]
 mod full_disk;
@@ -41,7 +40,6 @@ mod standings;
 mod support;
 mod trouble;
 mod two_servers;
-mod upgrade;
 mod upkeep;
 
 /// Returns whether the servers of these tests keep their runs on a PostgreSQL server.

@@ -102,10 +102,6 @@ fn what_no_moderator_did_is_not_taken_back_and_runs_are_moderated_together_or_no
     let said = refused(&server, &["restore", &one, &other, "--reason", "Both"]);
     assert!(said.contains(&format!("no moderator hid or flagged run {other}")), "{said}");
     server.get(&format!("/api/v1/runs/{one}")).assert_refused(404, "unknown_run", "");
-    // An older version kept no tier.
-    server.database().execute("DELETE FROM moderated_runs");
-    let said = refused(&server, &["restore", &one, "--reason", "One"]);
-    assert!(said.contains("hidden by an older version") && said.contains("set-tier"), "{said}");
     assert_eq!(log(&server, "").entries.iter().filter(|entry| entry.deed != Deed::SetTier).count(), 1);
 }
 
@@ -254,20 +250,6 @@ fn a_claimed_name_that_was_merged_is_shown_under_the_cards_own_name_and_the_weak
     let names: Vec<String> = places(&server).into_iter().map(|line| line.device_name).collect();
     assert_eq!(names, ["Example GPU 9000", "Example GPU 9000"], "a program and a browser");
     assert_eq!(device(&server, "claimed-my-9000").device_name, "Example GPU 9000");
-}
-
-#[test]
-fn runs_of_an_older_version_get_the_device_that_theirs_was_merged_into() {
-    let mut server = board();
-    proven_by(&server, ANN, on("Example GPU A", 1));
-    proven_by(&server, BOB, on("Example GPU B", 3));
-    moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
-    let before = places(&server);
-    server.database().execute("UPDATE runs SET device_key = NULL, own_device_key = NULL, device_class = NULL");
-    server.restart();
-    assert_eq!(places(&server), before);
-    moderated(&server, &["separate-devices", B, "--reason", "Two cards"]);
-    assert_eq!(keys(&server), [B, A]);
 }
 
 #[test]

@@ -194,27 +194,6 @@ fn a_browser_that_hides_its_gpu_has_a_line_of_its_own_and_a_claim_is_marked() {
 }
 
 #[test]
-fn runs_of_an_older_version_get_their_places_at_the_next_start_and_broken_ones_stop_nobody() {
-    let mut server = board();
-    let kept = proven_by(&server, ANN, |_| {});
-    let broken = proven_by(&server, BOB, |_| {});
-    let before = places(&server, "");
-    server.database().execute(&format!(
-        "UPDATE runs SET suite_name = NULL, suite_version = NULL, client_kind = NULL, device_class = NULL, \
-         device_key = NULL, device_name = NULL, device_source = NULL, inferred = NULL, vendor = NULL, \
-         submitter = NULL, submitter_day = NULL; UPDATE results SET ranked_as = NULL; DELETE FROM figures; \
-         UPDATE runs SET record = '{{}}' WHERE run_id = '{broken}'"
-    ));
-    assert!(places(&server, "").is_empty());
-    server.restart();
-    let after = places(&server, "");
-    assert_eq!(after.len(), 1);
-    assert_eq!((after[0].figure.runs, after[0].figure.submitters, after[0].completion), (1, 1, None));
-    assert_eq!(after[0].best_run_id, kept);
-    assert_eq!(after[0].device_name, before[0].device_name);
-}
-
-#[test]
 fn whoever_trained_the_whole_suite_has_a_score_and_half_of_it_has_none() {
     let server = board();
     let complete = proven_by(&server, ANN, on("Example GPU A", 1));

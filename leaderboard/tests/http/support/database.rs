@@ -24,6 +24,15 @@ impl TestDatabase {
         Self { argument, folder: Some(folder) }
     }
 
+    /// Returns a database without tables. A file exists, as tasks that make none expect.
+    pub(crate) fn empty() -> Self {
+        let database = Self::new();
+        if let Some(file) = database.file() {
+            std::fs::File::create(file).unwrap();
+        }
+        database
+    }
+
     /// One on a PostgreSQL server.
     pub(crate) fn at(address: String) -> Self {
         Self { argument: address, folder: None }
