@@ -139,7 +139,6 @@ pub(crate) mod tests {
             peaks: Vec::new(),
             timeline: Vec::new(),
             segments: Vec::new(),
-            checkpoints: Vec::new(),
             target,
             weight_samples: Vec::new(),
             communication: None,

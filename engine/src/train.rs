@@ -341,7 +341,6 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         peaks: Vec::new(),
         timeline: Vec::new(),
         segments: Vec::new(),
-        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         communication: None,

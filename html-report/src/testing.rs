@@ -238,7 +238,6 @@ fn record(workload: &str) -> RunRecord {
             peaks: Vec::new(),
             timeline: Vec::new(),
             segments: Vec::new(),
-            checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
             weight_samples: Vec::new(),
             communication: None,

@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
-use results::{OLDEST_SCHEMA_VERSION, RunRecord, SCHEMA_VERSION};
+use results::{RunRecord, SCHEMA_VERSION};
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use walkdir::WalkDir;
@@ -183,7 +183,7 @@ impl Source {
     }
 
     fn check_version(&self, record: &RunRecord, place: &str) -> Result<(), Failure> {
-        if is_known(u64::from(record.schema_version)) {
+        if record.schema_version == SCHEMA_VERSION {
             return Ok(());
         }
         Err(self.unusable(&format!("{}{place}", versions(u64::from(record.schema_version)))))
@@ -192,16 +192,12 @@ impl Source {
     fn unusable(&self, reason: &str) -> Failure {
         let layout = self.shape().filter(|shape| shape.records.is_none()).and_then(|shape| shape.schema_version);
         // Another layout is why something is missing or too much.
-        let layout = layout.filter(|version| !is_known(*version) && !reason.contains("its layout"));
+        let layout = layout.filter(|version| *version != u64::from(SCHEMA_VERSION) && !reason.contains("its layout"));
         let layout = layout.map_or_else(String::new, |version| format!("; {}", versions(version)));
         Failure::Usage(format!("{} is not a record: {reason}{layout}; {HOW_TO_MAKE_ONE}", self.name))
     }
 }
 
-fn is_known(version: u64) -> bool {
-    (u64::from(OLDEST_SCHEMA_VERSION)..=u64::from(SCHEMA_VERSION)).contains(&version)
-}
-
 fn versions(found: u64) -> String {
-    format!("its layout has version {found}, this program knows versions {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION}")
+    format!("its layout has version {found}, this program knows version {SCHEMA_VERSION}")
 }

@@ -278,7 +278,6 @@ mod tests {
             peaks: Vec::new(),
             timeline: Vec::new(),
             segments: Vec::new(),
-            checkpoints: Vec::new(),
             target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
             weight_samples: Vec::new(),
             communication: None,

@@ -16,7 +16,6 @@ pub struct Correctness {
     pub batch_size: u32,
     /// Number of times that samples and weights were drawn again because rounding alone decided the comparison: the
     /// plain loops disagreed with themselves in another precision. All numbers are from the last draw.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub redraws: u32,
     /// Losses of the back end's first steps. A loss that is infinite or not a number is written as the largest finite
     /// number.
@@ -28,7 +27,6 @@ pub struct Correctness {
     /// Largest relative difference of a loss.
     pub largest_difference: f64,
     /// Differences of everything else that was compared with the reference.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differences: Vec<Disagreement>,
     /// Comparison of a batch of the timed size with smaller batches. Absent if `batch_size` is the timed size, if the
     /// device has no room for a second network, and if the first steps disagree already.
@@ -191,11 +189,6 @@ impl fmt::Display for Disagreement {
         }
         write!(f, " by up to {:.2e} where {:.0e} is allowed", self.largest_difference, self.tolerance)
     }
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &u32) -> bool {
-    *number == 0
 }
 
 fn relative_difference(loss: f64, reference: f64) -> f64 {

@@ -56,8 +56,8 @@ pub use outcome::{FailureCause, Outcome};
 pub use phase::Phase;
 pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, OLDEST_SCHEMA_VERSION, PeakSample, RunRecord, SCHEMA_VERSION, Settings,
-    Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, PeakSample, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target,
+    WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use segment::{Beacon, Segment, StateBytes, Stretch, losses_sha256, weights_bytes};

@@ -19,7 +19,7 @@ pub enum Outcome {
     /// The run was cancelled during this workload.
     Cancelled,
     /// The workload could not be trained here, for a reason that does not affect the other workloads of the run. It has
-    /// no figures. Not in records of layouts before 4.
+    /// no figures.
     Failed {
         /// Cause of the failure.
         cause: FailureCause,

@@ -9,9 +9,7 @@ use crate::{
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
-pub const SCHEMA_VERSION: u32 = 6;
-/// Records of layouts from here on can still be read: what came later is absent from them.
-pub const OLDEST_SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of a suite on one device with one back end, as it is saved, shown and uploaded. Times are in seconds, memory
 /// is in bytes, and accuracies are shares from 0 to 1. A value that the run does not have is left out or `null`.
@@ -99,15 +97,11 @@ pub struct WorkloadRecord {
     /// Peak performance of the device, measured in turns with windows; empty if the back end does not measure it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub peaks: Vec<PeakSample>,
-    /// Phases of the workload, in order and without gaps; empty in records of layout 2.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    /// Phases of the workload, in order and without gaps.
     pub timeline: Vec<Stretch>,
     /// What the leaderboard saw of each window, in order; empty if it did not see all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub segments: Vec<Segment>,
-    /// Checkpoints of records of layouts 3 to 5; empty in all others.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub checkpoints: Vec<serde_json::Value>,
     /// Accuracy to reach, and when it was reached; absent if the workload has none.
     pub target: Option<Target>,
     /// Some of the final weights, chosen by the seed. Evidence for a replay of the run.
@@ -160,8 +154,8 @@ pub struct Summary {
     pub seconds_to_target: Option<f64>,
     /// Throughput of the slowest counted window divided by the fastest one's, 0 to 1.
     pub sustained_ratio: Option<f64>,
-    /// Energy in joules that the training device used per training sample during timed training. Absent in records of
-    /// layouts before 5, and if the device does not report its energy.
+    /// Energy in joules that the training device used per training sample during timed training; absent if the device
+    /// does not report its energy.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joules_per_sample: Option<f64>,
     /// Energy in joules for as many samples as the training set has; absent if `joules_per_sample` is.

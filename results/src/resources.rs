@@ -10,19 +10,18 @@ pub struct Resources {
     /// Processor time of this process in system mode, in percent of wall time; 100 is one core.
     pub cpu_system_percent: Option<f64>,
     /// Time that cores of the whole machine were idle while waiting for disks, in percent of wall time; 100 is one
-    /// core. Reads of all programs count. Absent in records of layouts before 5.
+    /// core. Reads of all programs count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_io_wait_percent: Option<f64>,
     /// Resident memory of this process in bytes, mean over the time of the training.
     pub resident_memory_average_bytes: Option<u64>,
     /// Largest resident memory of this process during the training, in bytes.
     pub resident_memory_maximum_bytes: Option<u64>,
-    /// Reading that tells the energy of the device that trained; absent if there is none, and in records of layouts
-    /// before 5.
+    /// Reading that tells the energy of the device that trained; absent if there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub energy_source: Option<EnergySource>,
     /// Readings of the machine's sensors from the start to the end of the training, at most 128. If there were more,
-    /// every second one was dropped, as often as needed. Empty in records of layouts before 5.
+    /// every second one was dropped, as often as needed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<ResourceSample>,
 }

@@ -55,8 +55,7 @@ pub enum Warning {
     TabHidden {
         /// Seconds during which the page was hidden.
         seconds: f64,
-        /// Seconds during which the run waited meanwhile, with nothing timed; 0 if it trained on, as earlier versions did.
-        #[serde(default)]
+        /// Seconds during which the run waited meanwhile, with nothing timed.
         paused_seconds: f64,
     },
     /// The browser's clock moves in steps too coarse for the windows used.

@@ -107,7 +107,6 @@ fn workload() -> WorkloadRecord {
         first_losses: Vec::new(),
         curve: Vec::new(),
         segments: Vec::new(),
-        checkpoints: Vec::new(),
         timeline: Vec::new(),
         evaluations: Vec::new(),
         epochs: Vec::new(),

@@ -3,8 +3,7 @@
 use std::collections::BTreeSet;
 
 use results::{
-    Client, ClientKind, Device, DeviceKind, OLDEST_SCHEMA_VERSION, Precision, Provenance, RunRecord, SCHEMA_VERSION,
-    Suite, Warning,
+    Client, ClientKind, Device, DeviceKind, Precision, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning,
 };
 
 use super::bounds::{Checked, FieldPath};
@@ -49,14 +48,14 @@ pub(super) fn check(record: &RunRecord) -> Checked {
 
 /// Refuses layouts that this server does not know.
 pub(crate) fn check_schema_version(version: u32) -> Checked {
-    if (OLDEST_SCHEMA_VERSION..=SCHEMA_VERSION).contains(&version) {
+    if version == SCHEMA_VERSION {
         return Ok(());
     }
     FieldPath::ROOT.field("schema_version").refuse(
         "unknown_schema_version",
         format!(
-            "This leaderboard reads layouts {OLDEST_SCHEMA_VERSION} to {SCHEMA_VERSION} and the record has layout \
-             {version}. Use a client of the leaderboard's own version."
+            "This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a client of the \
+             leaderboard's own version."
         ),
     )
 }

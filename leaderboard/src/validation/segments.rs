@@ -9,8 +9,6 @@ use super::training::{MOST_STEPS, POINTS};
 use crate::proof::draws::MOST_HASHES;
 
 const STRETCHES: usize = 100_000;
-/// Largest number of checkpoints: older suites had fewer evaluations.
-const CHECKPOINTS: usize = 1000;
 const NONCE: usize = 128;
 const DIGITS_OF_HASH: usize = 64;
 
@@ -66,7 +64,6 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     for (i, stretch) in record.timeline.iter().enumerate() {
         timeline.item(i).field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS)?;
     }
-    path.field("checkpoints").list(record.checkpoints.len(), CHECKPOINTS)?;
     let segments = path.field("segments");
     segments.holds(record.segments.len() <= record.windows.len(), "Each segment is a window, and there are fewer.")?;
     for (i, segment) in record.segments.iter().enumerate() {

@@ -31,8 +31,7 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     resources::check(&path.field("resources"), &record.resources)
 }
 
-/// Values of any type and size in a record: networks, which are only counted here, and older checkpoints. They are read
-/// before the record itself.
+/// Networks of a record, which are values of any type and size. Their presence is read before the record itself.
 #[derive(Deserialize)]
 pub(crate) struct Networks {
     #[serde(default)]
@@ -43,22 +42,6 @@ pub(crate) struct Networks {
 struct HasNetwork {
     #[serde(default)]
     network: Option<IgnoredAny>,
-    /// Checkpoints, read only in records of older layouts, because values of any type and size take much memory.
-    #[serde(default, rename = "checkpoints")]
-    _checkpoints: Vec<OlderCheckpoint>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OlderCheckpoint {
-    #[serde(rename = "step")]
-    _step: u64,
-    #[serde(rename = "weights_sha256")]
-    _weights_sha256: String,
-    #[serde(rename = "measured_sha256")]
-    _measured_sha256: String,
-    #[serde(rename = "next_loss")]
-    _next_loss: Option<f64>,
 }
 
 /// Refuses a record with a network of its own; `path` is the record's.
@@ -96,7 +79,6 @@ fn has_no_figures(record: &WorkloadRecord) -> bool {
         record.epochs.len(),
         record.peaks.len(),
         record.segments.len(),
-        record.checkpoints.len(),
         record.first_losses.len(),
         record.weight_samples.len(),
     ];

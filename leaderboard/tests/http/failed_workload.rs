@@ -1,7 +1,7 @@
 //! A network that does not fit on a device, or that failed half-way, does not affect the others of its run, unless it
 //! failed after its draws were known.
 
-use results::api::{AcceptedRun, RunList, StoredRun, Tier};
+use results::api::{RunList, StoredRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, WorkloadRecord};
 
 use crate::support::TestServer;
@@ -108,25 +108,6 @@ fn a_suite_names_the_network_that_failed_too() {
     assert_eq!(server.import(&record).status, 201);
     record.workloads.remove(0);
     server.import(&record).assert_refused(422, "incomplete_suite", "workloads");
-}
-
-#[test]
-fn a_record_of_a_layout_before_is_taken_as_it_was() {
-    let server = TestServer::start();
-    let mut record = record::unregistered(6);
-    let hash = "0".repeat(64);
-    let checkpoint =
-        serde_json::json!({ "step": 0, "weights_sha256": hash, "measured_sha256": hash, "next_loss": null });
-    record.workloads[0].checkpoints.push(checkpoint);
-    for (layout, status) in [(2, 201), (3, 201), (4, 201), (5, 201), (results::SCHEMA_VERSION + 1, 422)] {
-        record.schema_version = layout;
-        let answer = server.import(&record);
-        assert_eq!(answer.status, status, "layout {layout}");
-        if status == 201 {
-            let id = answer.parse::<AcceptedRun>().run_id;
-            assert_eq!(server.get(&format!("/api/v1/runs/{id}")).parse::<StoredRun>().record, record);
-        }
-    }
 }
 
 #[test]

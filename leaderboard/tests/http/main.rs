@@ -40,6 +40,7 @@ mod standings;
 mod support;
 mod trouble;
 mod two_servers;
+mod upgrade;
 mod upkeep;
 
 /// Returns whether the servers of these tests keep their runs on a PostgreSQL server.

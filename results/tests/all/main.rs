@@ -7,5 +7,6 @@ mod regression_of_noise;
 mod round_trip;
 mod schema;
 mod segments;
+mod stored;
 mod summaries;
 mod support;

@@ -114,15 +114,12 @@ prop_compose! {
     fn proof()(
         stretches in vec((any::<bool>(), number()), 0..4),
         segments in vec((any::<[u8; 16]>(), text()), 0..4),
-        checkpoints in vec((any::<u64>(), option::of(number())), 0..4),
-    ) -> (Vec<Stretch>, Vec<Segment>, Vec<serde_json::Value>) {
+    ) -> (Vec<Stretch>, Vec<Segment>) {
         let phase = |timed| if timed { Phase::Training } else { Phase::MeasuringPeak };
         let segment = |(beacon, state_sha256)| Segment { beacon: Beacon(beacon), state_sha256 };
-        let checkpoint = |(step, next_loss)| serde_json::json!({ "step": step, "next_loss": next_loss });
         (
             stretches.into_iter().map(|(timed, seconds)| Stretch { phase: phase(timed), seconds }).collect(),
             segments.into_iter().map(segment).collect(),
-            checkpoints.into_iter().map(checkpoint).collect(),
         )
     }
 }
@@ -151,12 +148,12 @@ prop_compose! {
         cold in option::of(number()), first_losses in vec(single(), 0..5),
         (curve, evaluations, epochs, windows, peaks, weight_samples) in curves(),
         target in option::of((number(), option::of(number()), option::of(any::<u64>()))),
-        resources in resources(), (timeline, segments, checkpoints) in proof(),
+        resources in resources(), (timeline, segments) in proof(),
     ) -> WorkloadRecord {
         let mut record = WorkloadRecord {
             network: described.map(|name| serde_json::json!({ "name": name })),
             workload, settings, outcome, correctness, first_losses, curve, evaluations, epochs, windows, peaks,
-            timeline, segments, checkpoints, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
+            timeline, segments, weight_samples, cold_start: ColdStart { data_seconds: cold, tuning_seconds: cold, ..ColdStart::default() },
             target: target.map(|(accuracy, reached_seconds, reached_step)| {
                 Target { accuracy, reached_seconds, reached_step }
             }),

@@ -33,7 +33,6 @@ fn workload(windows: Vec<Window>) -> WorkloadRecord {
         peaks: Vec::new(),
         timeline: Vec::new(),
         segments: Vec::new(),
-        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         communication: None,

@@ -159,7 +159,6 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
         peaks: vec![peak(last - 1), peak(last)],
         timeline: Vec::new(),
         segments: Vec::new(),
-        checkpoints: Vec::new(),
         target: Some(Target { accuracy: target, reached_seconds: None, reached_step: None }),
         weight_samples: vec![WeightSample { tensor: 0, index: 7, value: 0.125 }],
         communication: None,

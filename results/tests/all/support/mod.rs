@@ -50,7 +50,6 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
         peaks: Vec::new(),
         timeline: Vec::new(),
         segments: Vec::new(),
-        checkpoints: Vec::new(),
         target: None,
         weight_samples: Vec::new(),
         communication: None,

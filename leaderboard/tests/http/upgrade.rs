@@ -1,0 +1,60 @@
+//! A database that version 0.1.0 wrote is used by this version.
+
+use results::RunRecord;
+use results::api::{RunList, StoredRun, Tier};
+
+use crate::restoring::{exported, import, import_into};
+use crate::support::{TestDatabase, TestServer};
+use crate::upkeep::{done, failed, run};
+
+const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");
+const ROWS: &str = include_str!("upgrade/0.1.0.sql");
+const RECORD: &str = include_str!("../../../results/tests/all/stored/0.1.0.json");
+const RUN_ID: &str = "616aaf88ee554534";
+/// Secret that the server of version 0.1.0 gave for the run.
+const SECRET: &str = "5e3f80ad1b792e2e53dc82268b9dd4a3285993a1469ace277690600f82b07e25";
+
+/// Returns the database. The checksum of its migration is that of 0.1.0, so an edit of the migration is an error.
+fn database_of_0_1_0() -> TestDatabase {
+    let database = TestDatabase::empty();
+    database.execute(SCHEMA);
+    database.execute(&ROWS.replace("@record", &RECORD.trim_end().replace('\'', "''")));
+    database
+}
+
+#[test]
+fn a_run_of_0_1_0_is_listed_shown_and_exported() {
+    let server = TestServer::on(database_of_0_1_0());
+    let list: RunList = server.get("/api/v1/runs").parse();
+    assert_eq!((list.total, list.rows.len()), (2, 2));
+    assert!(list.rows.iter().all(|row| row.tier == Tier::Proven && !row.ranked), "it is of a software adapter");
+    let total = |query: &str| server.get(&format!("/api/v1/runs?{query}")).parse::<RunList>().total;
+    let queries = ["tier=proven", "suite=quick&backend=wgsl", "workload=caffe-mnist&sort=accuracy", "tier=checked"];
+    assert_eq!(queries.map(total), [2, 2, 1, 0]);
+    let shown: StoredRun = server.get(&format!("/api/v1/runs/{RUN_ID}")).parse();
+    assert_eq!((shown.tier, shown.being_verified), (Tier::Proven, false));
+    assert_eq!(shown.record, serde_json::from_str::<RunRecord>(RECORD).unwrap());
+    // The server's clock limits the second one.
+    let rates: Vec<f64> = shown.listed.iter().map(|listed| listed.samples_per_second.unwrap()).collect();
+    assert_eq!(rates, [4359.500009951753, 585.2176628182436]);
+    assert_eq!(server.get("/api/v1/export?format=jsonl").text().lines().count(), 1);
+}
+
+#[test]
+fn a_record_of_0_1_0_is_recognized_and_can_be_deleted_for_good() {
+    let server = TestServer::on(database_of_0_1_0());
+    let folder = tempfile::tempdir().unwrap();
+    let file = exported(&server, folder.path());
+    let said = import(&file, &["--trust"], server.database());
+    assert!(said.contains("imported 0 runs") && said.contains("; 1 were there already"), "{said}");
+    assert_eq!(server.delete(RUN_ID, SECRET).status, 204);
+    let said = failed(&import_into(&file, &["--trust"], server.database()));
+    assert!(said.contains("imported 0 runs") && said.contains(": deleted: "), "{said}");
+}
+
+#[test]
+fn the_tables_of_0_1_0_are_up_to_date() {
+    let database = database_of_0_1_0();
+    let said = done(&run(&["migrate", "--database"], &[database.as_ref()]));
+    assert!(said.contains("up to date already"), "{said}");
+}
