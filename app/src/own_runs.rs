@@ -22,16 +22,12 @@ pub struct OwnRun {
     /// What it came to.
     pub sentence: Said,
     /// On the leaderboard, once it is there.
-    #[serde(default)]
     pub uploaded: Option<Uploaded>,
     /// What would be uploaded.
-    #[serde(default)]
     pub record: Option<Record>,
     /// What differed from the suite, as [`RunOptions::pace`](crate::options::RunOptions::pace) says it.
-    #[serde(default)]
     pub pace: String,
     /// How long its networks took.
-    #[serde(default)]
     pub took: Vec<Took>,
 }
 
@@ -170,13 +166,6 @@ mod tests {
         assert_eq!(seconds(&["a", "b"], "backend=wgsl"), Some(47.0));
         assert_eq!(seconds(&["a", "c"], "backend=wgsl"), None);
         assert_eq!(seconds(&["b"], "backend=wgsl&steps=3"), None);
-    }
-
-    #[test]
-    fn what_an_older_page_kept_is_read() {
-        let kept = r#"[{"key":"k","unix_seconds":1.0,"device":"d","sentence":"s"}]"#;
-        let runs: OwnRuns = serde_json::from_str(kept).unwrap();
-        assert_eq!((runs.all().len(), runs.seconds(&["a".to_owned()], "")), (1, None));
     }
 
     #[test]

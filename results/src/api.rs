@@ -121,7 +121,6 @@ pub struct AcceptedRun {
     /// Why the run has this tier, one sentence each; empty when there is nothing to say.
     pub notes: Vec<String>,
     /// Whether the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
-    #[serde(default)]
     pub being_verified: bool,
     /// Path of the result's own page on this server.
     pub permalink: String,
@@ -194,7 +193,6 @@ pub struct StoredRun {
     pub notes: Vec<String>,
     pub submitted_unix_seconds: f64,
     /// Whether the leaderboard still computes parts of the run again.
-    #[serde(default)]
     pub being_verified: bool,
     /// Metrics of each workload of the record, in its order, as the leaderboard lists them: limited by its own clock,
     /// and with the accuracy that it computed itself. Empty if they are the record's own.

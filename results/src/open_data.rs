@@ -69,7 +69,6 @@ pub struct ExportAbout {
     /// What is different in the table with types.
     pub parquet: String,
     /// What is exported where the query has filters of a list.
-    #[serde(default)]
     pub of_a_list: String,
     /// What becomes of the files of each day.
     pub snapshots: String,

@@ -48,9 +48,6 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     let RunStanding { device_key, score, score_reference, mut workloads } = standing;
     // As the rest of the page has them.
     workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
-    let device = device_key.map(|key| {
-        view! { <p><a href=format!("/devices/{key}")>{t!(standing_all_of_device)}</a></p> }
-    });
     let score = score.map(|score| {
         let reference = score_reference.map(|reference| t!(standing_reference, reference = reference));
         view! {
@@ -79,7 +76,7 @@ fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoVi
     view! {
         {score}
         {compared}
-        {device}
+        <p><a href=format!("/devices/{device_key}")>{t!(standing_all_of_device)}</a></p>
     }
 }
 

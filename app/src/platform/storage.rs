@@ -38,8 +38,7 @@ pub(crate) fn keep_secret(run_id: &str, secret: &str) {
 
 /// The deletion secret of a result that was uploaded from this browser.
 pub(crate) fn kept_secret(run_id: &str) -> Option<String> {
-    // Older pages kept it as it is, without quotation marks.
-    kept(&secret_of(run_id)).or_else(|| window().local_storage().ok()??.get_item(&secret_of(run_id)).ok()?)
+    kept(&secret_of(run_id))
 }
 
 pub(crate) fn forget_secret(run_id: &str) {

@@ -6,16 +6,8 @@ use super::{Language, language, speak};
 
 /// What was said once and is shown later, perhaps in another language: it is kept in all of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(from = "Kept", into = "BTreeMap<String, String>")]
+#[serde(from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
 pub struct Said([String; Language::ALL.len()]);
-
-/// As it is kept: by the codes of languages, or, by pages of before, in the language of then.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Kept {
-    Each(BTreeMap<String, String>),
-    One(String),
-}
 
 impl Said {
     /// What `say` says in each language.
@@ -35,15 +27,11 @@ impl Said {
     }
 }
 
-impl From<Kept> for Said {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::One(text) => Self(Language::ALL.map(|_| text.clone())),
-            Kept::Each(texts) => {
-                let in_english = texts.get(Language::English.code()).cloned().unwrap_or_default();
-                Self(Language::ALL.map(|each| texts.get(each.code()).unwrap_or(&in_english).clone()))
-            }
-        }
+/// Reads texts by the codes of their languages.
+impl From<BTreeMap<String, String>> for Said {
+    fn from(texts: BTreeMap<String, String>) -> Self {
+        let in_english = texts.get(Language::English.code()).cloned().unwrap_or_default();
+        Self(Language::ALL.map(|each| texts.get(each.code()).unwrap_or(&in_english).clone()))
     }
 }
 
@@ -65,13 +53,6 @@ mod tests {
         let kept: Said = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
         speak(Language::German);
         assert_eq!((kept.text(), &kept), ("1.204 Ergebnisse", &said));
-    }
-
-    #[test]
-    fn what_an_older_page_kept_stays_as_it_was_said() {
-        let kept: Said = serde_json::from_str("\"fast\"").unwrap();
-        speak(Language::German);
-        assert_eq!(kept.text(), "fast");
     }
 
     #[test]

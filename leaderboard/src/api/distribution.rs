@@ -53,40 +53,37 @@ pub(crate) async fn of_run(
     RunId(id): RunId,
 ) -> Result<Json<RunStanding>, ApiError> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let reference = run.grouped.as_ref().and_then(|grouped| reference_of(&grouped.suite));
+    let reference = reference_of(&run.grouped.suite);
     let mut workloads = Vec::with_capacity(run.rates.len());
     for rate in &run.rates {
-        workloads.push(workload_standing(&leaderboard, run.grouped.as_ref(), rate).await?);
+        workloads.push(workload_standing(&leaderboard, &run.grouped, rate).await?);
     }
     let score = reference.and_then(|reference| score(&run, reference));
     Ok(Json(RunStanding {
         score_reference: score.and(reference).map(|reference| reference.description.clone()),
         score,
-        device_key: run.grouped.map(|grouped| grouped.device_key),
+        device_key: run.grouped.device_key,
         workloads,
     }))
 }
 
 async fn workload_standing(
     leaderboard: &Leaderboard,
-    run: Option<&Grouped>,
+    run: &Grouped,
     rate: &WorkloadRate,
 ) -> Result<WorkloadStanding, StorageError> {
-    let devices = match run.and_then(|run| Some((run, run.class?))) {
+    let devices = match run.class {
         None => Vec::new(),
-        Some((run, class)) => {
+        Some(class) => {
             let (suite, precision) = (&run.suite, rate.precision);
             let (backend, client) = (Some(run.backend.as_str()), Some(run.client_kind));
             let table = TableQuery { suite, class, precision, backend, client };
             leaderboard.storage.rates_in(&table, &rate.workload).await?
         }
     };
-    let among = |keep: &dyn Fn(&Grouped, &RatesOfDevice) -> bool| {
-        together(devices.iter().filter(|row| run.is_some_and(|run| keep(run, row))))
-    };
-    let all = among(&|_, _| true);
-    let device = among(&|run, row| row.device_key == run.device_key);
-    let vendor = among(&|run, row| run.vendor.is_some() && row.vendor == run.vendor);
+    let all = together(devices.iter());
+    let device = together(devices.iter().filter(|row| row.device_key == run.device_key));
+    let vendor = together(devices.iter().filter(|row| run.vendor.is_some() && row.vendor == run.vendor));
     Ok(WorkloadStanding {
         workload: rate.workload.clone(),
         samples_per_second: rate.rate,

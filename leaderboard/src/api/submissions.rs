@@ -68,7 +68,6 @@ pub(crate) async fn start(
 pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
-    requester: Requester,
     body: JsonBytes,
 ) -> Result<Response, ApiError> {
     let id = started.run_id.clone();
@@ -95,11 +94,7 @@ pub(crate) async fn upload(
         Ok((record, seen, verdict))
     })
     .await?;
-    let submitter = match started.submitter() {
-        Some(submitter) => submitter,
-        None => requester.submitter(&leaderboard, now).await?,
-    };
-    let (fingerprint, submitter) = (fingerprint.as_str(), &submitter);
+    let (fingerprint, submitter) = (fingerprint.as_str(), &started.submitter());
     let run = Checked { id: &id, fingerprint, record: &record, seen: &seen, verdict, submitter };
     match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
         Stored::Now(response) => Ok(response),

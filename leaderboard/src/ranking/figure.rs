@@ -22,7 +22,6 @@ pub struct Figure {
     /// that returns counts again.
     pub submitters: usize,
     /// Number of different days with a run.
-    #[serde(default)]
     pub days: usize,
 }
 

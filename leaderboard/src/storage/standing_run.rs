@@ -24,12 +24,12 @@ const RATES: &str = concat!(
 
 /// A run, as far as it can be placed.
 pub(crate) struct StandingRun {
-    pub(crate) grouped: Option<Grouped>,
+    pub(crate) grouped: Grouped,
     pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
 }
 
-/// What the run is grouped by; nothing for a record that cannot be read any more.
+/// Columns that the run is grouped by.
 pub(crate) struct Grouped {
     pub(crate) suite: Suite,
     /// Absent for programs that act as GPUs.
@@ -62,18 +62,17 @@ impl Storage {
     }
 }
 
-fn grouped(row: &AnyRow) -> Result<Option<Grouped>, StorageError> {
-    let Some(device_key) = row.try_get("device_key")? else { return Ok(None) };
+fn grouped(row: &AnyRow) -> Result<Grouped, StorageError> {
     let (class, client): (&str, &str) = (row.try_get("device_class")?, row.try_get("client_kind")?);
     let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
-    Ok(Some(Grouped {
+    Ok(Grouped {
         suite: Suite { name: row.try_get("suite_name")?, version },
         class: RankedClass::named(class),
-        device_key,
+        device_key: row.try_get("device_key")?,
         vendor: row.try_get("vendor")?,
         backend: row.try_get("backend")?,
         client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
-    }))
+    })
 }
 
 fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {

@@ -32,17 +32,16 @@ pub(crate) struct Started {
     pub(crate) expires_unix_seconds: f64,
     /// Whether a record was accepted for it.
     pub(crate) used: bool,
-    /// The word for who announced it, of that day; absent where an older server took the announcement.
+    /// Word of one day for who announced it.
     pub(crate) submitter: Option<String>,
-    /// The word for the /24 or /48 of that address; absent for the host's own machine, and from older servers.
+    /// Word of one day for the /24 or /48 of that address; absent for the host's own machine.
     pub(crate) prefix: Option<String>,
 }
 
 impl Started {
-    /// Who announced it. A run counts as theirs, whatever day it is handed in and from whatever address.
-    pub(crate) fn submitter(&self) -> Option<Submitter> {
-        let day = day_of(self.created_unix_seconds);
-        self.submitter.clone().map(|word| Submitter { word: Some(word), day })
+    /// Returns who announced it. The run counts as theirs, on whatever day and from whatever address it is uploaded.
+    pub(crate) fn submitter(&self) -> Submitter {
+        Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
 
     /// The word that only this run's client knows. The data base does not hold it.

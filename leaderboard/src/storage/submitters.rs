@@ -16,7 +16,7 @@ const FORGOTTEN_AT_ONCE: i64 = 10_000;
 /// A submitter, as far as anybody knows one.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitter {
-    /// That of [`SubmitterSalt`]; absent for runs that were announced to an older server.
+    /// Word of the [`SubmitterSalt`]; absent for runs that `leaderboard import` stored.
     pub(crate) word: Option<String>,
     /// The day of the word.
     pub(crate) day: i64,

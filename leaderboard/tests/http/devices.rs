@@ -135,7 +135,7 @@ fn a_run_is_placed_among_all_those_of_its_device_and_those_of_its_vendor() {
         crate::support::record::speed_up(record, 16);
     });
     let found = standing(&server, &slow);
-    assert_eq!(found.device_key.as_deref(), Some("reported-example-gpu-a"));
+    assert_eq!(found.device_key, "reported-example-gpu-a");
     assert_eq!(found.workloads.len(), 2);
     for workload in &found.workloads {
         assert_eq!(workload.runs, [4, 2, 3]);

@@ -29,13 +29,10 @@ pub(crate) struct RunSettings {
     pub(crate) adapter: String,
     pub(crate) precision: Precision,
     pub(crate) threads: Option<u16>,
-    /// Cells of earlier versions had one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) devices: Option<u32>,
-    /// The same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) input: Option<InputMode>,
-    /// The same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) layout: Option<Layout>,
     pub(crate) batch_size: Option<u32>,

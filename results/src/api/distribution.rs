@@ -50,9 +50,8 @@ pub struct RateBin {
 /// Where a run stands: its score, and its share among the proven runs of its category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunStanding {
-    /// Whose device page this belongs to; absent for a record that cannot be read any more.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub device_key: Option<String>,
+    /// Key of the device that trained.
+    pub device_key: String,
     /// The geometric mean over all workloads of the suite of rate over reference rate; absent for a run that does not
     /// rank in all of them, and where no reference is frozen.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -47,8 +47,7 @@ pub struct ListRuns {
     pub limit: Option<u32>,
     /// Goes on where another page of the same query ended: its `next`. Rows that come in meanwhile move nothing.
     pub cursor: Option<String>,
-    /// The older way to page: rows to leave out at the start, at most 10,000. Whoever wants more takes `cursor`, or the
-    /// export.
+    /// Rows to leave out at the start, at most 10,000; `cursor` and the export go further.
     pub offset: Option<u32>,
 }
 
@@ -103,7 +102,6 @@ pub struct RunList {
     /// more each, it is not known, and this counts what was found so far.
     pub total: u64,
     /// Whether there are, or may be, more than `total`.
-    #[serde(default)]
     pub more_than_total: bool,
     /// The `cursor` of the next page; absent after the last row.
     #[serde(default, skip_serializing_if = "Option::is_none")]

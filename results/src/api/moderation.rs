@@ -22,7 +22,6 @@ pub struct ModerationLog {
     /// Entries there are without `limit` and `offset`. Counting ends at 10,000.
     pub total: u64,
     /// Whether there are more than `total`.
-    #[serde(default)]
     pub more_than_total: bool,
 }
 
@@ -35,7 +34,6 @@ pub struct ModerationEntry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
     /// Whether the run has a page now.
-    #[serde(default)]
     pub run_is_visible: bool,
     /// What the run has been since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]

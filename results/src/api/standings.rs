@@ -112,7 +112,6 @@ pub struct StandingsPlace {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub completion: Option<Completion>,
     /// How many runs stand apart from the others of their line, for a person to look at.
-    #[serde(default)]
     pub outlier_runs: u64,
     /// Some of them, at most twenty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -132,7 +131,6 @@ pub struct FigureOfDevice {
     /// Networks of submitters (/24 or /48), each once a day.
     pub submitters: u64,
     /// Different days of them.
-    #[serde(default)]
     pub days: u64,
 }
 

@@ -176,14 +176,11 @@ impl Session<'_> {
     ) -> Result<Option<Finished>, Failure> {
         let words = arguments_of(self.arguments, self.plan, cell);
         let started_unix_seconds = provenance().started_unix_seconds;
-        let started = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
+        let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
         let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
         let ended = Child::start(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
-        // Folders of earlier versions have no list of starts.
-        let before = self.finished.iter().find(|finished| finished.id == cell.id).map_or(0, |before| before.attempts);
-        let attempts = started.max(before + 1);
         let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts };
         Ok(ended.map(|ended| Finished::of(cell, words, attempt, ended)))
     }
