@@ -11,7 +11,7 @@ use crate::provenance::Provenance;
 use crate::statistics::quantile;
 
 /// Version of the layout of a [`KernelReport`].
-pub const KERNELS_SCHEMA_VERSION: u32 = 2;
+pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 
 /// A group of measurements that can be asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

@@ -10,7 +10,7 @@ use crate::trainer::Preparation;
 use crate::workload::Workload;
 
 /// Version of the layout of [`StepsReport`].
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 1;
 
 /// Everything that [`super::measure`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]

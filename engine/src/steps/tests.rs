@@ -373,7 +373,7 @@ fn the_reference_is_measured_and_described() {
     let request = request(&[2]);
     let world = World::default();
     let report = pollster::block_on(measure(&request, &contenders, None, &mut Empty, &world, &mut observer));
-    assert_eq!((report.schema_version, report.contenders[0].backend), (2, "reference"));
+    assert_eq!((report.schema_version, report.contenders[0].backend), (1, "reference"));
     assert!(!report.cancelled);
     let measured = figures(&report.workloads[0].sizes[0].entries[0]);
     assert_eq!((measured.windows.len(), measured.peak_share), (1, None));

@@ -237,7 +237,7 @@ mod tests {
     fn kernels_are_answered_by_whatever_was_measured_and_a_wrong_entry_is_named() {
         let of = |entry: &str, cancelled: bool| {
             let stdout = format!(
-                r#"{{"schema_version": 2, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",
+                r#"{{"schema_version": 1, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",
                 "api": "Vulkan", "driver": "", "software": true}}, "peaks": {{}}, "cancelled": {cancelled}, "entries": [
                 {{"suite": "gemm", "size": "8 × 8 × 8", "pass": "forward", "flops": 1024, "bytes": 768,
                 "kernels": ["dense_forward"], {entry}}}], "requested_adapter": "cpu", "budget_seconds": 2.0,

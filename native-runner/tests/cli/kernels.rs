@@ -21,7 +21,7 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
     let test = "launches_are_measured_with_every_sample_and_nothing_else_is";
     let Some(finished) = run(test, "--suite launch --json") else { return };
     let document = document(&finished.expect_status(0));
-    assert_eq!(document["schema_version"], 2);
+    assert_eq!(document["schema_version"], 1);
     assert!(document["adapter"]["name"].is_string() && document["provenance"]["engine_version"].is_string());
     let launches = &document["peaks"]["launches"];
     let windows = launches["timing"]["windows"].as_array().unwrap();

@@ -28,7 +28,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
     let arguments = "--backend wgsl,reference --reference-steps 2 --batch-sizes 8,32 --seconds-per-workload 2 --json";
     let Some(finished) = run(test, arguments) else { return };
     let document = document(&finished.expect_status(0));
-    assert_eq!(document["schema_version"], 2);
+    assert_eq!(document["schema_version"], 1);
     assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
     assert!(document["provenance"]["engine_version"].is_string() && document["requested_adapter"].is_string());
     let workload = &document["workloads"][0];
