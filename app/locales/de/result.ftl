@@ -21,7 +21,7 @@ result_published_slow = { $device } mit { $framework } brauchte { $seconds } fü
 ## Die Seite
 
 result_came_to = Ergebnis
-result_as_listed = Wie in der Bestenliste: nicht schneller als nach ihrer Uhr, mit der von ihr berechneten Genauigkeit.
+result_as_listed = Die Uhr der Bestenliste begrenzt das Tempo. Bei belegten Läufen misst sie die Genauigkeit selbst.
 result_all_figures = Alle Messwerte
 result_how_made = Wie es entstand
 result_published = Neben dem, was zu diesen Netzen veröffentlicht wurde

@@ -3,13 +3,13 @@
 leaderboard_log_and_data = What hosts hid, flagged or merged is in the { $log }, with their reasons.
 leaderboard_places_not_shown = The places cannot be shown: { $reason }.
 leaderboard_results_not_shown = The results cannot be shown: { $reason }.
-leaderboard_place_meaning = Place; those that cannot be told apart share one
+leaderboard_place_meaning = Place; devices in a statistical tie share one
 leaderboard_figure_meaning = Median over submitters, each once a day; half of them lie in the interval
 leaderboard_runs_meaning = Proven runs, and by how many people: each counts once a day
 leaderboard_finished_meaning = Of the runs that these people announced. Where few finished, those that did are a
     lucky choice
 leaderboard_explanation = A place comes from all proven runs of a device, in which each person counts once a day.
-    Devices that cannot be told apart share one. A device gets a place after uploads from three networks on two days.
+    Devices in a statistical tie share one. A device gets a place after uploads from three networks on two days.
 leaderboard_each_network = Each network
 leaderboard_rate = Samples per second
 leaderboard_whole_suite = Whole suite

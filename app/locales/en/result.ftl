@@ -21,7 +21,7 @@ result_published_slow = { $device } with { $framework } took { $seconds } for a 
 ## The page
 
 result_came_to = What it came to
-result_as_listed = As the leaderboard lists it: no faster than on its own clock, with the accuracy that it computed.
+result_as_listed = Speed is limited by the leaderboard's clock. Accuracy is the leaderboard's own if the run is proven.
 result_all_figures = All figures
 result_how_made = How it was made
 result_published = Beside what was published of these networks

@@ -72,8 +72,8 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             </p>
             <VerdictOnRun run_id=run.run_id.clone() shown=verdict />
             <h2>{t!(result_came_to)}</h2>
-            <Overview record=record.clone() />
             {listed}
+            <Overview record=record.clone() />
             <PassOn text=text::to_pass_on(&record, &permalink) address=permalink />
             <Standing run_id=run.run_id.clone() record=record.clone() verdict />
             <Particulars record />

@@ -15,7 +15,7 @@ use crate::trainer::Backend;
 use crate::training::{Segments, segment_seed};
 use crate::workload::Workload;
 
-/// Number of states kept until it is known whether a draw falls on the segment between the first two of them.
+/// Number of latest states kept. The draws of the segment between the first two are known when the next segment begins.
 const STATES_UNTIL_ANSWER: usize = 3;
 /// Largest size in bytes of the states kept inside a part. More states mean fewer steps to train again.
 const MAX_INSIDE_BYTES: usize = 64 << 20;
@@ -51,10 +51,10 @@ struct Lap {
     unsent: Option<(u64, Commitment)>,
 }
 
-/// States that the leaderboard may request, or from which it may request training again, with their steps.
+/// States that the leaderboard may request or from which parts are trained again, each with its step.
 #[derive(Default)]
 struct Kept {
-    /// States after the last segments, in order. Answers about the draws of these segments may not have arrived.
+    /// States after the last segments, in order, whose draws may not be known yet.
     latest: VecDeque<(u64, Rc<StateBytes>)>,
     /// States that the leaderboard will certainly or probably request.
     pinned: BTreeMap<Pin, (u64, Rc<StateBytes>)>,
@@ -125,7 +125,7 @@ impl Kept {
         }
     }
 
-    /// Keeps the state before a segment on which draws fall, instead of the states that these draws had.
+    /// Keeps the state before a segment for the draws that fall on it. It replaces the states that they had.
     fn pin_parts(&mut self, draws: &[u32], begin: u64) {
         if let Some(state) = self.latest.iter().find(|&&(step, _)| step == begin) {
             self.pinned.extend(draws.iter().map(|&draw| (Pin::Part(draw), state.clone())));
@@ -265,7 +265,7 @@ impl Learning<'_> {
                 witness(edges)?.show(&workload, of.step, state.body(of.weights_only)).await?;
             }
         }
-        Err(Broken::Witness("the leaderboard wants to see ever more of it".to_owned()))
+        Err(Broken::Witness("the leaderboard did not stop requesting hashes and states".to_owned()))
     }
 
     /// Trains a part again and hashes states inside it.
@@ -286,12 +286,12 @@ impl Learning<'_> {
         let mut state_sha256 = Vec::new();
         for (place, next) in at.into_iter().chain([steps[1]]).enumerate() {
             let more = next.checked_sub(step).filter(|&more| more > 0);
-            self.train_again(more.ok_or("the leaderboard wants steps out of order".to_owned())?, edges).await?;
+            self.train_again(more.ok_or("the leaderboard requested steps out of order".to_owned())?, edges).await?;
             step = next;
             let state = self.trainer.state().await?;
             let sha256 = state.sha256();
             if *proof.sent.entry(step).or_insert_with(|| sha256.clone()) != sha256 {
-                return Err(Broken::Witness("training again did not come to the same state".to_owned()));
+                return Err(Broken::Witness("training again did not reproduce the same state".to_owned()));
             }
             state_sha256.push(sha256);
             if place % stride == stride - 1 {
@@ -306,10 +306,10 @@ impl Learning<'_> {
     /// Returns the state after `step` steps, trained again from the nearest kept state.
     async fn state_after(&mut self, proof: &Proof, step: u64, edges: &mut Edges<'_>) -> Result<Rc<StateBytes>, Broken> {
         if step > self.step {
-            return Err(Broken::Witness("the leaderboard wants a step that was never trained".to_owned()));
+            return Err(Broken::Witness("the leaderboard requested a step that was never trained".to_owned()));
         }
         let (kept, state) =
-            proof.kept.before(step).ok_or("the leaderboard wants a part that it did not draw".to_owned())?;
+            proof.kept.before(step).ok_or("the leaderboard requested a part that it did not draw".to_owned())?;
         if kept == step {
             return Ok(state);
         }
@@ -358,7 +358,7 @@ impl Learning<'_> {
     }
 }
 
-/// Returns the leaderboard that follows, which is there as long as a proof goes on.
+/// Returns the leaderboard that follows this training.
 fn witness<'a>(edges: &'a mut Edges<'_>) -> Result<&'a mut dyn Witness, String> {
     match &mut edges.witness {
         Some(witness) => Ok(*witness),

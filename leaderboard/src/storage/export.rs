@@ -51,6 +51,13 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
 const NAMED: &str = exported!("run_id = $1");
 
 impl Storage {
+    /// Returns a run that is not hidden, with the listed metrics in its record.
+    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
+        let row = sqlx::query(NAMED).bind(run_id).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(None) };
+        Ok(Some(stored_run(&row, &self.listed(run_id).await?)?.into_listed()))
+    }
+
     /// Those of these runs that are visible, and how many of them cannot be read.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
@@ -69,19 +76,12 @@ impl Storage {
 
     /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
-        let rows = sqlx::query(AFTER)
-            .bind(place.submitted_unix_seconds)
-            .bind(&place.run_id)
-            .bind(i64::from(most))
-            .fetch_all(&self.pool)
-            .await?;
-        let listed = sqlx::query(LISTED_AFTER)
-            .bind(place.submitted_unix_seconds)
-            .bind(&place.run_id)
-            .bind(i64::from(most))
-            .fetch_all(&self.pool)
-            .await?;
-        let listed = Listed::of(&listed)?;
+        let all = |query| {
+            let query = sqlx::query(query).bind(place.submitted_unix_seconds).bind(&place.run_id);
+            query.bind(i64::from(most)).fetch_all(&self.pool)
+        };
+        let rows = all(AFTER).await?;
+        let listed = Listed::of(&all(LISTED_AFTER).await?)?;
         let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };
         for row in &rows {
             match stored_run(row, &listed) {

@@ -45,12 +45,12 @@ pub(crate) struct RunText {
 impl Storage {
     /// Returns a run that is not hidden.
     pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
-        // First, as in `visible_run`.
+        // First: if a verification ends in between, the client asks again and does not take an old tier for final.
         let being_verified = self.is_being_verified(run_id).await?;
         let row = sqlx::query(SHOWN).bind(run_id).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
-        // A damaged record is an error, and no broken answer.
+        // Reading it makes a damaged record an error instead of a broken answer.
         let Summaries { workloads } = serde_json::from_str(record)?;
         let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
         let head = serde_json::to_string(&Head {

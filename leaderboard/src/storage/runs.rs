@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use results::api::{StoredRun, Tier, Verdict};
+use results::api::{Tier, Verdict};
 use results::{RunRecord, Summary};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -65,7 +65,8 @@ impl Listed {
         rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
     }
 
-    /// Returns the metrics of a run's workloads, given those of its record; nothing if they are the same.
+    /// Returns the listed metrics of a run's workloads, in the order of the given ones of its record. Returns none if
+    /// they are equal.
     pub(super) fn differing<'a>(
         &'a self,
         run_id: &str,
@@ -156,31 +157,6 @@ impl Storage {
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
             fingerprint: row.try_get("fingerprint")?,
         }))
-    }
-
-    /// Returns a run that is not hidden, with the listed metrics in its record.
-    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
-        // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
-        let being_verified = self.is_being_verified(run_id).await?;
-        let row = sqlx::query(
-            "SELECT tier, notes, submitted_unix_seconds, record FROM runs WHERE run_id = $1 AND tier <> 'hidden'",
-        )
-        .bind(run_id)
-        .fetch_optional(&self.pool)
-        .await?;
-        let Some(row) = row else { return Ok(None) };
-        let record: RunRecord = serde_json::from_str(row.try_get("record")?)?;
-        let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));
-        let run = StoredRun {
-            being_verified,
-            run_id: run_id.to_owned(),
-            tier: tier(&row)?,
-            notes: serde_json::from_str(row.try_get("notes")?)?,
-            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            listed: self.listed(run_id).await?.differing(run_id, summaries),
-            record,
-        };
-        Ok(Some(run.into_listed()))
     }
 
     /// Returns the listed metrics of a run.

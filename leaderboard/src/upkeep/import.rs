@@ -99,6 +99,10 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
     let announced_as = run.record.run_id.clone();
     let fingerprint = fingerprint(&mut run.record).map_err(|cause| Refused::Storage(cause.into()))?;
     if trust {
+        if !run.listed.is_empty() && run.listed.len() != run.record.workloads.len() {
+            let why = "`listed` needs the metrics of every workload of the record, in the same order".to_owned();
+            return Err(Refused::Line("wrong_length", why));
+        }
         expect_free(storage, &run.run_id, &fingerprint).await?;
         run.record.run_id = announced_as.filter(|id| *id == run.run_id);
     } else {

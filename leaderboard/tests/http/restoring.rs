@@ -46,6 +46,24 @@ fn another_leaderboard_that_trusts_the_file_has_the_very_same_runs() {
 }
 
 #[test]
+fn listed_metrics_survive_a_trusted_import() {
+    let (server, other) = (TestServer::start(), TestServer::start());
+    server.proven(|_| {});
+    let folder = tempfile::tempdir().unwrap();
+    let file = exported(&server, folder.path());
+    let mut run: StoredRun = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    run.listed = run.record.workloads.iter().map(|workload| workload.summary.clone()).collect();
+    run.listed[0].samples_per_second = Some(1.5);
+    let listed = run.listed.clone();
+    std::fs::write(&file, serde_json::to_string(&StoredRun { listed: listed[1..].to_vec(), ..run.clone() }).unwrap())
+        .unwrap();
+    assert!(failed(&import_into(&file, &["--trust"], other.database())).contains("wrong_length"));
+    std::fs::write(&file, serde_json::to_string(&run).unwrap()).unwrap();
+    assert!(import(&file, &["--trust"], other.database()).contains("imported 1 runs"));
+    assert_eq!(runs(&other)[0].listed, listed);
+}
+
+#[test]
 fn a_file_that_is_not_trusted_brings_what_a_stranger_could_bring() {
     let (server, other) = (TestServer::start(), TestServer::start());
     let proven = server.proven(|_| {});
