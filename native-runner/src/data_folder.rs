@@ -1,17 +1,23 @@
 //! Data sets from files.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
+use data_sets::{Download, Package, Progress, Store, Trust};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use ureq::Agent;
 
 use crate::cli::DataArgs;
 use crate::failure::Failure;
-use crate::{published_data, shell};
+use crate::screen::Screen;
+use crate::{leaderboard, screen};
 
 /// Reads data sets from the first of some folders that has them, each set once.
 pub(crate) struct DataFolder {
@@ -58,9 +64,6 @@ impl DataFolder {
 
     /// The same, once what these workloads need is there: sets that nobody has are fetched, unless a folder was chosen,
     /// into which nothing is put unasked.
-    ///
-    /// # Errors
-    /// A set cannot be fetched.
     pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
         let folder = Self::new(chosen);
         let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).collect();
@@ -68,7 +71,7 @@ impl DataFolder {
         missing
             .retain(|name| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing));
         if chosen.folder.is_none() && !missing.is_empty() {
-            published_data::make(&missing, &place_to_fetch_to(), false)?;
+            make(&missing, &place_to_fetch_to(), false)?;
         }
         Ok(folder)
     }
@@ -121,7 +124,7 @@ impl DataFolder {
 
 /// The command that fetches a set into a folder.
 pub(crate) fn fetching(name: &str, folder: Option<&Path>) -> String {
-    let quoted = |folder: &Path| format!(" --data {}", shell::quoted(&folder.display().to_string()));
+    let quoted = |folder: &Path| format!(" --data {}", screen::quoted(&folder.display().to_string()));
     format!("native-runner fetch-data {name}{}", folder.map(quoted).unwrap_or_default())
 }
 
@@ -173,14 +176,14 @@ fn usual_places() -> Vec<PathBuf> {
     let mut places = vec![PathBuf::from("data")];
     places.extend(workspace());
     places.extend(beside);
-    places.extend(published_data::cache().map(|cache| cache.join("data")));
+    places.extend(cache().map(|cache| cache.join("data")));
     places
 }
 
 /// Where fetched data sets are put unless a folder is named: in the workspace that the program was built in, otherwise in
 /// the user's cache.
 pub(crate) fn place_to_fetch_to() -> PathBuf {
-    let cache = || Some(published_data::cache()?.join("data"));
+    let cache = || Some(cache()?.join("data"));
     workspace().or_else(cache).unwrap_or_else(|| PathBuf::from("data"))
 }
 
@@ -208,6 +211,68 @@ fn in_folder(error: DataError, folder: &Path) -> DataError {
 
 fn quoted(folder: &Path) -> String {
     format!("`{}`", folder.display())
+}
+
+/// Until an archive of 170 MB is there, over half a megabit a second.
+const PATIENCE: Duration = Duration::from_secs(3600);
+/// Until a connection is there.
+const CONNECTING: Duration = Duration::from_secs(30);
+/// No archive comes near this.
+const LARGEST_BYTES: u64 = 1 << 30;
+const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
+
+/// Makes these data sets in a folder, each file with a compressed twin where that is wanted, from archives that are
+/// downloaded once and kept in the user's cache. What is there and good is left alone.
+pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
+    let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
+    let store = Store::new(folder.to_owned(), archives, Registry, Lines).only(sets);
+    let store = if compressed { store } else { store.uncompressed() };
+    store.ensure(Trust::Nothing).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
+    Ok(())
+}
+
+/// Gradmark's folder in the user's cache, which `cargo xtask` uses too.
+pub(crate) fn cache() -> Option<PathBuf> {
+    Some(dirs::cache_dir()?.join("gradmark"))
+}
+
+struct Registry;
+
+impl Download for Registry {
+    fn download(&self, package: &Package, to: &Path) -> anyhow::Result<()> {
+        let config = Agent::config_builder()
+            .timeout_connect(Some(CONNECTING))
+            .timeout_global(Some(PATIENCE))
+            .tls_config(leaderboard::trusted())
+            .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
+        let mut answer = config.build().new_agent().get(package.address()).call()?;
+        let bar = bar(answer.body().content_length());
+        let body = answer.body_mut().with_config().limit(LARGEST_BYTES).reader();
+        let copied = io::copy(&mut bar.wrap_read(body), &mut File::create(to)?);
+        bar.finish_and_clear();
+        copied?;
+        Ok(())
+    }
+}
+
+/// Shown on a terminal alone.
+fn bar(bytes: Option<u64>) -> ProgressBar {
+    let (true, Some(bytes)) = (Screen::Error.is_terminal(), bytes) else { return ProgressBar::hidden() };
+    let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
+    ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+struct Lines;
+
+impl Progress for Lines {
+    fn step(&self, verb: &'static str, what: &str) {
+        // With standard error gone there is nobody to tell.
+        drop(Screen::Error.line(&format!("{verb} {what}")));
+    }
+
+    fn note(&self, what: &str) {
+        drop(Screen::Error.line(&format!("note: {what}")));
+    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use engine::{BACKENDS, EngineError, KNOWN_BACKENDS};
 use results::FailureCause;
 
 use crate::leaderboard::LeaderboardError;
-use crate::suggestion::closest;
+use crate::screen::closest;
 
 /// Why the program ends without having done what it was asked to do.
 #[derive(Debug, thiserror::Error)]

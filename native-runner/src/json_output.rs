@@ -1,15 +1,15 @@
 use std::convert::Infallible;
-use std::env;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{env, fs, io};
 
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
-use crate::provenance::provenance;
+use crate::machine::provenance;
 use crate::screen::Screen;
 
 /// A file, or standard output.
@@ -29,9 +29,6 @@ impl FromStr for JsonTarget {
 
 impl JsonTarget {
     /// Finds out before anything is trained whether the file can be written.
-    ///
-    /// # Errors
-    /// It cannot, and why.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Self::File(path) = self else { return Ok(()) };
         let check = || -> io::Result<()> {
@@ -45,9 +42,6 @@ impl JsonTarget {
     }
 
     /// Writes the text and a line end.
-    ///
-    /// # Errors
-    /// The file cannot be written, or standard output is closed.
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
         match self {
             Self::StandardOutput => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
@@ -65,17 +59,11 @@ impl JsonTarget {
 }
 
 /// Indented JSON, as written, shown and uploaded.
-///
-/// # Errors
-/// A value that JSON cannot hold; the records have none.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })
 }
 
 /// Writes results as asked after showing them. Where either fails, a copy is kept.
-///
-/// # Errors
-/// The failure, with the path of the copy.
 pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, json: &str) -> Result<(), Failure> {
     let written = target.map_or(Ok(()), |target| target.write(json));
     // The reader has closed the pipe, as `head` does.
@@ -89,9 +77,6 @@ pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, j
 }
 
 /// Writes results to a new file `NAME.json`, and returns where it is.
-///
-/// # Errors
-/// Neither the current folder nor the one for temporary files can be written.
 pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
     keep_in(Path::new(""), name, json).or_else(|source| {
         keep_in(&env::temp_dir(), name, json).map_err(|_| cannot_write(Path::new(&format!("{name}.json")), source))
@@ -121,9 +106,6 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
 
 /// Writes a file, which is there as a whole or as it was before: it is renamed once it is on the disc. A link stays a link,
 /// and a pipe or a device is written to.
-///
-/// # Errors
-/// The file cannot be written.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let write = || -> io::Result<()> {
         let Some(file) = regular(path)? else {

@@ -7,12 +7,15 @@
 //! lost server costs what was trained on it, and nothing else. Of several servers that share each batch the loss of one ends
 //! the training, and the error says which it was.
 
-mod caller;
-mod losses;
-mod watch;
-
+use std::io::{ErrorKind, Read, Write};
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use async_trait::async_trait;
 use engine::{
@@ -20,14 +23,7 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-use caller::Caller;
-use watch::Watch;
-
 /// Opens the back end that computes at these addresses, in a thread of its own, where it stays.
-///
-/// # Errors
-/// Of the first address for which there is one: no such host, nobody who listens there, and somebody who does not answer; and
-/// the errors of `open`.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -184,5 +180,409 @@ impl Drop for LinkedTrainer {
             held.trainers[number] = None;
             Ok(())
         });
+    }
+}
+
+/// How often somebody who waits for an answer looks whether it can still come.
+const GLANCE: Duration = Duration::from_millis(50);
+
+type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
+
+/// A thread that holds something and makes calls on it, one after the other. It is left behind, with what it holds, when
+/// the server is lost; inside Burn it may then look again and again whether it can go on, which costs next to nothing.
+pub(super) struct Caller<Held> {
+    /// Absent only while it is dropped.
+    calls: Option<Sender<Call<Held>>>,
+    /// Nothing is sent; it is closed when the thread has dropped what it held.
+    ended: Receiver<Result<(), EngineError>>,
+    losses: Losses,
+    _watches: Vec<Watch>,
+}
+
+impl<Held: 'static> Caller<Held> {
+    pub(super) fn start(
+        watches: Vec<Watch>,
+        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let mut caller = Self::until(Losses::of(&watches), open)?;
+        caller._watches = watches;
+        Ok(caller)
+    }
+
+    fn until(
+        losses: Losses,
+        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let (calls, coming) = mpsc::channel::<Call<Held>>();
+        let (opened, opening) = mpsc::channel();
+        let (ending, ended) = mpsc::channel();
+        let known = losses.clone();
+        thread::spawn(move || {
+            let held = match open() {
+                Ok(held) => held,
+                Err(error) => return drop(opened.send(Err(error))),
+            };
+            // Neither a panic nor a lost server may drop it, because that calls the server as well.
+            let mut held = ManuallyDrop::new(held);
+            let _ = opened.send(Ok(()));
+            for call in coming {
+                call(&mut held);
+            }
+            if known.error().is_none() {
+                drop(ManuallyDrop::into_inner(held));
+            }
+            drop(ending);
+        });
+        wait(&opening, &losses)?;
+        Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
+    }
+
+    /// Makes a call and waits for what comes of it.
+    pub(super) fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        if let Some(error) = self.losses.error() {
+            return Err(error);
+        }
+        let calls = self.calls.as_ref().ok_or_else(ended)?;
+        let (reply, answer) = mpsc::channel();
+        let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
+        let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.losses));
+        result.inspect_err(|error| self.losses.note(error))
+    }
+}
+
+impl<Held> Drop for Caller<Held> {
+    /// What the thread held is gone afterwards, unless the server is lost.
+    fn drop(&mut self) {
+        drop(self.calls.take());
+        let _ = wait(&self.ended, &self.losses);
+    }
+}
+
+/// The thread has panicked, and said why itself.
+fn ended() -> EngineError {
+    EngineError::Panicked { message: "the thread that computes elsewhere has ended".to_owned() }
+}
+
+/// Waits until there is an answer, or none can come: the server is lost, or the thread that would give it has ended.
+fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
+    loop {
+        let silence = match answer.recv_timeout(GLANCE) {
+            Ok(result) => return result,
+            Err(silence) => silence,
+        };
+        if let Some(error) = losses.error() {
+            return Err(error);
+        }
+        if silence == RecvTimeoutError::Disconnected {
+            return Err(ended());
+        }
+    }
+}
+
+/// Whether each server is lost, with its address, in the order in which they were named.
+#[derive(Clone)]
+pub(super) struct Losses(Vec<(String, Lost)>);
+
+impl Losses {
+    pub(super) fn of(watches: &[Watch]) -> Self {
+        Self(watches.iter().map(|watch| (watch.address().to_owned(), watch.lost())).collect())
+    }
+
+    #[cfg(test)]
+    pub(super) fn one(lost: &Lost) -> Self {
+        Self(vec![("gpu:4400".to_owned(), lost.clone())])
+    }
+
+    /// That a server is lost: the first that is. Of several the error says which.
+    pub(super) fn error(&self) -> Option<EngineError> {
+        let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
+        let devices = self.0.len();
+        if devices == 1 {
+            return Some(EngineError::LinkLost);
+        }
+        let name = self.0[place].0.clone();
+        Some(EngineError::OfDevice { number: place + 1, devices, name, error: Box::new(EngineError::LinkLost) })
+    }
+
+    /// Learns from what a call ended with whether a server is lost.
+    pub(super) fn note(&self, error: &EngineError) {
+        let place = match error {
+            EngineError::LinkLost => 0,
+            EngineError::OfDevice { number, error, .. } if matches!(**error, EngineError::LinkLost) => number - 1,
+            _ => return,
+        };
+        if let Some((_, lost)) = self.0.get(place) {
+            lost.set();
+        }
+    }
+}
+
+/// How long an answer may take at most.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// What has come already is heard even when it is too late to wait.
+const LAST_LOOK: Duration = Duration::from_millis(1);
+/// Pause between two questions.
+const PAUSE: Duration = Duration::from_secs(3);
+/// Burn's server answers that there is nothing at this path, which is answer enough.
+const QUESTION: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
+
+/// Asks a server for signs of life, for as long as it lives itself.
+pub(super) struct Watch {
+    address: String,
+    lost: Lost,
+    /// Nothing is sent; the asking thread hears when it is dropped.
+    _alive: Sender<()>,
+}
+
+/// Whether a server is lost, which is never taken back.
+#[derive(Clone, Default)]
+pub(super) struct Lost(Arc<AtomicBool>);
+
+impl Lost {
+    pub(super) fn is_known(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    pub(super) fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Watch {
+    /// Finds the server, and watches it from then on. It is lost when there was no answer for `timeout`, to two questions
+    /// at least: after the first one it may be we who were held up.
+    pub(super) fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
+        let patience = PATIENCE.min(timeout);
+        let server = find(address, patience)
+            .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
+        let (alive, watched) = mpsc::channel::<()>();
+        let watch = Self { address: address.to_owned(), lost: Lost::default(), _alive: alive };
+        let lost = watch.lost();
+        thread::spawn(move || {
+            let (mut heard, mut unanswered) = (Instant::now(), 0);
+            while watched.recv_timeout(PAUSE.min(timeout)) == Err(RecvTimeoutError::Timeout) {
+                if sign_of_life(&server, patience).is_ok() {
+                    (heard, unanswered) = (Instant::now(), 0);
+                    continue;
+                }
+                unanswered += 1;
+                if unanswered > 1 && heard.elapsed() >= timeout {
+                    return lost.set();
+                }
+            }
+        });
+        Ok(watch)
+    }
+
+    pub(super) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whether the server is lost, shared with those who wait for it.
+    pub(super) fn lost(&self) -> Lost {
+        self.lost.clone()
+    }
+}
+
+/// The address of a host that answers, or why there is none.
+fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
+    let addresses = address.to_socket_addrs().map_err(|error| format!("the host is not known ({error})"))?;
+    let mut last = None;
+    for server in addresses {
+        match sign_of_life(&server, patience) {
+            Ok(()) => return Ok(server),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(match last {
+        None => "the host has no address".to_owned(),
+        Some(error) => match error.kind() {
+            ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                format!("there was no answer for {} s", patience.as_secs_f64())
+            }
+            ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
+            _ => error.to_string(),
+        },
+    })
+}
+
+fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
+    let mut stream = TcpStream::connect_timeout(server, patience)?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.write_all(QUESTION)?;
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK);
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut [0; 1]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => return Ok(()),
+            // Whoever suspends this program interrupts it here, and the answer may have come meanwhile.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    /// Says when it is dropped.
+    struct Counter(u32, Arc<AtomicBool>);
+
+    impl Drop for Counter {
+        fn drop(&mut self) {
+            self.1.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn counting() -> (Caller<Counter>, Lost, Arc<AtomicBool>) {
+        let (lost, dropped) = (Lost::default(), Arc::new(AtomicBool::new(false)));
+        let counter = Counter(0, Arc::clone(&dropped));
+        (Caller::until(Losses::one(&lost), || Ok(counter)).unwrap(), lost, dropped)
+    }
+
+    fn count(caller: &Caller<Counter>) -> Result<u32, EngineError> {
+        caller.call(|counter| {
+            counter.0 += 1;
+            Ok(counter.0)
+        })
+    }
+
+    fn refused() -> EngineError {
+        EngineError::DeviceRefused { message: "no".to_owned() }
+    }
+
+    #[test]
+    fn calls_are_made_in_their_order_and_errors_end_nothing() {
+        let (caller, _, dropped) = counting();
+        assert_eq!(count(&caller).unwrap(), 1);
+        let error = caller.call(|_| Err::<(), _>(refused())).unwrap_err();
+        assert!(matches!(error, EngineError::DeviceRefused { .. }));
+        assert_eq!(count(&caller).unwrap(), 2);
+        drop(caller);
+        assert!(dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn what_cannot_be_opened_says_why() {
+        let error = Caller::until(Losses::one(&Lost::default()), || Err::<u32, _>(refused())).err().unwrap();
+        assert!(matches!(error, EngineError::DeviceRefused { .. }));
+    }
+
+    #[test]
+    fn a_call_that_never_returns_is_given_up_when_the_server_is_lost_and_what_it_uses_is_left_alone() {
+        let (caller, lost, dropped) = counting();
+        let (_never, silence) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        thread::spawn(move || {
+            begins.recv().unwrap();
+            lost.set();
+        });
+        let hangs = caller.call(move |_| {
+            begun.send(()).unwrap();
+            silence.recv().map_err(|_| refused())
+        });
+        assert!(matches!(hangs, Err(EngineError::LinkLost)));
+        assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_call_that_finds_the_link_broken_is_the_last() {
+        let (caller, lost, dropped) = counting();
+        assert!(matches!(caller.call(|_| Err::<(), _>(EngineError::LinkLost)), Err(EngineError::LinkLost)));
+        assert!(lost.is_known());
+        assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_call_that_panics_is_the_last() {
+        let (caller, _, dropped) = counting();
+        let broken = caller.call(|_| -> Result<(), EngineError> { panic!("a call that panics, as this test wants") });
+        assert!(matches!(broken, Err(EngineError::Panicked { .. })));
+        assert!(matches!(count(&caller), Err(EngineError::Panicked { .. })));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn of_several_servers_the_lost_one_is_named_whoever_noticed_it() {
+        let second = Lost::default();
+        let losses = Losses(vec![("a:1".to_owned(), Lost::default()), ("b:2".to_owned(), second.clone())]);
+        assert!(losses.error().is_none());
+        losses.note(&EngineError::DeviceRefused { message: "no".to_owned() });
+        assert!(losses.error().is_none());
+        second.set();
+        let text = losses.error().map(|error| error.to_string()).unwrap_or_default();
+        assert!(text.starts_with("device 2 of 2 (b:2): the link to the remote device broke"), "{text}");
+
+        let noticed = Losses(vec![("a:1".to_owned(), Lost::default()), ("b:2".to_owned(), Lost::default())]);
+        noticed.note(&losses.error().unwrap());
+        assert_eq!(noticed.error().map(|error| error.to_string()), Some(text));
+    }
+
+    #[test]
+    fn of_a_single_server_nobody_has_to_be_told_which_it_was() {
+        let lost = Lost::default();
+        let losses = Losses::one(&lost);
+        losses.note(&EngineError::LinkLost);
+        assert!(lost.is_known() && matches!(losses.error(), Some(EngineError::LinkLost)));
+    }
+
+    const TIMEOUT: Duration = Duration::from_secs(1);
+
+    /// Answers the first questions, and no others, for as long as the listener lives.
+    fn answering(questions: usize) -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let answering = listener.try_clone().unwrap();
+        thread::spawn(move || {
+            for _ in 0..questions {
+                let (mut stream, _) = answering.accept().unwrap();
+                stream.read_exact(&mut [0; QUESTION.len()]).unwrap();
+                stream.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap();
+            }
+        });
+        (listener, address)
+    }
+
+    /// How long after its first answer a server was lost.
+    fn time_until_lost(address: &str, then: impl FnOnce()) -> Duration {
+        let begun = Instant::now();
+        let watch = Watch::begin(address, TIMEOUT).unwrap();
+        then();
+        while !watch.lost().is_known() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
+            thread::sleep(Duration::from_millis(10));
+        }
+        begun.elapsed()
+    }
+
+    #[test]
+    fn a_server_that_falls_silent_is_lost_after_the_timeout_and_each_answer_begins_it_anew() {
+        let (_silent, address) = answering(3);
+        // Between two questions there is a pause as long as the timeout.
+        let silent = time_until_lost(&address, || {});
+        assert!(silent >= 3 * TIMEOUT, "{silent:?}");
+    }
+
+    #[test]
+    fn a_server_that_is_gone_is_lost_even_where_its_host_says_so() {
+        let (listener, address) = answering(1);
+        let gone = time_until_lost(&address, || drop(listener));
+        assert!(gone >= TIMEOUT, "{gone:?}");
     }
 }

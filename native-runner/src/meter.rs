@@ -1,26 +1,20 @@
 //! What a run takes from the machine while it trains.
 
-mod gpu;
-mod io_wait;
-mod nvml;
-mod rapl;
 mod sensors;
-mod sysfs_gpu;
-mod thinning;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc;
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;
-use engine::{Backend, KNOWN_BACKENDS, ResourceMeter};
+use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use io_wait::MachineTime;
-use sensors::Sensors;
-use thinning::Thinning;
+use crate::meter::sensors::{MachineTime, Sensors};
 
 /// The machine is looked at so often, on a thread of its own, so that long windows are sampled inside too. One look reads a
 /// few small files, and asks NVIDIA's library where there is one: too little to show in a figure.
@@ -179,6 +173,87 @@ impl ProcessorTime {
     }
 }
 
+/// Keeps a bounded number of samples that lie evenly in time, however many come: when it is full, every second one goes,
+/// and from then on as many are passed over.
+pub(super) struct Thinning {
+    kept: Vec<ResourceSample>,
+    most: usize,
+    /// Of so many samples that come, one is kept.
+    every: usize,
+    seen: usize,
+}
+
+impl Thinning {
+    /// `most` is at least two: the first and the last are always kept.
+    pub(super) fn new(most: usize) -> Self {
+        Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
+    }
+
+    pub(super) fn add(&mut self, sample: ResourceSample) {
+        let wanted = self.seen.is_multiple_of(self.every);
+        self.seen += 1;
+        if !wanted {
+            return;
+        }
+        // One place is for the last sample.
+        if self.kept.len() + 1 >= self.most {
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every *= 2;
+            if !(self.seen - 1).is_multiple_of(self.every) {
+                return;
+            }
+        }
+        self.kept.push(sample);
+    }
+
+    /// Adds the last sample, wherever it lies.
+    pub(super) fn end(&mut self, sample: ResourceSample) {
+        self.kept.push(sample);
+    }
+
+    pub(super) fn kept(self) -> Vec<ResourceSample> {
+        self.kept
+    }
+}
+
+/// The operating system's monotonic clock.
+pub(crate) struct MonotonicClock(Instant);
+
+impl MonotonicClock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Processor time of this program, all threads together: other programs do not make it run.
+#[cfg(feature = "wgsl")]
+pub(crate) struct ProcessorClock(());
+
+#[cfg(feature = "wgsl")]
+impl ProcessorClock {
+    /// `None` where the platform does not tell.
+    pub(crate) fn new() -> Option<Self> {
+        ProcessorTime::now().map(|_| Self(()))
+    }
+}
+
+#[cfg(feature = "wgsl")]
+impl Clock for ProcessorClock {
+    fn now_seconds(&self) -> f64 {
+        ProcessorTime::now().map_or(0.0, |time| time.user_seconds + time.system_seconds)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,7 +311,7 @@ mod tests {
     #[test]
     fn sensors_serve_one_workload_after_the_other_from_zero() {
         let root = tempfile::tempdir().unwrap();
-        rapl::tests::package(root.path(), 0, "package-0", 5_000_000);
+        sensors::tests::package(root.path(), 0, "package-0", 5_000_000);
         let mut meter = MachineMeter {
             root: root.path().to_owned(),
             sensors: Sensors::of_the_processor(root.path()),
@@ -254,6 +329,32 @@ mod tests {
             assert!(found.samples.windows(2).all(|pair| pair[0].seconds < pair[1].seconds), "{found:?}");
             assert_eq!(found.energy_source, Some(results::EnergySource::ProcessorCounter));
             assert_eq!(found.machine_io_wait_percent, None, "this tree has no /proc/stat");
+        }
+    }
+
+    fn thinned(count: u32, most: usize) -> Vec<f64> {
+        let sample = |number: u32| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
+        let mut thinning = Thinning::new(most);
+        (0..count - 1).for_each(|number| thinning.add(sample(number)));
+        thinning.end(sample(count - 1));
+        thinning.kept().iter().map(|sample| sample.seconds).collect()
+    }
+
+    #[test]
+    fn few_samples_are_all_kept() {
+        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(thinned(2, 8), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn of_many_a_bounded_number_is_kept_evenly_with_the_first_and_the_last() {
+        for count in [9, 15, 100, 1000, 12_345] {
+            let kept = thinned(count, 8);
+            assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");
+            assert_eq!((kept[0], kept.last().copied()), (0.0, Some(f64::from(count - 1))));
+            let gap = kept[1] - kept[0];
+            let evenly = &kept[..kept.len() - 1];
+            assert!(evenly.windows(2).all(|pair| pair[1] - pair[0] == gap), "{count}: {kept:?}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
 use results::{RunRecord, SCHEMA_VERSION};
@@ -38,9 +39,6 @@ pub(crate) struct Found {
 }
 
 /// The single record of a file.
-///
-/// # Errors
-/// The file cannot be read, or is no record of a layout that this program knows.
 pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
     let source = Source::read(path)?;
     let record: RunRecord = source.parse()?;
@@ -49,9 +47,6 @@ pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
 }
 
 /// The records at `path`: those of a file, of every `.json` file below a folder, or of standard input.
-///
-/// # Errors
-/// Something cannot be read, a file that was named holds no records, or one of a folder holds damaged ones.
 pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
     let mut found = Found::default();
     if !path.is_dir() {

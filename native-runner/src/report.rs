@@ -1,22 +1,18 @@
 //! The end of a run as a person reads it: figures, warnings, verdict.
 
-mod resources;
-mod waiting;
-
 use console::Style;
-use results::{ColdStart, Correctness, FailureCause, Outcome, RunRecord, WorkloadRecord, metrics_of, obstacle};
+use results::statistics::median;
+use results::{
+    ColdStart, Correctness, FailureCause, Outcome, ResourceSample, RunRecord, WorkloadRecord, metrics_of, obstacle,
+};
 
 use crate::failure::Failure;
-use crate::figures::figure;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::figures::{figure, mebibytes};
+use crate::screen::{Column, Screen, Table};
 
 const NONE: &str = "–";
 
 /// Shows every figure of the record, its warnings and a verdict.
-///
-/// # Errors
-/// The screen cannot be written to.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let lines = figures(record).lines(screen, screen.width());
     if !lines.is_empty() {
@@ -32,15 +28,15 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
         screen.prose(&format!("{title}  "), &start, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Resources");
-    for used in record.workloads.iter().filter_map(resources::in_words) {
+    for used in record.workloads.iter().filter_map(resources_text) {
         screen.prose(&format!("{title}   "), &used, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Devices");
-    for told in record.workloads.iter().filter_map(waiting::communication) {
+    for told in record.workloads.iter().filter_map(communication_text) {
         screen.prose(&format!("{title}     "), &told, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Input");
-    for brought in record.workloads.iter().filter_map(waiting::input) {
+    for brought in record.workloads.iter().filter_map(input_text) {
         screen.prose(&format!("{title}       "), &brought, 12)?;
     }
     if !record.warnings.is_empty() {
@@ -224,6 +220,67 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
         reasons.push("no leaderboard gave the seed".to_owned());
     }
     reasons
+}
+
+/// What a workload took of its machine, each part that is known; `None` where nothing is.
+fn resources_text(record: &WorkloadRecord) -> Option<String> {
+    let resources = &record.resources;
+    let mut parts = Vec::new();
+    parts.extend(resources.cpu_user_percent.map(|percent| format!("processor {percent:.0} % in user mode")));
+    parts.extend(resources.cpu_system_percent.map(|percent| format!("{percent:.0} % in system mode")));
+    parts.extend(resources.machine_io_wait_percent.map(|percent| format!("machine waiting for discs {percent:.0} %")));
+    parts.extend(
+        resources.resident_memory_average_bytes.zip(resources.resident_memory_maximum_bytes).map(
+            |(average, maximum)| format!("memory {} on average, {} at most", mebibytes(average), mebibytes(maximum)),
+        ),
+    );
+    let usual = |value: fn(&ResourceSample) -> Option<f64>| {
+        median(&resources.samples.iter().filter_map(value).collect::<Vec<_>>())
+    };
+    parts.extend(usual(|of| of.gpu_busy_percent).map(|percent| format!("GPU busy {percent:.0} %")));
+    let gpu_memory = resources.samples.iter().filter_map(|sample| sample.gpu_memory_bytes).max();
+    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} at most", mebibytes(bytes))));
+    parts.extend(usual(|of| of.gpu_power_watts).map(|watts| format!("{watts:.0} W")));
+    parts.extend(usual(|of| of.gpu_clock_hertz).map(|hertz| format!("{:.0} MHz", hertz / 1e6)));
+    parts.extend(usual(|of| of.gpu_temperature_celsius).map(|degrees| format!("{degrees:.0} °C")));
+    (!parts.is_empty()).then(|| format!("{}: {}", record.workload, parts.join(" · ")))
+}
+
+/// How much of the training several devices waited for what they told each other; `None` of one device.
+fn communication_text(record: &WorkloadRecord) -> Option<String> {
+    let told = record.communication?;
+    let seconds = |seconds| figure("training_seconds", seconds);
+    Some(format!(
+        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {}{} · {} MiB \
+         in {} exchanges",
+        record.workload,
+        told.devices,
+        seconds(told.seconds()),
+        100.0 * record.communication_share()?,
+        seconds(told.reading_seconds),
+        seconds(told.summing_seconds),
+        seconds(told.writing_seconds),
+        told.overlapped.map(|of| format!("; {} more while they computed", seconds(of.seconds()))).unwrap_or_default(),
+        told.bytes >> 20,
+        told.exchanges,
+    ))
+}
+
+/// How much of the training the device waited for its batches; `None` where the data set lies on it.
+fn input_text(record: &WorkloadRecord) -> Option<String> {
+    let brought = record.input?;
+    let seconds = |seconds| figure("training_seconds", seconds);
+    Some(format!(
+        "{}: {} · waited {} ({:.1} % of the timed training): preparing {}, uploading {} · {} MiB in {} batches",
+        record.workload,
+        brought.mode.text(),
+        seconds(brought.waiting_seconds),
+        100.0 * record.input_share()?,
+        seconds(brought.preparing_seconds),
+        seconds(brought.uploading_seconds),
+        brought.bytes >> 20,
+        brought.batches,
+    ))
 }
 
 #[cfg(test)]

@@ -5,23 +5,21 @@ use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefi
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, Warning};
 
-use super::compare::compare;
-use super::selection::{find_suite, workloads};
-use super::submission::{Submission, keep, refused};
-use crate::battery;
-use crate::cli::{BenchmarkArgs, JsonTarget};
-use crate::clock::MonotonicClock;
+use crate::cli::BenchmarkArgs;
+use crate::commands::compare::compare;
+use crate::commands::selection::{find_suite, workloads};
+use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
-use crate::interrupt::{self, Interrupt};
-use crate::json_output::{deliver, to_json};
-use crate::leaderboard::LeaderboardWitness;
-use crate::meter::MachineMeter;
+use crate::interrupt::Interrupt;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::leaderboard::witness::LeaderboardWitness;
+use crate::machine::provenance;
+use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::RunProgress;
-use crate::provenance::provenance;
-use crate::report;
 use crate::screen::Screen;
+use crate::{interrupt, machine, report};
 
 /// Runs a suite, shows its figures, and keeps and uploads the record as asked. Several back ends or seeds are compared.
 ///
@@ -71,7 +69,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 
     let interrupt = Interrupt::default();
     let request = request(arguments, suite, workloads, &seed);
-    let on_battery = battery::is_discharging();
+    let on_battery = machine::is_discharging();
     let mut witness = submission
         .as_ref()
         .zip(seed.registration.clone())
@@ -87,7 +85,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
     drop(backend);
-    if on_battery || battery::is_discharging() {
+    if on_battery || machine::is_discharging() {
         record.warnings.push(Warning::OnBattery);
     }
     if submission.is_some() && seed.registration.is_none() {

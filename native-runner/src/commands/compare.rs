@@ -8,24 +8,24 @@ use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, Observer, RunRequest, Stopped, SuiteDefinition,
     Workload,
 };
-use results::comparison::{Comparison, Contender};
-use results::{Outcome, Provenance, RunRecord};
+use results::comparison::{Comparison, Contender, Refused};
+use results::{FailureCause, Outcome, Provenance, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
 
-use super::compare_findings::Findings;
-use super::compare_table::{show, show_legend, show_warnings};
-use super::contenders::{self, ALL, Unavailable, devices};
-use super::selection::{find_suite, workloads};
-use crate::cli::{BenchmarkArgs, JsonTarget};
-use crate::clock::MonotonicClock;
+use crate::cli::{ALL, BenchmarkArgs};
+use crate::commands::compare_table::{show, show_legend, show_warnings};
+use crate::commands::contenders;
+use crate::commands::contenders::{Unavailable, devices};
+use crate::commands::selection::{find_suite, workloads};
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::{cannot_write, deliver, to_json};
-use crate::meter::MachineMeter;
+use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
+use crate::machine::provenance;
+use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::RunProgress;
-use crate::provenance::provenance;
+use crate::report;
 use crate::screen::Screen;
 
 /// Version of the layout of what `--json` writes.
@@ -165,9 +165,6 @@ impl Contest<'_> {
     }
 
     /// Trains everything in turn. Each record is written as soon as it is there.
-    ///
-    /// # Errors
-    /// A record cannot be written. What a back end cannot do is in the findings.
     fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
@@ -293,8 +290,104 @@ fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
     format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
 }
 
+/// What the runs brought.
+#[derive(Default)]
+pub(super) struct Findings {
+    /// Each with a single workload.
+    pub(super) records: Vec<RunRecord>,
+    given_up: Vec<GivenUp>,
+    pub(super) cancelled: bool,
+}
+
+/// A workload that a back end cannot train, so that further seeds are not tried.
+struct GivenUp {
+    workload: &'static str,
+    refused: Refused,
+    /// Absent where the reason is that of a workload before.
+    failure: Option<Failure>,
+}
+
+impl Findings {
+    pub(super) fn add(&mut self, record: RunRecord) {
+        self.cancelled |= report::was_cancelled(&record);
+        self.records.push(record);
+    }
+
+    /// Notes that `contender` trains none of the workloads, because of what happened with the first of them.
+    pub(super) fn give_up(
+        &mut self,
+        workloads: impl Iterator<Item = &'static str>,
+        contender: &Contender,
+        failure: impl Into<Failure>,
+    ) {
+        let failure = failure.into();
+        let reason = failure.to_string();
+        let mut failure = Some(failure);
+        self.given_up.extend(workloads.map(|workload| GivenUp {
+            workload,
+            refused: Refused { contender: contender.clone(), reason: reason.clone() },
+            failure: failure.take(),
+        }));
+    }
+
+    pub(super) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
+        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
+        given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
+    }
+
+    /// Whether it computed something else than the reference, so that no figure of it would count.
+    pub(super) fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
+        let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
+        let mut runs = own.flat_map(|record| &record.workloads);
+        runs.any(|run| {
+            let same = run.workload == workload && run.settings.precision == contender.precision;
+            same && run.outcome == Outcome::Incorrect
+        })
+    }
+
+    pub(super) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
+        self.records.iter().flat_map(|record| &record.workloads).filter(move |workload| workload.workload == name)
+    }
+
+    pub(super) fn comparison(&self, workload: &str) -> Comparison {
+        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
+        let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
+        comparison::compare(workload, &self.records, &refused)
+    }
+
+    /// Why there is no record at all.
+    pub(super) fn into_failure(self) -> Failure {
+        let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
+        failure.unwrap_or(Failure::Cancelled { kept: false })
+    }
+
+    pub(super) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+        let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
+        if !wrong.is_empty() {
+            return Err(Failure::WrongResults(wrong.join("; ")));
+        }
+        if self.cancelled {
+            return Err(Failure::Cancelled { kept });
+        }
+        let failed = |given_up: &GivenUp| {
+            let failure = given_up.failure.as_ref()?;
+            let is_answer = matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+            (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
+        };
+        let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
+        if failed.is_empty() { Ok(()) } else { Err(Failure::NotMeasured(failed.join("; "))) }
+    }
+}
+
+/// What went wrong in a run, and on which back end.
+fn wrong(record: &RunRecord) -> Option<String> {
+    let sentence = record.workloads.iter().find_map(report::wrong)?;
+    Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
+}
+
 #[cfg(test)]
 mod tests {
+    use engine::EngineError;
     use results::Precision;
 
     use super::*;
@@ -303,5 +396,32 @@ mod tests {
     fn a_file_is_named_after_what_tells_its_record_from_others() {
         let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
         assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
+    }
+
+    fn wgsl() -> Contender {
+        Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }
+    }
+
+    #[test]
+    fn a_lost_device_is_given_up_for_all_later_workloads_and_fails_the_command_once() {
+        let mut findings = Findings::default();
+        let lost = EngineError::DeviceLost { message: "gone".to_owned() };
+        findings.give_up(["one", "two"].into_iter(), &wgsl(), lost);
+        assert!(findings.refused("two", &wgsl()).is_some_and(|refused| refused.reason.contains("gone")));
+        assert!(findings.refused("zero", &wgsl()).is_none());
+        let failure = findings.conclude(true).unwrap_err();
+        assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));
+        assert_eq!(findings.into_failure().exit_code(), 4);
+    }
+
+    #[test]
+    fn what_does_not_fit_is_an_answer_unless_it_is_the_only_one() {
+        let mut findings = Findings::default();
+        let sentence = "it needs 2 bytes, and this device allows 1".to_owned();
+        let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
+        findings.give_up(["one"].into_iter(), &wgsl(), failure);
+        assert!(findings.conclude(true).is_ok());
+        assert_eq!(findings.comparison("one").rows.len(), 1);
+        assert_eq!(findings.into_failure().exit_code(), 4);
     }
 }

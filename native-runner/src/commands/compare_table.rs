@@ -6,17 +6,13 @@ use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
-use super::framework::burn_lines;
+use crate::commands::framework::burn_lines;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::screen::{Column, Screen, Table};
 
 pub(super) const NONE: &str = "–";
 
 /// Shows the figures of one workload, why some have none, and whether the accuracies agree.
-///
-/// # Errors
-/// The screen cannot be written to.
 pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &comparison.workload);
@@ -41,9 +37,6 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
 }
 
 /// Says once how the framework was set, and what the columns are.
-///
-/// # Errors
-/// The screen cannot be written to.
 pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
@@ -66,9 +59,6 @@ pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
 }
 
 /// Shows the warnings of all runs, each kind once for a back end and workload.
-///
-/// # Errors
-/// Standard error cannot be written to.
 pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {

@@ -7,11 +7,11 @@ use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-pub(super) use crate::cli::ALL;
+use crate::cli::ALL;
 use crate::cli::PlaceArgs;
-use crate::clock::MonotonicClock;
 use crate::device;
 use crate::failure::Failure;
+use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
 /// Back ends that are ready to compute.
@@ -27,9 +27,6 @@ pub(super) struct Unavailable {
 /// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
 /// may be missing, which is reported on standard error; what is named itself may not, nor a remote device with an
 /// address.
-///
-/// # Errors
-/// A back end that was named and cannot be used; and nothing that fits the adapter that was asked for.
 pub(super) fn open(
     names: &[&str],
     precisions: &[Precision],
@@ -129,9 +126,6 @@ fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
 
 /// What the choice of an adapter means to the back end named `name` beside all that are `named`: the same device for
 /// every back end that has any to choose among, whatever counts them.
-///
-/// # Errors
-/// An index that means another device to this back end than to the others.
 fn choice_beside(
     named: &[&str],
     name: &str,

@@ -1,14 +1,19 @@
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory, Subcommand};
+use clap_complete::Shell;
 use clap_mangen::Man;
+use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, Origin};
 
-use crate::cli::{Cli, CompletionsArgs, ManualArgs};
+use crate::cli::{Cli, DataArgs};
+use crate::data_folder;
+use crate::data_folder::place_to_fetch_to;
 use crate::failure::Failure;
-use crate::json_output::cannot_write;
-use crate::screen::Screen;
+use crate::json_output::{cannot_write, replace};
+use crate::leaderboard::{Address, Leaderboard};
+use crate::screen::{Screen, did_you_mean};
 
 /// Prints what a shell needs to complete our words.
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
@@ -54,4 +59,104 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
         page.extend_from_slice(b".fi\n");
     }
     Ok(page)
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Installation {
+    /// Fetch data sets, and verify every byte
+    FetchData(FetchDataArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Manual(ManualArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchDataArgs {
+    /// Leaderboard to fetch from, which has to serve them [default: npm's registry, which has the published originals]
+    #[arg(long = "from", value_name = "URL")]
+    pub(crate) leaderboard: Option<Address>,
+    /// Write the compressed twin of each file as well, which a server sends to browsers
+    #[arg(long, conflicts_with = "leaderboard")]
+    pub(crate) compressed: bool,
+    /// Sets to fetch, such as `mnist` [default: all]
+    #[arg(value_name = "SET")]
+    pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell to complete for
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManualArgs {
+    /// Folder to write the pages to, that of each subcommand as well, instead of printing the first
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Seconds for one file: 150 MB over half a megabit a second.
+const PATIENCE_SECONDS: f64 = 3600.0;
+
+/// Fetches the data sets that are not there: the published originals, or the finished files from a leaderboard. What
+/// comes out is held to the registered SHA-256 sums, so that it does not matter whose leaderboard it is.
+pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
+    let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
+    let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
+    if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Failure::Usage(format!(
+            "there is no data set {unknown} to fetch; there are {}{}",
+            known.join(", "),
+            did_you_mean(unknown, known.iter().copied())
+        )));
+    }
+    let folder = arguments.data.folder.clone().unwrap_or_else(place_to_fetch_to);
+    fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;
+    let wanted = |name: &str| arguments.sets.is_empty() || arguments.sets.iter().any(|set| set == name);
+    let Some(address) = &arguments.leaderboard else {
+        let sets: Vec<&str> = known.into_iter().filter(|name| wanted(name)).collect();
+        data_folder::make(&sets, &folder, arguments.compressed)?;
+        return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
+    };
+    let leaderboard = Leaderboard::new(address.clone(), PATIENCE_SECONDS);
+    for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
+        let Origin::Files { train, test } = &definition.origin else { continue };
+        if is_good(definition, &folder) {
+            Screen::Error.line(&format!("{} is in {} already.", definition.name, folder.display()))?;
+            continue;
+        }
+        fetch(&leaderboard, definition, [train, test], &folder)?;
+    }
+    Ok(())
+}
+
+fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
+    let Some(files) = definition.file_names() else { return false };
+    let [train, test] = files.map(|name| fs::read(folder.join(name)));
+    match (train, test) {
+        (Ok(train), Ok(test)) => DataSet::from_files(definition, train, test).is_ok(),
+        _ => false,
+    }
+}
+
+fn fetch(
+    leaderboard: &Leaderboard,
+    definition: &'static DataSetDefinition,
+    files: [&DataFile; 2],
+    folder: &Path,
+) -> Result<(), Failure> {
+    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
+    let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
+    let (train, test) = (train?, test?);
+    DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
+    for (file, content) in files.iter().zip([train, test]) {
+        replace(&folder.join(&file.file), &content)?;
+    }
+    Ok(())
 }

@@ -5,12 +5,12 @@ use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOAD
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{DataSetsArgs, JsonTarget, ListArgs, WorkloadsArgs};
-use crate::clock::MonotonicClock;
+use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
 use crate::data_folder::{Availability, DataFolder};
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::json_output::to_json;
+use crate::json_output::{JsonTarget, to_json};
+use crate::meter::MonotonicClock;
 use crate::program::READY;
 use crate::screen::Screen;
 use crate::workload_file;
@@ -91,7 +91,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     }
 
     if arguments.schema {
-        return print_json(&workload_file::schema());
+        return print_json(&workload_file::definition::schema());
     }
     let workloads = if arguments.files.is_empty() {
         WORKLOADS.iter().map(|make| make()).collect()

@@ -1,9 +1,10 @@
 //! Other programs, which may crash, hang or say too much.
 
-use std::io::{self, Read};
+use std::io::Read;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 /// An answer is much shorter; what goes on and on is cut.
 const LONGEST_BYTES: u64 = 1 << 20;

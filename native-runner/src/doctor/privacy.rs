@@ -5,8 +5,7 @@ use std::env;
 use serde_json::Value;
 use sysinfo::System;
 
-use super::report::{Report, Section};
-use super::{Finding, Verdict};
+use crate::doctor::{Finding, Report, Section, Verdict};
 
 /// Shorter names are parts of too many words, and tell as little.
 const SHORTEST_NAME: usize = 3;

@@ -1,4 +1,5 @@
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use futures_channel::oneshot;
 use results::Beacon;
 use results::api::{CommitSegment, CommittedSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
 
-use super::{Leaderboard, LeaderboardError, to_body};
+use crate::leaderboard::{Leaderboard, LeaderboardError, to_body};
 
 /// Longest wait for the answer to a hash. It is short, so that a dead connection is noticed soon.
 const HASH_TIMEOUT_SECONDS: f64 = 10.0;

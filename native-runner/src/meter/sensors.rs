@@ -1,13 +1,11 @@
 //! What can be asked of this machine, all together.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
-
-use super::gpu::Gpu;
-use super::nvml::NvmlGpu;
-use super::rapl::Rapl;
-use super::sysfs_gpu::SysfsGpu;
 
 /// Something of the machine that tells of itself. What it cannot tell it leaves absent.
 pub(super) trait Sensor: Send {
@@ -75,16 +73,523 @@ impl Sensors {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::super::{rapl, sysfs_gpu};
+/// How the system knows a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Gpu {
+    pub(super) vendor: u32,
+    pub(super) device: u32,
+    /// Such as `0000:01:00.0`, where the driver tells.
+    pub(super) pci_bus_id: Option<String>,
+}
+
+impl Gpu {
+    /// The GPU of this adapter, where only one can be it.
+    #[cfg(feature = "wgsl")]
+    pub(super) fn of(adapter: &Adapter) -> Option<Self> {
+        if adapter.software || adapter.api == "CPU" {
+            return None;
+        }
+        let listed = pollster::block_on(engine::backends::wgsl::details());
+        let of_name = listed.into_iter().filter(|of| of.adapter.name == adapter.name && !of.adapter.software);
+        only(of_name.map(|of| {
+            let identity = of.identity;
+            Self { vendor: identity.vendor, device: identity.device, pci_bus_id: identity.pci_bus_id }
+        }))
+    }
+
+    #[cfg(not(feature = "wgsl"))]
+    pub(super) fn of(_: &Adapter) -> Option<Self> {
+        None
+    }
+
+    /// Whether this place of the bus is its own. Forms of it differ in letters and in zeros of the domain.
+    pub(super) fn is_at(&self, place: &str) -> bool {
+        self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
+    }
+}
+
+/// A GPU that is listed through several interfaces is one; two of the same model cannot be told apart by their names.
+fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
+    let mut found: Vec<Gpu> = Vec::new();
+    for gpu in listed {
+        match found.iter_mut().find(|other| is_same(other, &gpu)) {
+            Some(other) => other.pci_bus_id = other.pci_bus_id.take().or(gpu.pci_bus_id),
+            None => found.push(gpu),
+        }
+    }
+    let gpu = found.pop()?;
+    found.is_empty().then_some(gpu)
+}
+
+/// One interface may tell the place, and another not.
+fn is_same(one: &Gpu, other: &Gpu) -> bool {
+    let places = one.pci_bus_id.as_deref().zip(other.pci_bus_id.as_deref());
+    (one.vendor, one.device) == (other.vendor, other.device) && places.is_none_or(|(a, b)| short(a) == short(b))
+}
+
+fn short(place: &str) -> String {
+    place.trim_start_matches('0').to_ascii_lowercase()
+}
+
+/// What the cores of the whole machine did since it was started, in the kernel's ticks.
+pub(super) struct MachineTime {
+    cores: u32,
+    all: u64,
+    waiting: u64,
+}
+
+impl MachineTime {
+    /// `None` where the platform does not tell.
+    pub(super) fn now(root: &Path) -> Option<Self> {
+        Self::read(&fs::read_to_string(root.join("proc/stat")).ok()?)
+    }
+
+    /// The first line sums up those of the cores, which follow. Of its numbers the fifth is waiting for input and output;
+    /// those after the eighth are counted in the first already.
+    fn read(text: &str) -> Option<Self> {
+        let numbers: Vec<u64> =
+            text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        let cores = text.lines().skip(1).take_while(|line| line.starts_with("cpu")).count();
+        Some(Self {
+            cores: u32::try_from(cores).ok().filter(|cores| *cores > 0)?,
+            all: numbers.iter().take(8).sum(),
+            waiting: *numbers.get(4)?,
+        })
+    }
+
+    /// In percent of one core. The kernel says itself that this number may fall: then nothing is known.
+    pub(super) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
+        let waiting = self.waiting.checked_sub(before.waiting)?;
+        let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;
+        Some(100.0 * f64::from(self.cores) * waiting as f64 / all as f64)
+    }
+}
+
+const NVIDIA: u32 = 0x10de;
+
+/// One GPU as NVML knows it.
+pub(super) struct NvmlGpu {
+    nvml: Nvml,
+    index: u32,
+    /// What the counter of energy said at first.
+    first_millijoules: Option<u64>,
+}
+
+impl NvmlGpu {
+    /// The only one that can be this GPU; `None` where there is no such library.
+    pub(super) fn find(gpu: &Gpu) -> Option<Self> {
+        if gpu.vendor != NVIDIA {
+            return None;
+        }
+        let nvml = Nvml::init().ok()?;
+        let is_it = |index: &u32| {
+            let found = nvml.device_by_index(*index).and_then(|device| device.pci_info());
+            found.is_ok_and(|pci| match gpu.pci_bus_id {
+                Some(_) => gpu.is_at(&pci.bus_id),
+                None => pci.pci_device_id == (gpu.device << 16) | gpu.vendor,
+            })
+        };
+        let mut fitting: Vec<u32> = (0..nvml.device_count().ok()?).filter(is_it).collect();
+        let index = fitting.pop().filter(|_| fitting.is_empty())?;
+        Some(Self { nvml, index, first_millijoules: None })
+    }
+
+    fn device(&self) -> Option<Device<'_>> {
+        self.nvml.device_by_index(self.index).ok()
+    }
+}
+
+impl Sensor for NvmlGpu {
+    fn begin(&mut self) {
+        self.first_millijoules = self.device().and_then(|device| device.total_energy_consumption().ok());
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        let Some(device) = self.device() else { return };
+        sample.gpu_busy_percent = device.utilization_rates().ok().map(|rates| f64::from(rates.gpu));
+        sample.gpu_memory_bytes = device.memory_info().ok().map(|memory| memory.used);
+        sample.gpu_power_watts = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
+        let used = device.total_energy_consumption().ok().zip(self.first_millijoules);
+        sample.gpu_energy_joules = used.and_then(|(now, first)| Some(now.checked_sub(first)? as f64 / 1e3));
+        sample.gpu_clock_hertz = device.clock_info(Clock::SM).ok().map(|megahertz| f64::from(megahertz) * 1e6);
+        sample.gpu_temperature_celsius = device.temperature(TemperatureSensor::Gpu).ok().map(f64::from);
+    }
+}
+
+/// All packages of the machine. Once one of them has not told, the sum is not known any more.
+pub(super) struct Rapl {
+    packages: Vec<Package>,
+    broken: bool,
+}
+
+struct Package {
+    folder: PathBuf,
+    /// The counter begins again after this, where that is known.
+    range_microjoules: Option<u64>,
+    last_microjoules: u64,
+    used_microjoules: u64,
+}
+
+impl Rapl {
+    /// `None` where there is none, or where this user must not read it.
+    pub(super) fn find(root: &Path) -> Option<Self> {
+        let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
+        let mut packages = Vec::new();
+        for folder in folders.map(|entry| entry.path()) {
+            // Parts of a package have two colons, and `psys` is the whole board.
+            let is_package = fs::read_to_string(folder.join("name")).is_ok_and(|name| name.starts_with("package-"));
+            if is_package {
+                let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
+                let last_microjoules = read_whole(&folder.join("energy_uj"))?;
+                packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
+            }
+        }
+        (!packages.is_empty()).then_some(Self { packages, broken: false })
+    }
+}
+
+impl Sensor for Rapl {
+    fn begin(&mut self) {
+        self.broken = false;
+        for package in &mut self.packages {
+            package.used_microjoules = 0;
+            match read_whole(&package.folder.join("energy_uj")) {
+                Some(microjoules) => package.last_microjoules = microjoules,
+                None => self.broken = true,
+            }
+        }
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        self.broken |= self.packages.iter_mut().any(|package| package.count().is_none());
+        if !self.broken {
+            let used: u64 = self.packages.iter().map(|package| package.used_microjoules).sum();
+            sample.processor_energy_joules = Some(used as f64 / 1e6);
+        }
+    }
+}
+
+impl Package {
+    /// `None` where it does not tell, or where nobody knows how far it counted before it began again.
+    fn count(&mut self) -> Option<()> {
+        let now = read_whole(&self.folder.join("energy_uj"))?;
+        self.used_microjoules += match now.checked_sub(self.last_microjoules) {
+            Some(used) => used,
+            None => self.range_microjoules?.checked_sub(self.last_microjoules)? + now,
+        };
+        self.last_microjoules = now;
+        Some(())
+    }
+}
+
+fn read_whole(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+/// The files of one GPU; those that its driver does not have are absent.
+pub(super) struct SysfsGpu {
+    /// Of the card, which is how the system's part for screens calls a GPU.
+    card: PathBuf,
+    /// Of its sensors, if it has any.
+    sensors: Option<PathBuf>,
+    /// What the counter of energy said at first.
+    first_microjoules: Option<f64>,
+}
+
+impl SysfsGpu {
+    /// The only card that can be this GPU.
+    pub(super) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
+        let cards: Vec<PathBuf> = cards(root);
+        let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
+        let of_its_model = |card: &&PathBuf| {
+            let number = |file: &str| read_hexadecimal(&card.join("device").join(file));
+            number("vendor") == Some(gpu.vendor) && number("device") == Some(gpu.device)
+        };
+        let mut fitting: Vec<&PathBuf> = match gpu.pci_bus_id {
+            Some(_) => cards.iter().filter(at_its_place).collect(),
+            None => cards.iter().filter(of_its_model).collect(),
+        };
+        let card = fitting.pop().filter(|_| fitting.is_empty())?.clone();
+        let sensors = fs::read_dir(card.join("device/hwmon")).ok();
+        let sensors = sensors.and_then(|folders| folders.filter_map(Result::ok).map(|folder| folder.path()).min());
+        Some(Self { card, sensors, first_microjoules: None })
+    }
+
+    fn device(&self, file: &str) -> Option<f64> {
+        read_number(&self.card.join("device").join(file))
+    }
+
+    fn sensor(&self, file: &str) -> Option<f64> {
+        read_number(&self.sensors.as_ref()?.join(file))
+    }
+
+    fn hertz(&self) -> Option<f64> {
+        let megahertz = || {
+            let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
+            files.iter().find_map(|file| read_number(&self.card.join(file))).map(|megahertz| megahertz * 1e6)
+        };
+        self.sensor("freq1_input").or_else(megahertz)
+    }
+}
+
+impl Sensor for SysfsGpu {
+    fn begin(&mut self) {
+        self.first_microjoules = self.sensor("energy1_input");
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        sample.gpu_busy_percent = self.device("gpu_busy_percent").filter(|percent| (0.0..=100.0).contains(percent));
+        sample.gpu_memory_bytes = read_whole(&self.card.join("device/mem_info_vram_used"));
+        let microwatts = self.sensor("power1_average").or_else(|| self.sensor("power1_input"));
+        sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
+        // One that fell has begun again, and nobody knows where.
+        let used = self.sensor("energy1_input").zip(self.first_microjoules).map(|(now, first)| now - first);
+        if used.is_some_and(|microjoules| microjoules < 0.0) {
+            self.first_microjoules = None;
+        }
+        sample.gpu_energy_joules = used.filter(|microjoules| *microjoules >= 0.0).map(|microjoules| microjoules / 1e6);
+        sample.gpu_clock_hertz = self.hertz();
+        sample.gpu_temperature_celsius = self.sensor("temp1_input").map(|thousandths| thousandths / 1e3);
+    }
+}
+
+/// `card0`, `card1`, and none of their connectors.
+fn cards(root: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
+    let is_card = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let mut cards: Vec<PathBuf> = listed.map(|entry| entry.path()).filter(is_card).collect();
+    cards.sort();
+    cards
+}
+
+/// Where a card is on the bus: its device is a link to the folder of that name.
+fn place(card: &Path) -> Option<String> {
+    let device = fs::canonicalize(card.join("device")).ok()?;
+    Some(device.file_name()?.to_string_lossy().into_owned())
+}
+
+fn read_number(path: &Path) -> Option<f64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+fn read_hexadecimal(path: &Path) -> Option<u32> {
+    let text = fs::read_to_string(path).ok()?;
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
     use super::*;
+
+    fn gpu(device: u32, place: Option<&str>) -> Gpu {
+        Gpu { vendor: 0x10de, device, pci_bus_id: place.map(str::to_owned) }
+    }
+
+    #[test]
+    fn a_gpu_is_certain_where_only_one_has_its_name() {
+        let place = Some("0000:01:00.0");
+        assert_eq!(only([gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(only([gpu(1, None), gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(only([gpu(1, place), gpu(1, Some("0000:02:00.0"))].into_iter()), None);
+        assert_eq!(only([gpu(1, place), gpu(2, None)].into_iter()), None);
+        assert_eq!(only([].into_iter()), None);
+    }
+
+    #[test]
+    fn a_place_is_the_same_however_it_is_written() {
+        let at = gpu(1, Some("0000:0a:00.0"));
+        assert!(at.is_at("00000000:0A:00.0") && at.is_at("0000:0a:00.0"));
+        assert!(!at.is_at("0000:0b:00.0") && !gpu(1, None).is_at("0000:0a:00.0"));
+    }
+
+    const BEFORE: &str =
+        "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 7 0\ncpu1 50 0 25 400 25 0 0 0\nintr 1";
+
+    #[test]
+    fn waiting_is_a_share_of_one_core() {
+        let before = MachineTime::read(BEFORE).unwrap();
+        let after = MachineTime::read("cpu  200 0 100 1600 100 0 0 0 9 0\ncpu0 1\ncpu1 1\nintr 1").unwrap();
+        // Fifty of a thousand ticks of two cores.
+        assert_eq!(after.waited_percent_since(&before), Some(10.0));
+        assert_eq!(before.waited_percent_since(&after), None);
+        assert_eq!(before.waited_percent_since(&before), None);
+    }
+
+    #[test]
+    fn what_is_no_such_file_tells_nothing() {
+        for text in ["", "cpu  1 2 3", "cpu  1 2 3 4 5 6 7 8", "memory 1 2 3 4 5"] {
+            assert!(MachineTime::read(text).is_none(), "{text}");
+        }
+        assert!(MachineTime::now(Path::new("/no/such/root")).is_none());
+    }
+
+    /// A package in a tree of files.
+    pub(in crate::meter) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
+        let folder = root.join(format!("sys/class/powercap/intel-rapl:{place}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("name"), format!("{name}\n")).unwrap();
+        fs::write(folder.join("max_energy_range_uj"), "10000000\n").unwrap();
+        fs::write(folder.join("energy_uj"), format!("{microjoules}\n")).unwrap();
+        folder
+    }
+
+    fn joules(rapl: &mut Rapl) -> Option<f64> {
+        let mut sample = ResourceSample::default();
+        rapl.sample(&mut sample);
+        sample.processor_energy_joules
+    }
+
+    #[test]
+    fn packages_are_summed_and_counters_that_begin_again_go_on() {
+        let root = tempfile::tempdir().unwrap();
+        let first = package(root.path(), 0, "package-0", 9_000_000);
+        let second = package(root.path(), 1, "package-1", 1_000_000);
+        package(root.path(), 2, "psys", 500);
+        let mut rapl = Rapl::find(root.path()).unwrap();
+        rapl.begin();
+        assert_eq!(joules(&mut rapl), Some(0.0));
+        fs::write(first.join("energy_uj"), "500000").unwrap();
+        fs::write(second.join("energy_uj"), "2000000").unwrap();
+        // The first went on from 9 J over the end at 10 J to half a joule.
+        assert_eq!(joules(&mut rapl), Some(2.5));
+        rapl.begin();
+        assert_eq!(joules(&mut rapl), Some(0.0));
+    }
+
+    #[test]
+    fn a_counter_that_began_again_nobody_knows_where_is_absent_from_then_on() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = package(root.path(), 0, "package-0", 9_000_000);
+        fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
+        let mut rapl = Rapl::find(root.path()).unwrap();
+        rapl.begin();
+        fs::write(folder.join("energy_uj"), "9500000").unwrap();
+        assert_eq!(joules(&mut rapl), Some(0.5));
+        fs::write(folder.join("energy_uj"), "100").unwrap();
+        assert_eq!(joules(&mut rapl), None);
+        fs::write(folder.join("energy_uj"), "200").unwrap();
+        assert_eq!(joules(&mut rapl), None);
+    }
+
+    #[test]
+    fn without_packages_or_without_the_right_to_read_them_there_is_nothing() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(Rapl::find(root.path()).is_none());
+        package(root.path(), 0, "psys", 1);
+        assert!(Rapl::find(root.path()).is_none());
+        let folder = package(root.path(), 1, "package-0", 1);
+        fs::remove_file(folder.join("energy_uj")).unwrap();
+        assert!(Rapl::find(root.path()).is_none());
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests_with_card {
+    use super::tests::package;
+    use super::*;
+
+    /// A card of AMD's in a tree of files, as its driver makes it.
+    fn card(root: &Path, number: u32, place: &str) -> PathBuf {
+        let device = root.join("sys/devices").join(place);
+        let sensors = device.join("hwmon/hwmon3");
+        fs::create_dir_all(&sensors).unwrap();
+        for (file, text) in [
+            ("vendor", "0x1002\n"),
+            ("device", "0x744c\n"),
+            ("gpu_busy_percent", "97\n"),
+            ("mem_info_vram_used", "1073741824\n"),
+        ] {
+            fs::write(device.join(file), text).unwrap();
+        }
+        for (file, text) in
+            [("power1_average", "250000000\n"), ("temp1_input", "65000\n"), ("freq1_input", "2400000000\n")]
+        {
+            fs::write(sensors.join(file), text).unwrap();
+        }
+        let card = root.join(format!("sys/class/drm/card{number}"));
+        fs::create_dir_all(&card).unwrap();
+        std::os::unix::fs::symlink(&device, card.join("device")).unwrap();
+        device
+    }
+
+    fn radeon(place: Option<&str>) -> Gpu {
+        Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: place.map(str::to_owned) }
+    }
+
+    fn sampled(gpu: &mut SysfsGpu) -> ResourceSample {
+        let mut sample = ResourceSample::default();
+        gpu.sample(&mut sample);
+        sample
+    }
+
+    #[test]
+    fn a_gpu_tells_what_its_driver_writes_in_our_units() {
+        let root = tempfile::tempdir().unwrap();
+        card(root.path(), 0, "0000:03:00.0");
+        fs::create_dir_all(root.path().join("sys/class/drm/card0-DP-1")).unwrap();
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(Some("0000:03:00.0"))).unwrap();
+        gpu.begin();
+        let expected = ResourceSample {
+            gpu_busy_percent: Some(97.0),
+            gpu_memory_bytes: Some(1 << 30),
+            gpu_power_watts: Some(250.0),
+            gpu_clock_hertz: Some(2.4e9),
+            gpu_temperature_celsius: Some(65.0),
+            ..ResourceSample::default()
+        };
+        assert_eq!(sampled(&mut gpu), expected);
+    }
+
+    #[test]
+    fn a_counter_of_energy_counts_from_the_beginning_and_not_backwards() {
+        let root = tempfile::tempdir().unwrap();
+        let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
+        let mut joules = |microjoules: &str| {
+            fs::write(&counter, microjoules).unwrap();
+            sampled(&mut gpu).gpu_energy_joules
+        };
+        assert_eq!(joules("7000000"), None, "nobody began to count");
+        gpu.begin();
+        let mut joules = |microjoules: &str| {
+            fs::write(&counter, microjoules).unwrap();
+            sampled(&mut gpu).gpu_energy_joules
+        };
+        assert_eq!((joules("7500000"), joules("100"), joules("9000000")), (Some(0.5), None, None));
+    }
+
+    #[test]
+    fn of_two_equal_gpus_only_the_place_tells_which_it_is() {
+        let root = tempfile::tempdir().unwrap();
+        card(root.path(), 0, "0000:03:00.0");
+        fs::write(card(root.path(), 1, "0000:04:00.0").join("gpu_busy_percent"), "5").unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
+        assert!(SysfsGpu::find(root.path(), &radeon(Some("0000:05:00.0"))).is_none());
+        let mut second = SysfsGpu::find(root.path(), &radeon(Some("0000:04:00.0"))).unwrap();
+        assert_eq!(sampled(&mut second).gpu_busy_percent, Some(5.0));
+    }
+
+    #[test]
+    fn a_gpu_that_vanishes_tells_nothing_more_and_harms_nobody() {
+        let root = tempfile::tempdir().unwrap();
+        let device = card(root.path(), 0, "0000:03:00.0");
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
+        gpu.begin();
+        assert!(sampled(&mut gpu).gpu_power_watts.is_some());
+        fs::remove_dir_all(device).unwrap();
+        assert_eq!(sampled(&mut gpu), ResourceSample::default());
+        fs::remove_dir_all(root.path().join("sys")).unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
+    }
 
     #[test]
     fn the_energy_is_that_of_the_device_that_trains_and_only_if_it_was_told_all_the_time() {
         let root = tempfile::tempdir().unwrap();
-        rapl::tests::package(root.path(), 0, "package-0", 1);
-        let device = sysfs_gpu::tests::card(root.path(), 0, "0000:03:00.0");
+        package(root.path(), 0, "package-0", 1);
+        let device = card(root.path(), 0, "0000:03:00.0");
         let gpu = Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: None };
         let mut sensors = Sensors::on(Some(&gpu), root.path());
         sensors.begin();

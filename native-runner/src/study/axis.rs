@@ -4,9 +4,7 @@ use std::str::FromStr;
 
 use results::Precision;
 
-use super::cell::Settings;
-use super::kernel_settings::KernelSettings;
-use super::run_settings::RunSettings;
+use crate::study::cell::{KernelSettings, RunSettings, Settings};
 
 /// One setting of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,8 +188,8 @@ impl FromStr for Filter {
 mod tests {
     use results::kernels::Suite;
 
-    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
+    use crate::study::testing::{kernel_settings, run_settings};
 
     #[test]
     fn a_filter_keeps_the_cells_that_have_one_of_its_values() {

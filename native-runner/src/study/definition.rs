@@ -1,23 +1,24 @@
 //! What a study's file says.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
-use engine::BACKENDS;
+use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
+use results::kernels::Suite;
 use results::{InputMode, Layout, Precision};
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::kernel_matrix::KernelMatrix;
-use super::length::Length;
-use super::names::{BackendName, Positive, WorkloadName};
-use super::registry::STUDIES;
+use crate::cli::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
-use crate::suggestion::did_you_mean;
+use crate::screen::did_you_mean;
+use crate::study::cell::{Cell, KernelSettings, Length, Settings};
+use crate::study::registry::STUDIES;
 use crate::workload_file::is_file_name;
 
 /// A study: what it asks, and the runs that answer it.
@@ -137,8 +138,6 @@ fn usual_seeds() -> Vec<u32> {
 }
 
 impl Definition {
-    /// # Errors
-    /// What is wrong, with its line and column and the line itself.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
@@ -181,9 +180,6 @@ impl Definition {
     }
 
     /// The external programs.
-    ///
-    /// # Errors
-    /// A name that none can have, and a command that is none.
     pub(crate) fn named_programs(&self) -> Result<Vec<NamedProgram>, String> {
         let named = |(name, command): (&String, &String)| {
             let program = if command.is_empty() { name.parse() } else { NamedProgram::new(name, command) };
@@ -192,8 +188,6 @@ impl Definition {
         self.programs.iter().map(named).collect()
     }
 
-    /// # Errors
-    /// A back end that is neither one of ours nor a program of this study.
     pub(super) fn check_backends(&self) -> Result<(), String> {
         let programs = self.programs.keys().map(String::as_str);
         let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
@@ -212,9 +206,6 @@ impl Definition {
 }
 
 /// The study that is built in under this name, or stands in this file: its short name, and its text.
-///
-/// # Errors
-/// There is neither; the error lists the names. A file that cannot be read.
 pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
@@ -238,6 +229,182 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
 /// What editors check a study's file with.
 pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
+}
+
+/// A network of the registry, or the file of one's own (`docs/WORKLOADS.md`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct WorkloadName(pub(crate) String);
+
+impl WorkloadName {
+    fn known() -> Vec<&'static str> {
+        WORKLOADS.iter().map(|make| make().name).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameOfWorkload).map(Self)
+    }
+}
+
+impl JsonSchema for WorkloadName {
+    fn schema_name() -> Cow<'static, str> {
+        "Workload".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::known() },
+                {
+                    "type": "string",
+                    "pattern": r"\.(toml|json)$",
+                    "description": "a file that describes a network, from the folder of this file",
+                },
+            ]
+        })
+    }
+}
+
+/// A back end, in this program or not, [`ALL`] of this program, or an external program, which the study names elsewhere:
+/// so that it is checked once the whole file is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BackendName(pub(crate) String);
+
+impl BackendName {
+    /// Those that need not be named elsewhere.
+    pub(super) fn own() -> Vec<&'static str> {
+        KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
+    }
+}
+
+impl JsonSchema for BackendName {
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::own() },
+                { "type": "string", "description": "an external program of [programs], or of --program" },
+            ]
+        })
+    }
+}
+
+/// A number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Positive(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Positive {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(NumberAboveZero).map(Self)
+    }
+}
+
+impl JsonSchema for Positive {
+    fn schema_name() -> Cow<'static, str> {
+        "Positive".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+/// Reads one of the known names, or that of a file.
+struct NameOfWorkload;
+
+impl Visitor<'_> for NameOfWorkload {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a workload, or of its file")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
+        let known = WorkloadName::known();
+        if known.contains(&name) || is_file_name(name) {
+            return Ok(name.to_owned());
+        }
+        Err(E::custom(format_args!(
+            "there is no workload `{name}`; there are: {}; and a file of one's own ends in .toml or .json{}",
+            known.join(", "),
+            did_you_mean(name, known.iter().copied())
+        )))
+    }
+}
+
+/// Reads a number, whole or not.
+struct NumberAboveZero;
+
+impl Visitor<'_> for NumberAboveZero {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number above 0")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+        if value.is_finite() && value > 0.0 {
+            return Ok(value);
+        }
+        Err(E::custom(format_args!("{value} is not a number above 0")))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+}
+
+/// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KernelMatrix {
+    #[serde(default = "all_suites")]
+    pub(crate) suites: Vec<Suite>,
+    /// As `--adapter` takes them.
+    #[serde(default = "usual_adapters")]
+    pub(crate) adapters: Vec<String>,
+    /// What an entry may take for its few repetitions.
+    #[serde(default = "usual_seconds")]
+    pub(crate) budget_seconds: Positive,
+    /// Mebibytes that an entry may use on the device.
+    #[serde(default = "usual_mebibytes")]
+    pub(crate) budget_mib: NonZero<u32>,
+}
+
+fn all_suites() -> Vec<Suite> {
+    Suite::ALL.to_vec()
+}
+
+fn usual_seconds() -> Positive {
+    Positive(2.0)
+}
+
+fn usual_mebibytes() -> NonZero<u32> {
+    NonZero::new(1024).expect("it is not zero")
+}
+
+impl KernelMatrix {
+    /// Its cells, each entry with this share of its seconds.
+    pub(super) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
+        let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
+        pairs.map(move |(suite, adapter)| {
+            let settings = KernelSettings {
+                suite,
+                adapter: adapter.clone(),
+                budget_seconds: self.budget_seconds.0 * scale,
+                budget_mib: self.budget_mib.get(),
+            };
+            Cell::new(Settings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))
+        })
+    }
 }
 
 #[cfg(test)]
@@ -315,5 +482,49 @@ mod tests {
         assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
         let wrong = Definition::parse(&text.replace("mine =", "wgsl =")).unwrap();
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
+    }
+
+    fn parse(lines: &str) -> Result<Definition, String> {
+        Definition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n"))
+    }
+
+    fn cells(lines: &str, scale: f64) -> Vec<Cell> {
+        parse(lines).unwrap().kernels[0].cells(scale).collect()
+    }
+
+    #[test]
+    fn every_suite_on_every_adapter_is_a_cell() {
+        let cells = cells("suites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\", \"discrete\"]", 1.0);
+        let texts: Vec<String> = cells.iter().map(|cell| cell.settings.text()).collect();
+        let expected = ["gemm · cpu", "gemm · discrete", "rnn · cpu", "rnn · discrete"];
+        assert_eq!(texts, expected.map(|which| format!("kernels {which} · 2 s an entry · 1024 MiB an entry")));
+    }
+
+    #[test]
+    fn a_line_that_says_nothing_is_every_suite_on_the_best_adapter() {
+        let suites: Vec<Settings> = cells("", 1.0).into_iter().map(|cell| cell.settings).collect();
+        assert_eq!(suites.len(), Suite::ALL.len());
+    }
+
+    #[test]
+    fn a_scale_shortens_the_seconds_of_an_entry_and_the_full_ones_are_remembered() {
+        let cells = cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1);
+        assert!(cells[0].settings.text().contains("0.4 s an entry"), "{}", cells[0].settings.text());
+        assert_eq!(cells[0].full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
+    }
+
+    #[test]
+    fn what_kernels_have_no_axis_for_is_refused_with_its_place_and_with_what_there_is() {
+        for axis in ["workloads = [\"caffe-mnist\"]", "batch_sizes = [1]", "precisions = [\"f16\"]", "seeds = [1]"] {
+            let error = parse(axis).unwrap_err();
+            let name = axis.split(' ').next().unwrap();
+            for part in ["line 3, column 1", &format!("unknown field `{name}`"), "`suites`", "`budget_mib`"] {
+                assert!(error.contains(part), "{part} is missing in {error}");
+            }
+        }
+        let error = parse("suites = [\"gru\"]").unwrap_err();
+        assert!(error.contains("line 3, column 11") && error.contains("`launch`"), "{error}");
+        let error = parse("budget_seconds = 0").unwrap_err();
+        assert!(error.contains("line 3, column 18") && error.contains("above 0"), "{error}");
     }
 }

@@ -25,8 +25,11 @@ mod tests {
     use results::InputMode;
     use results::kernels::Suite;
 
-    use super::super::{Definition, Machine, Plan, RunSettings};
     use super::*;
+    use crate::study::cell::RunSettings;
+    use crate::study::definition::Definition;
+    use crate::study::folder::Plan;
+    use crate::study::matrix::Machine;
 
     const MACHINE: Machine = Machine { cores: 4, has_remote: false };
 

@@ -5,9 +5,7 @@ use std::num::NonZero;
 use results::kernels::Suite;
 use results::{InputMode, Layout, Precision};
 
-use super::kernel_settings::KernelSettings;
-use super::length::Length;
-use super::run_settings::RunSettings;
+use crate::study::cell::{KernelSettings, Length, RunSettings};
 
 /// A cell of `workload` that leaves everything else as it is.
 pub(super) fn run_settings(workload: &str) -> RunSettings {

@@ -1,30 +1,28 @@
 //! Networks of one's own: a TOML or JSON file with layers, optimiser, schedule and data set becomes a workload of the
 //! engine, on every back end, without compiling (`docs/WORKLOADS.md`).
 
-mod bare;
-mod bounds;
-mod definition;
-mod layers;
+pub(crate) mod definition;
 mod network;
-mod place;
 mod recipe;
 #[cfg(test)]
 mod tests;
-mod translate;
-mod weights;
 
+use std::collections::HashMap;
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use engine::Workload;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
-use definition::Definition;
-pub(crate) use definition::schema;
-use place::{Language, byte_of, shown};
+use crate::workload_file::definition::Definition;
 
 /// A record has the whole network in it.
 const MOST_BYTES: u64 = 64 << 10;
@@ -35,17 +33,11 @@ pub(crate) fn is_file_name(text: &str) -> bool {
 }
 
 /// The workload that this file describes.
-///
-/// # Errors
-/// The file cannot be read; and what is wrong in it, with line and column.
 pub(crate) fn load(path: &Path) -> Result<Workload, Failure> {
     Ok(load_with_digest(path)?.0)
 }
 
 /// The same with the SHA-256 of the file, which says whether it is still what it was.
-///
-/// # Errors
-/// As [`load`].
 pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failure> {
     let file = path.display().to_string();
     let Some(language) = language(path) else {
@@ -78,8 +70,6 @@ fn read(path: &Path) -> Result<String, Failure> {
     Ok(text.to_owned())
 }
 
-/// # Errors
-/// What is wrong, with line and column and the line itself.
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
     let definition = match language {
         Language::Toml => toml::from_str::<Definition>(text).map_err(|error| {
@@ -108,4 +98,118 @@ fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
 fn plain(message: &str) -> String {
     let bare = "invalid type: unit variant, expected struct variant";
     message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
+}
+
+/// The way to something in a file, from the outside in.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place(Vec<Step>);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Field(&'static str),
+    /// From 0.
+    Item(usize),
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Mistake {
+    pub(super) place: Place,
+    pub(super) message: String,
+}
+
+impl Place {
+    pub(super) fn field(&self, name: &'static str) -> Self {
+        self.with(Step::Field(name))
+    }
+
+    pub(super) fn item(&self, number: usize) -> Self {
+        self.with(Step::Item(number))
+    }
+
+    fn with(&self, step: Step) -> Self {
+        Self(self.0.iter().copied().chain([step]).collect())
+    }
+
+    pub(super) fn mistake(&self, message: impl Into<String>) -> Mistake {
+        Mistake { place: self.clone(), message: message.into() }
+    }
+}
+
+/// The two languages of a workload's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Language {
+    Toml,
+    Json,
+}
+
+impl Language {
+    /// Which bytes of `text` stand at `place`, or at the last step of the way to it that the file has: what it leaves out
+    /// has no place of its own.
+    pub(super) fn find(self, text: &str, place: &Place) -> Range<usize> {
+        let found = match self {
+            Self::Toml => DeTable::parse(text).ok().map(|table| {
+                let whole = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
+                in_toml(&whole, &place.0)
+            }),
+            Self::Json => serde_json::from_str::<&RawValue>(text).ok().map(|whole| in_json(text, whole, &place.0)),
+        };
+        found.unwrap_or_default()
+    }
+}
+
+fn in_toml(value: &Spanned<DeValue<'_>>, way: &[Step]) -> Range<usize> {
+    let Some((step, rest)) = way.split_first() else { return value.span() };
+    let next = match (step, value.get_ref()) {
+        (Step::Field(name), DeValue::Table(table)) => table.get(*name),
+        (Step::Item(number), DeValue::Array(items)) => items.get(*number),
+        _ => None,
+    };
+    next.map_or_else(|| value.span(), |next| in_toml(next, rest))
+}
+
+fn in_json<'t>(text: &'t str, value: &'t RawValue, way: &[Step]) -> Range<usize> {
+    let next = way.split_first().and_then(|(step, rest)| {
+        let next = match step {
+            Step::Field(name) => serde_json::from_str::<HashMap<String, &RawValue>>(value.get()).ok()?.remove(*name)?,
+            Step::Item(number) => *serde_json::from_str::<Vec<&RawValue>>(value.get()).ok()?.get(*number)?,
+        };
+        Some(in_json(text, next, rest))
+    });
+    next.unwrap_or_else(|| {
+        // A raw value is a part of the text that it was read from.
+        let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        start..start + value.get().len()
+    })
+}
+
+/// The message with the file's name, line and column, and the line itself with a mark below the place.
+pub(super) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
+    /// Longer lines are no help, and the mark would be far away.
+    const LONGEST_LINE: usize = 160;
+    let start = text.floor_char_boundary(at.start);
+    let begin = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let number = text[..begin].matches('\n').count() + 1;
+    let column = text[begin..start].chars().count();
+    let mut shown = format!("{file}, line {number}, column {}: {message}", column + 1);
+    if line.trim().is_empty() || line.chars().count() > LONGEST_LINE {
+        return shown;
+    }
+    // Where more than this line is meant, its beginning is.
+    let marked = text.get(start..at.end.min(begin + line.len())).map_or(1, |part| part.chars().count().max(1));
+    // A tab is as wide below as above.
+    let before: String = line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let number = number.to_string();
+    let margin = " ".repeat(number.len());
+    let written = write!(shown, "\n  {number} | {line}\n  {margin} | {before}{}", "^".repeat(marked));
+    written.expect("a text takes what is written");
+    shown
+}
+
+/// The byte where this line and column are, both from 1; columns of JSON count bytes.
+pub(super) fn byte_of(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
+    (before + column.saturating_sub(1)).min(text.len())
 }

@@ -103,7 +103,7 @@ fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere(
     let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
     let index = words.rsplit(' ').next().unwrap();
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
-    let broad = include_str!("../../src/workload_file/tests/broad.toml");
+    let broad = include_str!("../../src/workload_file/broad.toml");
     // Whitened patches are left to the built-in network that has them.
     let broad = broad.replace(", kernel_initializer = { whitened_patches = { epsilon = 0.001 } }", "");
     assert!(!broad.contains("whitened"));

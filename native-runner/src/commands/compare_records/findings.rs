@@ -1,16 +1,20 @@
 //! What a comparison came to, for people.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use results::comparison::Contender;
 use results::regression::{AccuracyVerdict, Change, Line, QUANTITIES, Regressions, Side, Verdict, device};
+use results::{RunRecord, regression};
 
-use super::details::{self, percent};
-use super::sheet::sheet;
-use super::{Compared, Group};
+use crate::commands::compare_records;
+use crate::commands::compare_records::{CompareRecordsArgs, Compared, percent_details, sheet};
 use crate::export::{Mark, Note, Report, Section};
+use crate::failure::Failure;
 use crate::figures::figure;
-use crate::table::{Column, Table};
+use crate::records;
+use crate::records::KeptRecord;
+use crate::screen::{Column, Table};
 
 const NONE: &str = "–";
 
@@ -38,7 +42,7 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
     let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
-    let (mark, text) = match rules.fail_if_slower.map(percent) {
+    let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
         Some(limit) if is_open => {
             (Mark::Open, format!("No regression is certain, and one of more than {limit} is not excluded. {counts}."))
@@ -66,7 +70,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
         .map(|mismatch| Note { mark: Mark::Careful, text: format!("Hardly comparable: {mismatch}.") })
         .collect();
     let of_lines = regressions.lines.iter().zip(&names);
-    notes.extend(of_lines.flat_map(|(line, name)| details::notes(line, name, &regressions.rules)));
+    notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if is_single(&regressions.lines) {
         let text = "With a single run on each side the interval is that of the windows inside the runs, which agree more \
                     than the next run would; three to five runs a side, taken in turns, tell more.";
@@ -220,4 +224,232 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
         notes,
         is_detail: true,
     })
+}
+
+/// The records that were chosen, and how, in sentences.
+#[derive(Debug)]
+pub(super) struct Choice {
+    pub(super) chosen: Vec<KeptRecord>,
+    pub(super) told: Vec<String>,
+}
+
+/// What was left out, and how often.
+#[derive(Default)]
+struct LeftOut {
+    candidates: usize,
+    suites: usize,
+    devices: usize,
+    commits: usize,
+}
+
+/// Of the records of folders those of the candidates' suites and devices, of the commit that was asked for or else of the
+/// newest; records whose files were named are taken as they are, but for a commit that was asked for. Where mismatches are
+/// allowed, other devices and other versions of the suites are taken as well.
+pub(super) fn choose(
+    baseline: Vec<KeptRecord>,
+    candidates: &[&KeptRecord],
+    commit: Option<&str>,
+    allow_mismatch: bool,
+) -> Result<Choice, Failure> {
+    let all = baseline.len();
+    let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
+        |one, other| one.suite.name == other.suite.name
+    } else {
+        |one, other| one.suite == other.suite
+    };
+    let mut left_out = LeftOut::default();
+    let mut fitting = Vec::new();
+    for kept in baseline {
+        let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
+            !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
+        };
+        if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
+            left_out.candidates += 1;
+        } else if !is_like(same_suite) {
+            left_out.suites += 1;
+        } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
+            left_out.devices += 1;
+        } else {
+            fitting.push(kept);
+        }
+    }
+    let commits = commits(&fitting);
+    let newest = commits.last().map(String::as_str);
+    let is_chosen = |kept: &KeptRecord| match commit {
+        Some(wanted) => is_commit(&kept.record.provenance.commit, wanted),
+        None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
+    };
+    let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
+    left_out.commits = others.len();
+    if chosen.is_empty() {
+        return Err(nothing_left(candidates, commit, &commits, &left_out));
+    }
+    let told = (chosen.len() < all).then(|| told(&chosen, all, commit, &commits, &left_out));
+    Ok(Choice { chosen, told: told.into_iter().collect() })
+}
+
+/// The commits of records, the one with the newest run last.
+fn commits(records: &[KeptRecord]) -> Vec<String> {
+    let mut by_time: Vec<(f64, &str)> = records
+        .iter()
+        .map(|kept| (kept.record.provenance.started_unix_seconds, kept.record.provenance.commit.as_str()))
+        .collect();
+    by_time.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut commits: Vec<String> = Vec::new();
+    for (_, commit) in by_time {
+        commits.retain(|other| other != commit);
+        commits.push(commit.to_owned());
+    }
+    commits
+}
+
+/// Whether both name the same commit: records have short names, and people may type longer ones.
+fn is_commit(of_record: &str, wanted: &str) -> bool {
+    !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
+}
+
+fn told(chosen: &[KeptRecord], all: usize, commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> String {
+    let mut names: Vec<&str> = chosen.iter().map(|kept| kept.record.provenance.commit.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let how = match commit {
+        Some(_) => ", as asked".to_owned(),
+        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
+        None => String::new(),
+    };
+    let taken = chosen.len();
+    format!(
+        "The baseline is {taken} of {all} records: those of commit {}{how}. {}",
+        names.join(", "),
+        left_out.sentence()
+    )
+}
+
+fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> Failure {
+    let distinct = |value: fn(&RunRecord) -> String| {
+        let mut values: Vec<String> = candidates.iter().map(|kept| value(&kept.record)).collect();
+        values.sort();
+        values.dedup();
+        values.join(" and ")
+    };
+    let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
+    let devices = distinct(regression::device);
+    let commit = commit.map_or_else(String::new, |commit| {
+        format!(
+            " of commit {commit} (those of {} are there)",
+            if commits.is_empty() { "no other".to_owned() } else { commits.join(", ") }
+        )
+    });
+    Failure::Usage(format!(
+        "the baseline has no record of the suite {suites} on {devices}{commit}. {}",
+        left_out.sentence()
+    ))
+}
+
+impl LeftOut {
+    /// What was left out; empty where nothing was.
+    fn sentence(&self) -> String {
+        let counts = [
+            (self.commits, "of other commits"),
+            (self.devices, "of other devices"),
+            (self.suites, "of other suites or versions"),
+            (self.candidates, "of the candidate itself"),
+        ];
+        let parts: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        if parts.is_empty() { String::new() } else { format!("Left out: {}.", parts.join(", ")) }
+    }
+}
+
+/// The runs of one side.
+pub(super) struct Group {
+    /// For people: the path, or the first of several.
+    pub(super) name: String,
+    pub(super) records: Vec<KeptRecord>,
+}
+
+pub(super) struct Sides {
+    pub(super) baseline: Group,
+    /// At least one.
+    pub(super) candidates: Vec<Group>,
+    /// How the records were chosen, and what was left out.
+    pub(super) notes: Vec<String>,
+}
+
+impl Sides {
+    pub(super) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
+        let (baseline, candidates) = split(arguments)?;
+        let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+        if let Some(option) = arguments.candidates.iter().find(is_option) {
+            let option = option.display();
+            return Err(Failure::Usage(format!("behind `--` everything is a path; put {option} before it")));
+        }
+        let inputs =
+            baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
+        if inputs.count() > 1 {
+            return Err(Failure::Usage("`-` was given twice, and standard input can be read once".to_owned()));
+        }
+        let mut notes = Vec::new();
+        let mut group = |paths: &[PathBuf]| read(paths, &mut notes);
+        let mut before = group(baseline)?;
+        let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
+        if !arguments.baseline.is_empty() {
+            let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
+            let commit = arguments.baseline_commit.as_deref();
+            let Choice { chosen, told } = choose(before.records, &all, commit, arguments.allow_mismatch)?;
+            before.records = chosen;
+            notes.extend(told);
+        }
+        Ok(Self { baseline: before, candidates, notes })
+    }
+}
+
+/// The paths of the baseline, and those of each candidate.
+fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
+    let CompareRecordsArgs { baseline, candidates, .. } = arguments;
+    match (baseline.as_slice(), candidates.as_slice()) {
+        ([], [first, others @ ..]) if !others.is_empty() => {
+            Ok((std::slice::from_ref(first), others.chunks(1).collect()))
+        }
+        ([], _) => {
+            let text = "there is nothing to compare with: name two records, or folders of them, as in `native-runner compare \
+                        before.json after.json`, or a --baseline";
+            Err(Failure::Usage(text.to_owned()))
+        }
+        // Of two, the second can only be the candidate.
+        ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
+        (_, []) => {
+            let text = "there is no candidate: --baseline takes every path behind it, so name the candidates before it or \
+                        behind `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
+            Err(Failure::Usage(text.to_owned()))
+        }
+        (baseline, candidates) => Ok((baseline, vec![candidates])),
+    }
+}
+
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
+    let mut kept: Vec<KeptRecord> = Vec::new();
+    for path in paths {
+        let found = records::read(path)?;
+        if found.records.is_empty() {
+            let text =
+                format!("there are no records in {}; `--output FOLDER` and `--json FILE` keep some", path.display());
+            return Err(Failure::Usage(text));
+        }
+        let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
+        notes.extend(others.map(|other| format!("{other} holds no records and was left out.")));
+        for one in found.records {
+            // A run that counts twice would make the others look steadier than they are.
+            match kept.iter().find(|other| other.record == one.record) {
+                Some(other) => notes.push(format!("{} is the record of {} and counts once.", one.place, other.place)),
+                None => kept.push(one),
+            }
+        }
+    }
+    let first = paths.first().map_or_else(String::new, |path| match path.display().to_string() {
+        input if input == "-" => "standard input".to_owned(),
+        path => path,
+    });
+    let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
+    Ok(Group { name, records: kept })
 }

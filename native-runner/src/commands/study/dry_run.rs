@@ -5,19 +5,19 @@ use std::path::Path;
 use console::Style;
 use serde::Serialize;
 
-use super::calibration::calibrate;
-use super::obstacles::{self, obstacles};
-use super::table::{constants, titles};
-use super::{Cell, answer, asked};
-use crate::cli::{JsonTarget, StudyArgs};
 use crate::commands::compare_table::{NONE, mebibytes};
+use crate::commands::study::run::{calibrate, obstacles};
+use crate::commands::study::table::{constants, titles};
+use crate::commands::study::{StudyArgs, answer, asked, run};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::to_json;
+use crate::json_output::{JsonTarget, to_json};
 use crate::progress::{Left, StudyProgress, duration};
-use crate::screen::Screen;
-use crate::study::{Estimate, Estimator, Finished, Folder, Guess, Plan};
-use crate::table::{Column, Table};
+use crate::screen::{Column, Screen, Table};
+use crate::study::cell::Cell;
+use crate::study::estimate::{Estimate, Estimator, Guess};
+use crate::study::finished::Finished;
+use crate::study::folder::{Folder, Plan};
 
 /// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
@@ -104,7 +104,7 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         screen.line(&line)?;
     }
     screen.line("")?;
-    obstacles::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    run::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),

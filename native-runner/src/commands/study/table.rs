@@ -1,15 +1,18 @@
 //! The cells of a study as a person reads them.
 
 use console::Style;
-use results::comparison::{self, Figures};
-use results::{RunRecord, WorkloadRecord};
+use results::comparison::Figures;
+use results::kernels::{KernelRecord, KernelSummary};
+use results::{RunRecord, WorkloadRecord, comparison};
 
-use super::kernel_table;
 use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::study::{Axis, Cell, Ending, Finished, Plan, Settings};
-use crate::table::{Column, Table};
+use crate::figures::{amount, figure};
+use crate::screen::{Column, Screen, Table};
+use crate::study::axis::Axis;
+use crate::study::cell::{Cell, Settings};
+use crate::study::finished::{Ending, Finished};
+use crate::study::folder::Plan;
 
 /// Cells that differ in their seeds alone: a line of the table.
 pub(super) struct Row<'a> {
@@ -25,9 +28,6 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
                           of the first seed.";
 
 /// Shows the figures of all these cells, and why some have none.
-///
-/// # Errors
-/// The screen cannot be written to.
 pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
@@ -37,7 +37,7 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table::table } else { table };
+    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
     for line in figures(&rows, titles.clone()).lines(screen, screen.width()) {
         screen.line(&line)?;
     }
@@ -56,7 +56,7 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
         let label = screen.paint(Style::new().bold(), label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
-    let text = if plan.is_of_kernels() { kernel_table::ABOUT } else { ABOUT_RUNS };
+    let text = if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS };
     for line in screen.wrapped("", text, 0).lines() {
         screen.line(&screen.paint(Style::new().dim(), line))?;
     }
@@ -173,10 +173,48 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     lines
 }
 
+pub(super) const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measured in turns with each entry: the median of \
+                                all entries with figures, the lowest and the highest. Entries without one take longer than \
+                                their budget allows, need more memory, or are done by no kernel; the files of the cells and \
+                                the report say which.";
+
+/// A line for each suite on each adapter.
+pub(super) fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+    let records: Vec<Option<&KernelRecord>> =
+        rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
+    let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| Column {
+        name: name.to_owned(),
+        cells: records.iter().map(|of| of.and_then(cell).unwrap_or_else(|| NONE.to_owned())).collect(),
+    };
+    let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
+    let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
+    Table {
+        titles,
+        columns: vec![
+            column("measured\nentries", &|of| {
+                let KernelSummary { entries, measured, .. } = summary(of);
+                (entries > 0).then(|| format!("{measured} of {entries}"))
+            }),
+            column("of peak\nmedian %", &|of| percent(summary(of).peak_share)),
+            column("lowest\n%", &|of| percent(summary(of).peak_share_lowest)),
+            column("highest\n%", &|of| percent(summary(of).peak_share_highest)),
+            column("best rate", &|of| Some(figure("flops_per_second", summary(of).flops_per_second?))),
+            column("peaks of the device", &|of| Some(peaks(of)).filter(|text| !text.is_empty())),
+        ],
+    }
+}
+
+/// The values of what a device can do at best; the order of the suites names them.
+fn peaks(record: &KernelRecord) -> String {
+    let values = record.report.peaks.iter().map(|peak| amount(peak.unit, peak.value));
+    values.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Definition, Machine};
+    use crate::study::definition::Definition;
+    use crate::study::matrix::Machine;
 
     fn plan(matrix: &str) -> Plan {
         let definition = Definition::parse(&format!("title = \"t\"\n[[matrix]]\n{matrix}")).unwrap();
