@@ -343,7 +343,7 @@ pub(crate) enum Switch {
 }
 
 /// Where devices are served and looked for unless another port is named.
-pub(super) const PORT: u16 = 4400;
+pub(crate) const PORT: u16 = 4400;
 
 /// More of where to compute, each for one back end only.
 #[derive(Debug, Args)]
@@ -401,12 +401,12 @@ impl PlaceArgs {
 }
 
 /// More devices than this are in no machine.
-pub(super) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
+pub(crate) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
     clap::value_parser!(u32).range(1..=64).try_map(NonZero::try_from)
 }
 
 /// More threads than this are a slip of the finger on any machine.
-pub(super) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
+pub(crate) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
 }
 
@@ -422,7 +422,7 @@ fn feature(text: &str) -> Result<Feature, String> {
 }
 
 /// `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
-pub(super) fn host_and_port(text: &str) -> Result<String, String> {
+pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
     if text.is_empty() || text.chars().any(|letter| "/?#@,".contains(letter) || letter <= ' ' || letter.is_control()) {
@@ -441,7 +441,7 @@ pub(super) fn host_and_port(text: &str) -> Result<String, String> {
 }
 
 /// A negative number is a wrong value, and no unknown option.
-pub(super) fn accept_negative_numbers(command: clap::Command) -> clap::Command {
+fn accept_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| {
             let takes_values = argument.get_action().takes_values();
@@ -451,19 +451,19 @@ pub(super) fn accept_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 /// A name of a device. An empty one would be a part of every name.
-pub(super) fn short_text(text: &str) -> Result<String, String> {
+pub(crate) fn short_text(text: &str) -> Result<String, String> {
     results::check_name(text.trim(), 100)?;
     Ok(text.trim().to_owned())
 }
 
-pub(super) fn precision(text: &str) -> Result<Precision, String> {
+pub(crate) fn precision(text: &str) -> Result<Precision, String> {
     Precision::named(text.trim()).ok_or_else(|| {
         let known: Vec<&str> = Precision::ALL.into_iter().map(Precision::name).collect();
         format!("it must be one of {}", known.join(", "))
     })
 }
 
-pub(super) fn positive_seconds(text: &str) -> Result<f64, String> {
+pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
         _ => Err("it must be a number of seconds above 0 and at most a day".to_owned()),

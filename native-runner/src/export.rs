@@ -78,7 +78,7 @@ pub(crate) struct Sheet {
 
 /// A table for spreadsheets and statistics, with the names of the columns first.
 #[derive(Debug)]
-pub(super) struct Csv;
+pub(crate) struct Csv;
 
 impl Format for Csv {
     fn name(&self) -> &'static str {
@@ -104,7 +104,7 @@ fn value(value: &Value) -> String {
 
 /// An object in each line, with every column in it.
 #[derive(Debug)]
-pub(super) struct JsonLines;
+struct JsonLines;
 
 impl Format for JsonLines {
     fn name(&self) -> &'static str {
@@ -136,7 +136,7 @@ impl Serialize for Row<'_> {
 
 /// GitHub's, for a comment under a pull request: the headline first, and details folded.
 #[derive(Debug)]
-pub(super) struct Markdown;
+pub(crate) struct Markdown;
 
 impl Format for Markdown {
     fn name(&self) -> &'static str {
@@ -209,7 +209,7 @@ fn escaped(text: &str) -> String {
 
 /// Aligned columns, as wide as the terminal is.
 #[derive(Debug)]
-pub(super) struct Terminal;
+struct Terminal;
 
 impl Format for Terminal {
     fn name(&self) -> &'static str {

@@ -190,7 +190,7 @@ type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
 
 /// A thread that holds something and makes calls on it, one after the other. It is left behind, with what it holds, when
 /// the server is lost; inside Burn it may then look again and again whether it can go on, which costs next to nothing.
-pub(super) struct Caller<Held> {
+struct Caller<Held> {
     /// Absent only while it is dropped.
     calls: Option<Sender<Call<Held>>>,
     /// Nothing is sent; it is closed when the thread has dropped what it held.
@@ -200,7 +200,7 @@ pub(super) struct Caller<Held> {
 }
 
 impl<Held: 'static> Caller<Held> {
-    pub(super) fn start(
+    pub(crate) fn start(
         watches: Vec<Watch>,
         open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
@@ -238,7 +238,7 @@ impl<Held: 'static> Caller<Held> {
     }
 
     /// Makes a call and waits for what comes of it.
-    pub(super) fn call<T: Send + 'static>(
+    pub(crate) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
@@ -284,20 +284,20 @@ fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result
 
 /// Whether each server is lost, with its address, in the order in which they were named.
 #[derive(Clone)]
-pub(super) struct Losses(Vec<(String, Lost)>);
+pub(crate) struct Losses(Vec<(String, Lost)>);
 
 impl Losses {
-    pub(super) fn of(watches: &[Watch]) -> Self {
+    pub(crate) fn of(watches: &[Watch]) -> Self {
         Self(watches.iter().map(|watch| (watch.address().to_owned(), watch.lost())).collect())
     }
 
     #[cfg(test)]
-    pub(super) fn one(lost: &Lost) -> Self {
+    pub(crate) fn one(lost: &Lost) -> Self {
         Self(vec![("gpu:4400".to_owned(), lost.clone())])
     }
 
     /// That a server is lost: the first that is. Of several the error says which.
-    pub(super) fn error(&self) -> Option<EngineError> {
+    pub(crate) fn error(&self) -> Option<EngineError> {
         let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
         let devices = self.0.len();
         if devices == 1 {
@@ -308,7 +308,7 @@ impl Losses {
     }
 
     /// Learns from what a call ended with whether a server is lost.
-    pub(super) fn note(&self, error: &EngineError) {
+    pub(crate) fn note(&self, error: &EngineError) {
         let place = match error {
             EngineError::LinkLost => 0,
             EngineError::OfDevice { number, error, .. } if matches!(**error, EngineError::LinkLost) => number - 1,
@@ -330,7 +330,7 @@ const PAUSE: Duration = Duration::from_secs(3);
 const QUESTION: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
 /// Asks a server for signs of life, for as long as it lives itself.
-pub(super) struct Watch {
+struct Watch {
     address: String,
     lost: Lost,
     /// Nothing is sent; the asking thread hears when it is dropped.
@@ -339,14 +339,14 @@ pub(super) struct Watch {
 
 /// Whether a server is lost, which is never taken back.
 #[derive(Clone, Default)]
-pub(super) struct Lost(Arc<AtomicBool>);
+struct Lost(Arc<AtomicBool>);
 
 impl Lost {
-    pub(super) fn is_known(&self) -> bool {
+    pub(crate) fn is_known(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    pub(super) fn set(&self) {
+    pub(crate) fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
@@ -354,7 +354,7 @@ impl Lost {
 impl Watch {
     /// Finds the server, and watches it from then on. It is lost when there was no answer for `timeout`, to two questions
     /// at least: after the first one it may be we who were held up.
-    pub(super) fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
+    pub(crate) fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
         let patience = PATIENCE.min(timeout);
         let server = find(address, patience)
             .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
@@ -377,12 +377,12 @@ impl Watch {
         Ok(watch)
     }
 
-    pub(super) fn address(&self) -> &str {
+    pub(crate) fn address(&self) -> &str {
         &self.address
     }
 
     /// Whether the server is lost, shared with those who wait for it.
-    pub(super) fn lost(&self) -> Lost {
+    pub(crate) fn lost(&self) -> Lost {
         self.lost.clone()
     }
 }

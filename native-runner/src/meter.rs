@@ -151,9 +151,9 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
 }
 
 /// Processor time that this process has used so far, all threads together.
-pub(crate) struct ProcessorTime {
-    pub(crate) user_seconds: f64,
-    pub(crate) system_seconds: f64,
+struct ProcessorTime {
+    user_seconds: f64,
+    system_seconds: f64,
 }
 
 impl ProcessorTime {
@@ -175,7 +175,7 @@ impl ProcessorTime {
 
 /// Keeps a bounded number of samples that lie evenly in time, however many come: when it is full, every second one goes,
 /// and from then on as many are passed over.
-pub(super) struct Thinning {
+struct Thinning {
     kept: Vec<ResourceSample>,
     most: usize,
     /// Of so many samples that come, one is kept.
@@ -185,11 +185,11 @@ pub(super) struct Thinning {
 
 impl Thinning {
     /// `most` is at least two: the first and the last are always kept.
-    pub(super) fn new(most: usize) -> Self {
+    pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
     }
 
-    pub(super) fn add(&mut self, sample: ResourceSample) {
+    pub(crate) fn add(&mut self, sample: ResourceSample) {
         let wanted = self.seen.is_multiple_of(self.every);
         self.seen += 1;
         if !wanted {
@@ -211,11 +211,11 @@ impl Thinning {
     }
 
     /// Adds the last sample, wherever it lies.
-    pub(super) fn end(&mut self, sample: ResourceSample) {
+    pub(crate) fn end(&mut self, sample: ResourceSample) {
         self.kept.push(sample);
     }
 
-    pub(super) fn kept(self) -> Vec<ResourceSample> {
+    pub(crate) fn kept(self) -> Vec<ResourceSample> {
         self.kept
     }
 }

@@ -355,7 +355,7 @@ const FILES: &[(&str, &str)] = &[
 
 impl ReadyProgram {
     /// What starts it, with the first Python that has its modules.
-    pub(super) fn command(&self) -> Result<Command, String> {
+    pub(crate) fn command(&self) -> Result<Command, String> {
         let python = self.python()?;
         let folder = cache().ok_or("this user has no folder for caches; name the command, as in NAME=COMMAND")?;
         let folder = folder.join(format!("programs-{}", digest()));

@@ -14,7 +14,7 @@ use crate::figures::{amount, figure};
 use crate::interrupt::Interrupt;
 use crate::logs;
 use crate::screen::Screen;
-use crate::study::estimate::Guess;
+use crate::study::estimate::Forecast;
 use crate::study::finished::{Ending, Finished};
 
 /// Drawing must not compete with what is measured.
@@ -254,7 +254,7 @@ fn finished(record: &WorkloadRecord) -> Option<String> {
     Some(ended(good, &text))
 }
 
-pub(super) fn ended(good: bool, text: &str) -> String {
+pub(crate) fn ended(good: bool, text: &str) -> String {
     let mark = if good {
         Screen::Error.paint(Style::new().green().bold(), "✓")
     } else {
@@ -264,7 +264,7 @@ pub(super) fn ended(good: bool, text: &str) -> String {
 }
 
 /// Throughput and accuracy, as far as the run has them.
-pub(super) fn headline(summary: &Summary) -> String {
+pub(crate) fn headline(summary: &Summary) -> String {
     let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
     let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
     let facts: Vec<String> = rate.into_iter().chain(accuracy).collect();
@@ -403,24 +403,25 @@ fn in_short(report: &KernelReport) -> String {
     of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
 }
 
-/// How long the rest of something takes.
+/// Forecast of the time that the remaining cells take.
 pub(crate) struct Left {
-    /// Absent where nothing is known of any of it.
-    pub(crate) known: Option<Guess>,
-    /// Parts of which nothing is known.
+    /// Sum over the cells whose duration is known; absent without any.
+    pub(crate) known: Option<Forecast>,
+    /// Number of cells of unknown duration.
     pub(crate) unknown: usize,
 }
 
 impl Left {
+    pub(crate) fn new(seconds: impl Iterator<Item = Option<Forecast>> + Clone) -> Self {
+        Self { known: Forecast::sum(seconds.clone().flatten()), unknown: seconds.filter(Option::is_none).count() }
+    }
+
     pub(crate) fn text(&self) -> String {
-        let of_known = self.known.map(|guess| {
-            format!("about {} left, {} to {}", duration(guess.value), duration(guess.low), duration(guess.high))
-        });
         let cells = format!("{} cell{}", self.unknown, if self.unknown == 1 { "" } else { "s" });
-        match (of_known, self.unknown) {
-            (Some(known), 0) => known,
-            (Some(known), _) => format!("{known}, without {cells} of which nothing is known yet"),
-            (None, _) => "time left not known yet".to_owned(),
+        match (self.known, self.unknown) {
+            (Some(known), 0) => format!("about {} left", duration(known.value)),
+            (Some(known), _) => format!("about {} left, and {cells} of unknown duration", duration(known.value)),
+            (None, _) => "duration unknown".to_owned(),
         }
     }
 }
@@ -434,6 +435,7 @@ pub(crate) fn duration(seconds: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::study::estimate::Source;
 
     #[test]
     fn time_is_said_as_a_person_would() {
@@ -449,8 +451,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_said() {
-        let nothing = Left { known: None, unknown: 3 };
-        assert_eq!(nothing.text(), "time left not known yet");
+    fn cells_of_unknown_duration_are_counted() {
+        let known = Forecast { value: 60.0, source: Source::Cell };
+        assert_eq!(Left::new([None, None].into_iter()).text(), "duration unknown");
+        let text = Left::new([Some(known), None, Some(known)].into_iter()).text();
+        assert_eq!(text, "about 2 minutes left, and 1 cell of unknown duration");
     }
 }

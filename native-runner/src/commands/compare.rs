@@ -53,7 +53,7 @@ struct Document<'a> {
 /// Trains workloads on several back ends from several seeds and shows the figures side by side.
 ///
 /// Whatever can be wrong is found before anything is trained: names, adapter, files.
-pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     if arguments.upload_to.is_some() {
@@ -292,11 +292,11 @@ fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
 
 /// What the runs brought.
 #[derive(Default)]
-pub(super) struct Findings {
+struct Findings {
     /// Each with a single workload.
-    pub(super) records: Vec<RunRecord>,
+    pub(crate) records: Vec<RunRecord>,
     given_up: Vec<GivenUp>,
-    pub(super) cancelled: bool,
+    pub(crate) cancelled: bool,
 }
 
 /// A workload that a back end cannot train, so that further seeds are not tried.
@@ -308,13 +308,13 @@ struct GivenUp {
 }
 
 impl Findings {
-    pub(super) fn add(&mut self, record: RunRecord) {
+    pub(crate) fn add(&mut self, record: RunRecord) {
         self.cancelled |= report::was_cancelled(&record);
         self.records.push(record);
     }
 
     /// Notes that `contender` trains none of the workloads, because of what happened with the first of them.
-    pub(super) fn give_up(
+    fn give_up(
         &mut self,
         workloads: impl Iterator<Item = &'static str>,
         contender: &Contender,
@@ -330,13 +330,13 @@ impl Findings {
         }));
     }
 
-    pub(super) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
+    pub(crate) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
         let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
         given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
     }
 
     /// Whether it computed something else than the reference, so that no figure of it would count.
-    pub(super) fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
+    fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
         let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
         let mut runs = own.flat_map(|record| &record.workloads);
         runs.any(|run| {
@@ -345,23 +345,23 @@ impl Findings {
         })
     }
 
-    pub(super) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
+    pub(crate) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
         self.records.iter().flat_map(|record| &record.workloads).filter(move |workload| workload.workload == name)
     }
 
-    pub(super) fn comparison(&self, workload: &str) -> Comparison {
+    pub(crate) fn comparison(&self, workload: &str) -> Comparison {
         let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
         let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
         comparison::compare(workload, &self.records, &refused)
     }
 
     /// Why there is no record at all.
-    pub(super) fn into_failure(self) -> Failure {
+    fn into_failure(self) -> Failure {
         let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
         failure.unwrap_or(Failure::Cancelled { kept: false })
     }
 
-    pub(super) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+    pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
         let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
         if !wrong.is_empty() {
             return Err(Failure::WrongResults(wrong.join("; ")));

@@ -10,10 +10,10 @@ use crate::commands::framework::burn_lines;
 use crate::failure::Failure;
 use crate::screen::{Column, Screen, Table};
 
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// Shows the figures of one workload, why some have none, and whether the accuracies agree.
-pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &comparison.workload);
     screen.prose(&format!("{title}  "), conditions, 2)?;
@@ -37,7 +37,7 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
 }
 
 /// Says once how the framework was set, and what the columns are.
-pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
     if !frameworks.is_empty() {
@@ -59,7 +59,7 @@ pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
 }
 
 /// Shows the warnings of all runs, each kind once for a back end and workload.
-pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
+pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {
         let workload = record.workloads.first().map_or("", |workload| workload.workload.as_str());
@@ -127,14 +127,14 @@ fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-pub(super) fn accuracy(figures: &Figures) -> Option<String> {
+pub(crate) fn accuracy(figures: &Figures) -> Option<String> {
     let percent = |share: f64| format!("{:.2}", share * 100.0);
     let deviation = figures.accuracy_deviation.map(|deviation| format!(" ± {}", percent(deviation)));
     figures.accuracy.map(|share| format!("{}{}", percent(share), deviation.unwrap_or_default()))
 }
 
 /// Seconds with four significant digits, and never finer than a millisecond.
-pub(super) fn digits(seconds: f64) -> String {
+pub(crate) fn digits(seconds: f64) -> String {
     let decimals = match seconds {
         ..10.0 => 3,
         ..100.0 => 2,
@@ -154,7 +154,7 @@ fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-pub(super) fn mebibytes(bytes: u64) -> f64 {
+pub(crate) fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
 }
 

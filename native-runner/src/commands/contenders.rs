@@ -15,19 +15,19 @@ use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
 /// Back ends that are ready to compute.
-pub(super) type Opened = Vec<Box<dyn Backend>>;
+pub(crate) type Opened = Vec<Box<dyn Backend>>;
 
 /// A back end of this program that this machine cannot run.
 #[derive(Serialize)]
-pub(super) struct Unavailable {
-    pub(super) backend: &'static str,
-    pub(super) reason: String,
+pub(crate) struct Unavailable {
+    pub(crate) backend: &'static str,
+    pub(crate) reason: String,
 }
 
 /// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
 /// may be missing, which is reported on standard error; what is named itself may not, nor a remote device with an
 /// address.
-pub(super) fn open(
+pub(crate) fn open(
     names: &[&str],
     precisions: &[Precision],
     choice: &AdapterChoice,
@@ -154,13 +154,13 @@ fn choice_beside(
 }
 
 /// What a back end chooses among; external programs choose by themselves. An unknown name is an error when it is opened.
-pub(super) fn devices(name: &str) -> Devices {
+pub(crate) fn devices(name: &str) -> Devices {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
     known.map_or(Devices::Given, |known| known.devices())
 }
 
 /// Whether it computes on one of the machine's adapters.
-pub(super) fn on_adapter(backend: &dyn Backend) -> bool {
+pub(crate) fn on_adapter(backend: &dyn Backend) -> bool {
     devices(backend.name()) == Devices::Adapters
 }
 

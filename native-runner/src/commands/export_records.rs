@@ -20,7 +20,7 @@ use crate::screen::{self, Screen, Table};
 const STANDARD_OUTPUT: &str = "-";
 
 /// A record with where it was found.
-struct LocalRun {
+pub(crate) struct LocalRun {
     /// The file, or the cell of a study.
     place: String,
     record: RunRecord,
@@ -122,7 +122,7 @@ fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -
     Ok(())
 }
 
-pub(super) fn columns() -> Vec<Column<LocalRun>> {
+pub(crate) fn columns() -> Vec<Column<LocalRun>> {
     let first: [Column<LocalRun>; 3] = [
         Column::of(
             "place",
@@ -260,7 +260,7 @@ const COLUMNS: [(&str, Find); 9] = [
     ("time to the target", |_, workload| shown("seconds_to_target", workload)),
 ];
 
-pub(super) fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
+fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
     let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (&run.record, of))).collect();
     let column = |(name, find): &(&str, Find)| screen::Column {
         name: (*name).to_owned(),

@@ -2,7 +2,7 @@
 
 /// A line for each contender with settings of Burn's: compiler, fusion, autotune, and threads where it has any. Each
 /// once, however many workloads it trained.
-pub(super) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
         if !lines.contains(&line) {

@@ -133,7 +133,7 @@ pub(crate) struct ProfileArgs {
     pub(crate) adapter: String,
     /// Seconds that each launch is repeated for, and the whole step four times as long
     #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = positive_seconds)]
-    pub(crate) seconds_per_launch: f64,
+    seconds_per_launch: f64,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Print JSON

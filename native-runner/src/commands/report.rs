@@ -70,7 +70,7 @@ fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
 }
 
 /// Everything at these paths.
-pub(in crate::commands) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
+pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
     let mut input = Input::default();
     for path in paths {
         let plan = if path.is_dir() { Folder::plan(path)? } else { None };

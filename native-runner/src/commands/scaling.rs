@@ -18,7 +18,7 @@ const DOCUMENT_VERSION: u32 = 1;
 
 /// What `--json` writes.
 #[derive(Serialize)]
-struct Document {
+pub(crate) struct Document {
     schema_version: u32,
     /// What the records are of; absent without records.
     device: Option<String>,
@@ -92,7 +92,7 @@ pub(crate) struct ScalingArgs {
     pub(crate) bandwidth: Option<f64>,
     /// Seconds that a message takes, however short
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "bandwidth", value_parser = not_negative)]
-    pub(crate) latency: f64,
+    latency: f64,
     /// Write everything as JSON; `-` is standard output, and all else then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub(crate) json: Option<JsonTarget>,
@@ -147,27 +147,27 @@ enum Parameters {
 
 /// One published network under one way to come to the sum.
 #[derive(Serialize)]
-pub(super) struct PublishedScaling {
-    pub(super) what: &'static str,
-    pub(super) gradient_bytes: f64,
-    pub(super) all_reduce: AllReduce,
+struct PublishedScaling {
+    pub(crate) what: &'static str,
+    gradient_bytes: f64,
+    all_reduce: AllReduce,
     /// By which the model comes closest.
-    pub(super) bytes_per_second: f64,
-    pub(super) steps: Vec<PublishedStep>,
+    bytes_per_second: f64,
+    pub(crate) steps: Vec<PublishedStep>,
 }
 
 #[derive(Serialize)]
-pub(super) struct PublishedStep {
-    pub(super) devices: u32,
+struct PublishedStep {
+    pub(crate) devices: u32,
     /// Absent where nobody published it.
-    pub(super) published_seconds: Option<f64>,
-    pub(super) model_seconds: f64,
+    published_seconds: Option<f64>,
+    model_seconds: f64,
     /// Throughput of the model over that of as many single GPUs.
-    pub(super) model_efficiency: f64,
+    model_efficiency: f64,
 }
 
 /// Every row under every way.
-pub(super) fn published_scaling() -> Vec<PublishedScaling> {
+fn published_scaling() -> Vec<PublishedScaling> {
     TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
 }
 
@@ -203,7 +203,7 @@ impl Published {
 const MOST_DEVICES: u32 = 1024;
 
 /// One network of one record that trained to its end.
-pub(super) struct Run<'a> {
+pub(crate) struct Run<'a> {
     record: &'a RunRecord,
     workload: &'a WorkloadRecord,
     batch: u32,
@@ -214,51 +214,51 @@ pub(super) struct Run<'a> {
 
 /// A record of several devices beside what the model makes of it.
 #[derive(Serialize)]
-pub(super) struct Held {
-    pub(super) workload: String,
-    pub(super) devices: u32,
-    pub(super) batch: u32,
-    pub(super) measured_seconds: f64,
-    pub(super) measured_communication_seconds: f64,
-    pub(super) model: ModelledStep,
+pub(crate) struct Held {
+    pub(crate) workload: String,
+    pub(crate) devices: u32,
+    pub(crate) batch: u32,
+    measured_seconds: f64,
+    measured_communication_seconds: f64,
+    pub(crate) model: ModelledStep,
     /// Whether the link is that of other records than this one.
-    pub(super) link_is_of_others: bool,
+    link_is_of_others: bool,
 }
 
 /// What a network would take on more and more devices.
 #[derive(Serialize)]
-pub(super) struct Network {
-    pub(super) workload: String,
-    pub(super) batch: u32,
-    pub(super) compute: Compute,
+pub(crate) struct Network {
+    pub(crate) workload: String,
+    pub(crate) batch: u32,
+    pub(crate) compute: Compute,
     /// How many batch sizes that was measured with.
-    pub(super) batch_sizes: usize,
-    pub(super) exchanged: Exchanged,
-    pub(super) scaled: Vec<Scaled>,
+    pub(crate) batch_sizes: usize,
+    exchanged: Exchanged,
+    pub(crate) scaled: Vec<Scaled>,
 }
 
 /// Of so many devices.
 #[derive(Serialize)]
-pub(super) struct Scaled {
-    pub(super) devices: u32,
-    pub(super) all_reduce: AllReduce,
+pub(crate) struct Scaled {
+    pub(crate) devices: u32,
+    all_reduce: AllReduce,
     /// The batch divided; absent where it has fewer samples than there are devices.
-    pub(super) strong: Option<ScaledStep>,
+    strong: Option<ScaledStep>,
     /// As many samples for each device as for one.
-    pub(super) weak: ScaledStep,
+    weak: ScaledStep,
 }
 
 #[derive(Serialize)]
-pub(super) struct ScaledStep {
-    pub(super) step: ModelledStep,
+struct ScaledStep {
+    pub(crate) step: ModelledStep,
     /// Throughput over that of one device.
-    pub(super) speed_up: f64,
+    speed_up: f64,
     /// The most that overlapping communication with computing could bring.
-    pub(super) overlapped_speed_up: f64,
+    overlapped_speed_up: f64,
 }
 
 /// Every network that was trained to its end and timed.
-pub(super) fn runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Run<'a>> {
+pub(crate) fn runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Run<'a>> {
     let of_record = |record: &'a RunRecord| record.workloads.iter().filter_map(move |workload| run(record, workload));
     records.flat_map(of_record).collect()
 }
@@ -277,7 +277,7 @@ fn run<'a>(record: &'a RunRecord, workload: &'a WorkloadRecord) -> Option<Run<'a
 }
 
 /// The one device that all of them are of, or several of its kind.
-pub(super) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
+pub(crate) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
     let mut names: Vec<&str> = runs.iter().map(|run| run.record.device.adapter.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -292,7 +292,7 @@ pub(super) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
 }
 
 /// The link between the devices of all records of several.
-pub(super) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
+pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
         let text = "none of these records is of several devices, so nothing says what their link is: add one made with \
@@ -309,7 +309,7 @@ fn alone(runs: &[Run<'_>], workload: &str) -> Vec<(f64, f64)> {
 
 /// Each record of several devices whose network one device trained as well. Its link is that of the other records, where
 /// there are any, so that the model is not held to what it was made from.
-pub(super) fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
+fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
     let of_run = |(place, run): (usize, &Run<'_>)| {
         let observed = run.observed?;
         let compute = Compute::of(&alone(runs, &run.workload.workload))?;
@@ -340,7 +340,7 @@ pub(super) fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
 }
 
 /// Each network that one device trained, with the smallest batch that it was trained with.
-pub(super) fn networks(runs: &[Run<'_>], link: &Transport) -> Vec<Network> {
+pub(crate) fn networks(runs: &[Run<'_>], link: &Transport) -> Vec<Network> {
     let mut names: Vec<&str> = runs.iter().map(|run| run.workload.workload.as_str()).collect();
     names.sort_unstable();
     names.dedup();
@@ -392,7 +392,7 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
 /// Stands for a figure that is not there.
 const NONE: &str = "–";
 
-pub(super) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<8}"));
         screen.prose(&label("device"), device, 8)?;

@@ -5,13 +5,13 @@ use engine::{EngineError, SUITES, SuiteDefinition, Workload};
 use crate::cli::{BenchmarkArgs, find_workloads};
 use crate::failure::Failure;
 
-pub(super) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
     let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
 /// The workloads asked for by name, and those of files; all of the suite's where none is.
-pub(super) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
     if asked.is_empty() && files.first().is_none() {
         find_workloads(suite.workloads.iter().copied())

@@ -184,7 +184,7 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
 const SCREEN: Screen = Screen::Output;
 
 /// Shows every figure, and what has none with the reason.
-pub(super) fn show(report: &StepsReport) -> Result<(), Failure> {
+pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     let table = table(report);
     if !table.titles.is_empty() {
         SCREEN.line("")?;
@@ -321,7 +321,7 @@ fn about(cliff: &Cliff) -> String {
 }
 
 /// Workload, batch size and back end.
-pub(super) fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
+fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
 
@@ -365,7 +365,7 @@ pub(crate) struct StepsArgs {
     pub(crate) precisions: Vec<Precision>,
     /// Steps that the plain reference trains of each workload and batch size, where it is asked for
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) reference_steps: u32,
+    reference_steps: u32,
     /// Adapter to use, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     pub(crate) adapter: String,
@@ -374,7 +374,7 @@ pub(crate) struct StepsArgs {
     /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
     /// checking and the peak of arithmetic come on top
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
-    pub(crate) seconds_per_workload: f64,
+    seconds_per_workload: f64,
     /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = batch_sizes)]
     batch_sizes: Vec<BatchSizes>,
@@ -387,7 +387,7 @@ pub(crate) struct StepsArgs {
     pub(crate) seed: u32,
     /// Time without comparing first losses with the plain reference's
     #[arg(long)]
-    pub(crate) unchecked: bool,
+    unchecked: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Print JSON, with every window

@@ -65,7 +65,7 @@ pub(crate) struct ConsentArgs {
     pub(crate) yes: bool,
     /// Seconds to wait for each answer of the leaderboard
     #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
-    pub(crate) upload_timeout: f64,
+    upload_timeout: f64,
 }
 
 /// A verdict takes seconds where nobody else waits for one.
@@ -73,13 +73,13 @@ const VERDICT_PATIENCE: Duration = Duration::from_secs(180);
 const VERDICT_PAUSE: Duration = Duration::from_secs(1);
 
 /// An upload that was asked for: where to, and how it is agreed to.
-pub(super) struct Submission {
-    pub(super) leaderboard: Leaderboard,
+pub(crate) struct Submission {
+    pub(crate) leaderboard: Leaderboard,
     agreed_before: bool,
 }
 
 impl Submission {
-    pub(super) fn refuse_several(devices: u32) -> Result<(), Failure> {
+    pub(crate) fn refuse_several(devices: u32) -> Result<(), Failure> {
         if devices < 2 {
             return Ok(());
         }
@@ -88,7 +88,7 @@ impl Submission {
         Err(Failure::Usage(text))
     }
 
-    pub(super) fn refuse_streamed(input: InputMode) -> Result<(), Failure> {
+    pub(crate) fn refuse_streamed(input: InputMode) -> Result<(), Failure> {
         if input == InputMode::Resident {
             return Ok(());
         }
@@ -99,7 +99,7 @@ impl Submission {
         Err(Failure::Usage(text))
     }
 
-    pub(super) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
+    pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
         let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
         if !consent.yes && !can_ask {
             let text = "nothing is uploaded without agreement, and there is no terminal to ask on; agree with --yes";
@@ -110,7 +110,7 @@ impl Submission {
     }
 
     /// Says what would be uploaded and asks, unless that was agreed to on the command line.
-    pub(super) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
+    pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
             "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
@@ -122,7 +122,7 @@ impl Submission {
     }
 
     /// Says `text`, what will be uploaded, and asks; `json` can be looked at first.
-    pub(super) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
+    pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
         let screen = Screen::Error;
         screen.line("")?;
         screen.prose("", text, 0)?;
@@ -150,7 +150,7 @@ impl Submission {
     }
 
     /// Sends exactly `json`, the text of `record`, and says what the leaderboard made of it.
-    pub(super) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
+    pub(crate) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
         let accepted = match (&record.run_id, &record.nonce) {
             (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
             _ => self.import(json)?,
@@ -160,7 +160,7 @@ impl Submission {
     }
 
     /// Sends exactly `json` as an unverified run, once, however often it is tried. The inner error is that of the upload.
-    pub(super) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
+    pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, key.word());
         if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {
@@ -208,13 +208,13 @@ impl Submission {
 }
 
 /// Writes a record that could not be uploaded to a file of its own and returns where it is.
-pub(super) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
     json_output::keep(&format!("gradmark-{id}"), json)
 }
 
 /// The failure of an upload with what became of the record and how to try again.
-pub(super) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
+pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
     let hint = match error {
         LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",
         _ => "",

@@ -12,7 +12,7 @@ const LOOKING_INTERVAL: Duration = Duration::from_millis(10);
 
 /// How another program ended.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     Well {
         output: String,
     },
@@ -31,7 +31,7 @@ pub(super) enum Ended {
 
 impl Ended {
     /// What it wrote, or one sentence without a full stop that says what became of it.
-    pub(super) fn output(self) -> Result<String, String> {
+    pub(crate) fn output(self) -> Result<String, String> {
         match self {
             Self::Well { output } => Ok(output),
             Self::Badly { how, last_words } if last_words.is_empty() => Err(how),
@@ -43,7 +43,7 @@ impl Ended {
 }
 
 /// Runs a program until it ends, or ends it. It is given an input in which nothing comes until we are gone ourselves.
-pub(super) fn run(mut command: Command, limit: Duration) -> Ended {
+pub(crate) fn run(mut command: Command, limit: Duration) -> Ended {
     let start = Instant::now();
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = match spawned {

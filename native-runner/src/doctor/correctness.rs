@@ -28,18 +28,18 @@ const SEED: u32 = 1;
 
 /// A back end on a device, and whether it computes rightly there.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Trial {
-    pub(super) backend: &'static str,
+pub(crate) struct Trial {
+    pub(crate) backend: &'static str,
     /// Index among the adapters; nothing for back ends that have devices of their own.
-    pub(super) adapter: Option<usize>,
+    pub(crate) adapter: Option<usize>,
     /// What it computes on.
-    pub(super) device: String,
-    pub(super) software: bool,
-    pub(super) outcome: Outcome,
+    pub(crate) device: String,
+    pub(crate) software: bool,
+    pub(crate) outcome: Outcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
+pub(crate) enum Outcome {
     Right,
     Failed,
     Untried,
@@ -94,7 +94,7 @@ fn pairs(
     backends.iter().flat_map(|backend| of(backend).into_iter().map(|adapter| (*backend, adapter))).collect()
 }
 
-pub(super) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
     // What was typed was looked at before anything else.
     let backends = wanted(&arguments.backends).unwrap_or_default();

@@ -10,7 +10,7 @@ use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::{Availability, DataFolder, cache, fetching};
 use crate::doctor::{Circumstances, Finding};
 
-pub(super) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
     DATA_SETS.iter().map(|set| of_set(set, &arguments.data, !arguments.quick)).collect()
 }
@@ -60,7 +60,7 @@ fn fetch(name: &str, chosen: &DataArgs) -> String {
 }
 
 /// The command that fetches what the usual suite needs, where a run would neither find nor fetch it.
-pub(super) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
+pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
     arguments.data.folder.as_ref()?;
     let suite = engine::SUITES.iter().find(|suite| suite.name == "quick")?;
     let folder = DataFolder::new(&arguments.data);
@@ -69,7 +69,7 @@ pub(super) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<Str
     Some(fetching(&missing.name, arguments.data.folder.as_deref()))
 }
 
-pub(super) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Some(folder) = cache() else {
         let advice = "Set HOME or XDG_CACHE_HOME, so that data sets and tuned kernels are kept.";
         return vec![Finding::warning("cache", "This system names no folder for caches.").with_advice(advice)];

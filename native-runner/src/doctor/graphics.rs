@@ -25,13 +25,13 @@ const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The adapters of this machine, and what kept them from being listed.
 #[derive(Debug, Default)]
-pub(super) struct Listing {
-    pub(super) adapters: Vec<Details>,
-    pub(super) trouble: Option<String>,
+pub(crate) struct Listing {
+    pub(crate) adapters: Vec<Details>,
+    pub(crate) trouble: Option<String>,
 }
 
 /// A call of this very program.
-pub(super) fn this_program() -> io::Result<Command> {
+pub(crate) fn this_program() -> io::Result<Command> {
     let mut command = machine::this_program()?;
     command.arg("doctor");
     Ok(command)
@@ -44,7 +44,7 @@ pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
 
 impl Listing {
     /// Drivers are loaded to list adapters, and some crash in it.
-    pub(super) fn by_another_process() -> Self {
+    pub(crate) fn by_another_process() -> Self {
         let output = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
             command.args(["--part", "adapters"]);
             child::run(command, LISTING_TIMEOUT).output()
@@ -57,17 +57,17 @@ impl Listing {
     }
 
     /// As the engine describes them.
-    pub(super) fn described(&self) -> Vec<Adapter> {
+    pub(crate) fn described(&self) -> Vec<Adapter> {
         self.adapters.iter().map(|details| details.adapter.clone()).collect()
     }
 
     /// The adapter that a run takes where nothing is asked for.
-    pub(super) fn used_by_default(&self) -> Option<usize> {
+    pub(crate) fn used_by_default(&self) -> Option<usize> {
         AdapterChoice::Any.choose(&self.described()).ok()
     }
 
     /// The one that was asked for, or all.
-    pub(super) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
+    pub(crate) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
         match asked {
             None => Ok((0..self.adapters.len()).collect()),
             Some(text) => {
@@ -78,7 +78,7 @@ impl Listing {
     }
 }
 
-pub(super) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let listing = &circumstances.listing;
     let mut findings: Vec<Finding> = Vec::new();
     let all = listing.adapters.iter().enumerate();
@@ -176,7 +176,7 @@ fn too_small(limits: &Limits, needed: &Limits) -> Vec<String> {
 
 impl Listing {
     #[cfg(test)]
-    pub(super) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
+    pub(crate) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
         Self {
             adapters: adapters.iter().map(|&(name, software)| tests::details(name, software)).collect(),
             trouble: None,
@@ -186,7 +186,7 @@ impl Listing {
 
 /// What tests of whole examinations compare.
 #[cfg(test)]
-pub(super) fn severities(findings: &[Finding]) -> Vec<(&'static str, crate::doctor::Severity)> {
+fn severities(findings: &[Finding]) -> Vec<(&'static str, crate::doctor::Severity)> {
     findings.iter().map(|finding| (finding.name, finding.severity)).collect()
 }
 
@@ -206,7 +206,7 @@ struct Gpu {
     kernel_driver: Option<String>,
 }
 
-pub(super) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let container = system::container(circumstances);
     let gpus = read_pci_gpus(&circumstances.file("sys/bus/pci/devices"));
     gpus.iter()
@@ -314,7 +314,7 @@ struct Icd {
     library_path: String,
 }
 
-pub(super) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
@@ -415,7 +415,7 @@ fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<
     (!path.exists()).then(|| format!("{} is not there", library.display()))
 }
 
-pub(super) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
@@ -511,7 +511,7 @@ struct SmiGpu {
     busy_percent: Option<f64>,
 }
 
-pub(super) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let module = doctor::read_text(circumstances.file("proc/driver/nvidia/version"));
     let mut findings = Vec::new();
     findings.extend(module.as_ref().map(|text| {
@@ -616,7 +616,7 @@ const PLATFORMS: [Platform; 2] = [
     },
 ];
 
-pub(super) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
     }
@@ -656,7 +656,7 @@ mod tests {
     use crate::commands::doctor::DoctorArgs;
     use crate::doctor::Severity;
 
-    pub(super) fn details(name: &str, software: bool) -> Details {
+    pub(crate) fn details(name: &str, software: bool) -> Details {
         Details {
             adapter: Adapter {
                 name: name.to_owned(),

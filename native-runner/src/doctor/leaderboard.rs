@@ -10,7 +10,7 @@ const TIMEOUT_SECONDS: f64 = 20.0;
 const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 
 /// Nothing is asked of the network unless an address was given.
-pub(super) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let Some(address) = &circumstances.arguments.leaderboard else { return Vec::new() };
     let before = SystemTime::now();
     let answer = Leaderboard::new(address.clone(), TIMEOUT_SECONDS).about();

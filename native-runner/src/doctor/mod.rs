@@ -27,7 +27,7 @@ use crate::screen::Screen;
 /// Where a finding stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Chapter {
+pub(crate) enum Chapter {
     Program,
     System,
     Graphics,
@@ -85,13 +85,13 @@ const EXAMINATIONS: &[Examination] = &[
 
 /// What examinations look at, and what they leave for others.
 pub(crate) struct Circumstances<'a> {
-    pub(super) arguments: &'a DoctorArgs,
+    pub(crate) arguments: &'a DoctorArgs,
     /// Where the system's files are; tests have a tree of their own.
-    pub(super) root: PathBuf,
+    pub(crate) root: PathBuf,
     variable: fn(&str) -> Option<String>,
-    pub(super) listing: Listing,
+    pub(crate) listing: Listing,
     /// What was tried, or would be.
-    pub(super) trials: Vec<Trial>,
+    pub(crate) trials: Vec<Trial>,
     /// Says what goes on, on a terminal alone.
     spinner: ProgressBar,
 }
@@ -113,7 +113,7 @@ impl<'a> Circumstances<'a> {
     }
 
     #[cfg(test)]
-    pub(super) fn of_a_test(
+    pub(crate) fn of_a_test(
         arguments: &'a DoctorArgs,
         root: &Path,
         listing: Listing,
@@ -124,27 +124,27 @@ impl<'a> Circumstances<'a> {
     }
 
     /// A file of the system; the path is without its first slash.
-    pub(super) fn file(&self, path: impl AsRef<Path>) -> PathBuf {
+    pub(crate) fn file(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.join(path)
     }
 
     /// A variable of the environment that says something.
-    pub(super) fn variable(&self, name: &str) -> Option<String> {
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variable)(name)
     }
 
     /// How long a back end may take to show that it computes rightly.
-    pub(super) fn patience(&self) -> Duration {
+    pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs_f64(self.arguments.trace_seconds)
     }
 
     /// Says on a terminal what goes on.
-    pub(super) fn say(&self, what: &str) {
+    pub(crate) fn say(&self, what: &str) {
         self.spinner.set_message(format!("looking at {what}"));
     }
 
     /// Nothing goes on any more; the line that said what is wiped away.
-    pub(super) fn finish(&self) {
+    pub(crate) fn finish(&self) {
         self.spinner.finish_and_clear();
     }
 }
@@ -232,18 +232,18 @@ const SCHEMA_VERSION: u32 = 1;
 /// Everything that the doctor found.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    pub(super) schema_version: u32,
-    pub(super) engine_version: &'static str,
-    pub(super) commit: &'static str,
-    pub(super) examined_unix_seconds: f64,
-    pub(super) sections: Vec<Section>,
-    pub(super) verdict: Verdict,
+    pub(crate) schema_version: u32,
+    pub(crate) engine_version: &'static str,
+    pub(crate) commit: &'static str,
+    examined_unix_seconds: f64,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) verdict: Verdict,
 }
 
 #[derive(Debug, Serialize)]
-pub(super) struct Section {
-    pub(super) name: Chapter,
-    pub(super) findings: Vec<Finding>,
+pub(crate) struct Section {
+    pub(crate) name: Chapter,
+    pub(crate) findings: Vec<Finding>,
 }
 
 impl Report {
@@ -281,7 +281,7 @@ impl Report {
         &self.verdict.sentence
     }
 
-    pub(super) fn count(&self, severity: Severity) -> usize {
+    pub(crate) fn count(&self, severity: Severity) -> usize {
         let findings = self.sections.iter().flat_map(|section| &section.findings);
         findings.filter(|finding| finding.severity == severity).count()
     }
@@ -291,18 +291,18 @@ impl Report {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Verdict {
     /// Whether a run would work as it was asked for.
-    pub(super) trains: bool,
+    pub(crate) trains: bool,
     /// Whether that was tried.
-    pub(super) tried: bool,
-    pub(super) sentence: String,
+    pub(crate) tried: bool,
+    pub(crate) sentence: String,
     /// What to type next.
-    pub(super) command: Option<String>,
-    pub(super) backend: Option<&'static str>,
-    pub(super) adapter_index: Option<usize>,
+    pub(crate) command: Option<String>,
+    pub(crate) backend: Option<&'static str>,
+    pub(crate) adapter_index: Option<usize>,
 }
 
 impl Verdict {
-    pub(super) fn of(circumstances: &Circumstances<'_>) -> Self {
+    pub(crate) fn of(circumstances: &Circumstances<'_>) -> Self {
         let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
         decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking)
     }
@@ -400,13 +400,13 @@ fn counts(report: &Report) -> String {
 }
 
 /// The text of a small file without the line end; nothing where there is none.
-pub(super) fn read_text(path: impl AsRef<Path>) -> Option<String> {
+pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// What is in a folder, by name; nothing where there is none.
-pub(super) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+pub(crate) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut entries: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
     entries.sort();
@@ -414,17 +414,17 @@ pub(super) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
 }
 
 /// The name of a file, as text.
-pub(super) fn file_name(path: &Path) -> String {
+pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// A number such as `0x10de`.
-pub(super) fn parse_hexadecimal(text: &str) -> Option<u32> {
+pub(crate) fn parse_hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
 }
 
 /// Where the loader finds a library by its name, in the usual folders and in `LD_LIBRARY_PATH`.
-pub(super) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Option<PathBuf> {
+pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Option<PathBuf> {
     let chosen = circumstances.variable("LD_LIBRARY_PATH").unwrap_or_default();
     let chosen = chosen.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);

@@ -13,7 +13,7 @@ use crate::figures::mebibytes;
 use crate::machine::{Battery, operating_system};
 use crate::{doctor, machine};
 
-pub(super) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let missing: Vec<&BackendDefinition> =
         KNOWN_BACKENDS.iter().filter(|known| BACKENDS.iter().all(|built| built.name != known.name)).collect();
     let mut findings = vec![judge_build(cfg!(debug_assertions)), list_backends()];
@@ -67,7 +67,7 @@ fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
     Some(finding.with_advice(advice).with_details(json!({ "not_built": names, "cargo_features": features })))
 }
 
-pub(super) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let name = System::long_os_version().unwrap_or_else(|_| operating_system().to_owned());
     let kernel = System::kernel_version().ok();
     let container = container(circumstances);
@@ -82,7 +82,7 @@ pub(super) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 }
 
 /// What this process is shut into, as far as it shows: then drivers have to be let in from outside.
-pub(super) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
+pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
     let is_wsl =
         || doctor::read_text(circumstances.file("proc/sys/kernel/osrelease")).is_some_and(|text| text.contains("WSL"));
     if circumstances.file(".dockerenv").exists() {
@@ -98,7 +98,7 @@ pub(super) fn container(circumstances: &Circumstances<'_>) -> Option<&'static st
     }
 }
 
-pub(super) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let mut findings = vec![describe_processor()];
     findings.extend(examine_governor(circumstances));
     findings
@@ -154,7 +154,7 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
 /// The largest workloads take about this much beside their device's memory, and on a software adapter all of it.
 const COMFORTABLE_BYTES: u64 = 2 << 30;
 
-pub(super) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     system.refresh_memory();
     let of_container = system.cgroup_limits().map(|limits| (limits.total_memory, limits.free_memory));
@@ -188,7 +188,7 @@ const SAMPLING_TIME: Duration = Duration::from_millis(600);
 const MAX_HARMLESS_PERCENT: f64 = 10.0;
 
 /// How busy others keep the processor while this program waits.
-pub(super) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     system.refresh_cpu_usage();
     thread::sleep(SAMPLING_TIME);
@@ -210,7 +210,7 @@ fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
     finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
 }
 
-pub(super) fn examine_power(_: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_power(_: &mut Circumstances<'_>) -> Vec<Finding> {
     vec![judge_power(&machine::all())]
 }
 
@@ -228,7 +228,7 @@ fn judge_power(batteries: &[Battery]) -> Finding {
     finding.with_details(details)
 }
 
-pub(super) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let folders = doctor::list_folder(circumstances.file("sys/class/powercap"));
     let is_package =
         |folder: &PathBuf| doctor::read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-"));

@@ -292,7 +292,7 @@ impl Address {
         format!("{}{path}", self.base)
     }
 
-    pub(super) fn is_loopback(&self) -> bool {
+    pub(crate) fn is_loopback(&self) -> bool {
         let host = self.host.trim_start_matches('[').trim_end_matches(']');
         host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
     }
@@ -352,7 +352,7 @@ pub(crate) enum LeaderboardError {
 }
 
 impl LeaderboardError {
-    pub(super) fn refused(body: &ErrorBody, status: u16) -> Self {
+    pub(crate) fn refused(body: &ErrorBody, status: u16) -> Self {
         let code = clean(&body.code);
         let details = match &body.field {
             Some(field) => format!("{code} in {}, status {status}", clean(field)),
@@ -362,7 +362,7 @@ impl LeaderboardError {
     }
 
     /// Returns true if repeating the call may succeed, because it was lost or the server had a temporary problem.
-    pub(super) fn may_pass(&self) -> bool {
+    pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
             Self::Refused { status, .. } => *status >= 500 || *status == 408,

@@ -8,7 +8,7 @@ use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
 /// Something of the machine that tells of itself. What it cannot tell it leaves absent.
-pub(super) trait Sensor: Send {
+trait Sensor: Send {
     /// Counts from now on.
     fn begin(&mut self);
 
@@ -16,7 +16,7 @@ pub(super) trait Sensor: Send {
 }
 
 #[derive(Default)]
-pub(super) struct Sensors {
+pub(crate) struct Sensors {
     all: Vec<Box<dyn Sensor>>,
     /// Whether the processor is the device that trains.
     trains_on_processor: bool,
@@ -24,14 +24,14 @@ pub(super) struct Sensors {
 
 impl Sensors {
     /// Of a run on this adapter.
-    pub(super) fn of(adapter: &Adapter, root: &Path) -> Self {
+    pub(crate) fn of(adapter: &Adapter, root: &Path) -> Self {
         let gpu = Gpu::of(adapter);
         let trains_on_processor = adapter.software || adapter.kind == DeviceKind::Cpu;
         Self { trains_on_processor, ..Self::on(gpu.as_ref(), root) }
     }
 
     #[cfg(test)]
-    pub(super) fn of_the_processor(root: &Path) -> Self {
+    pub(crate) fn of_the_processor(root: &Path) -> Self {
         Self { trains_on_processor: true, ..Self::on(None, root) }
     }
 
@@ -47,19 +47,19 @@ impl Sensors {
         Self { all, trains_on_processor: false }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.all.iter_mut().for_each(|sensor| sensor.begin());
     }
 
     /// What the machine tells now.
-    pub(super) fn sample(&mut self, seconds: f64) -> ResourceSample {
+    pub(crate) fn sample(&mut self, seconds: f64) -> ResourceSample {
         let mut sample = ResourceSample { seconds, ..ResourceSample::default() };
         self.all.iter_mut().for_each(|sensor| sensor.sample(&mut sample));
         sample
     }
 
     /// Which energy of these samples is that of the device that trains: only what was told all the time.
-    pub(super) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
+    pub(crate) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
         let always = |is_told: fn(&ResourceSample) -> bool| !samples.is_empty() && samples.iter().all(is_told);
         if self.trains_on_processor {
             let told = always(|sample| sample.processor_energy_joules.is_some());
@@ -75,17 +75,17 @@ impl Sensors {
 
 /// How the system knows a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Gpu {
-    pub(super) vendor: u32,
-    pub(super) device: u32,
+pub(crate) struct Gpu {
+    pub(crate) vendor: u32,
+    pub(crate) device: u32,
     /// Such as `0000:01:00.0`, where the driver tells.
-    pub(super) pci_bus_id: Option<String>,
+    pub(crate) pci_bus_id: Option<String>,
 }
 
 impl Gpu {
     /// The GPU of this adapter, where only one can be it.
     #[cfg(feature = "wgsl")]
-    pub(super) fn of(adapter: &Adapter) -> Option<Self> {
+    pub(crate) fn of(adapter: &Adapter) -> Option<Self> {
         if adapter.software || adapter.api == "CPU" {
             return None;
         }
@@ -98,12 +98,12 @@ impl Gpu {
     }
 
     #[cfg(not(feature = "wgsl"))]
-    pub(super) fn of(_: &Adapter) -> Option<Self> {
+    pub(crate) fn of(_: &Adapter) -> Option<Self> {
         None
     }
 
     /// Whether this place of the bus is its own. Forms of it differ in letters and in zeros of the domain.
-    pub(super) fn is_at(&self, place: &str) -> bool {
+    fn is_at(&self, place: &str) -> bool {
         self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
     }
 }
@@ -132,7 +132,7 @@ fn short(place: &str) -> String {
 }
 
 /// What the cores of the whole machine did since it was started, in the kernel's ticks.
-pub(super) struct MachineTime {
+pub(crate) struct MachineTime {
     cores: u32,
     all: u64,
     waiting: u64,
@@ -140,7 +140,7 @@ pub(super) struct MachineTime {
 
 impl MachineTime {
     /// `None` where the platform does not tell.
-    pub(super) fn now(root: &Path) -> Option<Self> {
+    pub(crate) fn now(root: &Path) -> Option<Self> {
         Self::read(&fs::read_to_string(root.join("proc/stat")).ok()?)
     }
 
@@ -158,7 +158,7 @@ impl MachineTime {
     }
 
     /// In percent of one core. The kernel says itself that this number may fall: then nothing is known.
-    pub(super) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
+    pub(crate) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
         let waiting = self.waiting.checked_sub(before.waiting)?;
         let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;
         Some(100.0 * f64::from(self.cores) * waiting as f64 / all as f64)
@@ -168,7 +168,7 @@ impl MachineTime {
 const NVIDIA: u32 = 0x10de;
 
 /// One GPU as NVML knows it.
-pub(super) struct NvmlGpu {
+struct NvmlGpu {
     nvml: Nvml,
     index: u32,
     /// What the counter of energy said at first.
@@ -177,7 +177,7 @@ pub(super) struct NvmlGpu {
 
 impl NvmlGpu {
     /// The only one that can be this GPU; `None` where there is no such library.
-    pub(super) fn find(gpu: &Gpu) -> Option<Self> {
+    pub(crate) fn find(gpu: &Gpu) -> Option<Self> {
         if gpu.vendor != NVIDIA {
             return None;
         }
@@ -217,7 +217,7 @@ impl Sensor for NvmlGpu {
 }
 
 /// All packages of the machine. Once one of them has not told, the sum is not known any more.
-pub(super) struct Rapl {
+struct Rapl {
     packages: Vec<Package>,
     broken: bool,
 }
@@ -232,7 +232,7 @@ struct Package {
 
 impl Rapl {
     /// `None` where there is none, or where this user must not read it.
-    pub(super) fn find(root: &Path) -> Option<Self> {
+    pub(crate) fn find(root: &Path) -> Option<Self> {
         let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
         let mut packages = Vec::new();
         for folder in folders.map(|entry| entry.path()) {
@@ -287,7 +287,7 @@ fn read_whole(path: &Path) -> Option<u64> {
 }
 
 /// The files of one GPU; those that its driver does not have are absent.
-pub(super) struct SysfsGpu {
+struct SysfsGpu {
     /// Of the card, which is how the system's part for screens calls a GPU.
     card: PathBuf,
     /// Of its sensors, if it has any.
@@ -298,7 +298,7 @@ pub(super) struct SysfsGpu {
 
 impl SysfsGpu {
     /// The only card that can be this GPU.
-    pub(super) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
+    pub(crate) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
         let cards: Vec<PathBuf> = cards(root);
         let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
         let of_its_model = |card: &&PathBuf| {
@@ -381,7 +381,7 @@ fn read_hexadecimal(path: &Path) -> Option<u32> {
 }
 
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::*;
 
     fn gpu(device: u32, place: Option<&str>) -> Gpu {
@@ -427,7 +427,7 @@ pub(super) mod tests {
     }
 
     /// A package in a tree of files.
-    pub(in crate::meter) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
+    pub(crate) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
         let folder = root.join(format!("sys/class/powercap/intel-rapl:{place}"));
         fs::create_dir_all(&folder).unwrap();
         fs::write(folder.join("name"), format!("{name}\n")).unwrap();

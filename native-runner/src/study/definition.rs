@@ -125,7 +125,7 @@ fn usual_backends() -> Vec<BackendName> {
     vec![BackendName(BACKENDS[0].name.to_owned())]
 }
 
-pub(super) fn usual_adapters() -> Vec<String> {
+fn usual_adapters() -> Vec<String> {
     vec!["any".to_owned()]
 }
 
@@ -188,7 +188,7 @@ impl Definition {
         self.programs.iter().map(named).collect()
     }
 
-    pub(super) fn check_backends(&self) -> Result<(), String> {
+    pub(crate) fn check_backends(&self) -> Result<(), String> {
         let programs = self.programs.keys().map(String::as_str);
         let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
         for (number, matrix) in (1..).zip(&self.matrix) {
@@ -273,7 +273,7 @@ pub(crate) struct BackendName(pub(crate) String);
 
 impl BackendName {
     /// Those that need not be named elsewhere.
-    pub(super) fn own() -> Vec<&'static str> {
+    pub(crate) fn own() -> Vec<&'static str> {
         KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
     }
 }
@@ -393,7 +393,7 @@ fn usual_mebibytes() -> NonZero<u32> {
 
 impl KernelMatrix {
     /// Its cells, each entry with this share of its seconds.
-    pub(super) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
+    pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
         let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
         pairs.map(move |(suite, adapter)| {
             let settings = KernelSettings {

@@ -31,7 +31,7 @@ impl Machine {
     }
 }
 
-pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
@@ -172,7 +172,7 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
 }
 
 /// All cells of a study, each once, in the order in which the definition lists them.
-pub(super) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     definition.check_backends()?;
     if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
         let text = "it has [[matrix]] and [[kernels]], whose figures share no table: make two studies of it";
@@ -216,7 +216,7 @@ fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
 }
 
 /// The same cells in the order in which they run: so that nothing always comes first, while the device is cool.
-pub(super) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
+pub(crate) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
     let count = u32::try_from(cells.len()).expect("a study has few cells");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
     let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();

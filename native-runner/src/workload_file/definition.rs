@@ -17,63 +17,63 @@ use serde_json::{Value, json};
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Gradmark workload")]
-pub(super) struct Definition {
+pub(crate) struct Definition {
     /// Where the JSON Schema of this file is, for editors; nothing else reads it.
     #[serde(default, rename = "$schema")]
     _schema: Option<String>,
     /// Of small letters, digits and hyphens; none that a built-in workload has.
     #[schemars(regex(pattern = "^[a-z][a-z0-9-]*$"), length(max = 40))]
-    pub(super) name: String,
+    pub(crate) name: String,
     /// One line.
     #[serde(default)]
-    pub(super) title: String,
+    pub(crate) title: String,
     /// What it is and where it comes from.
     #[serde(default)]
-    pub(super) description: String,
+    pub(crate) description: String,
     /// One that `native-runner data-sets` lists.
-    pub(super) data_set: DataSetName,
+    pub(crate) data_set: DataSetName,
     /// Samples of the training file to train on; the others are held out. Without it, all are trained on.
     #[serde(default)]
-    pub(super) training_samples: Option<TrainingRange>,
+    pub(crate) training_samples: Option<TrainingRange>,
     /// Samples in a batch.
-    pub(super) batch_size: u32,
+    pub(crate) batch_size: u32,
     /// What happens where the batch size does not divide the set.
     #[serde(default)]
-    pub(super) last_batch: LastBatch,
+    pub(crate) last_batch: LastBatch,
     /// Whether each epoch has an order of its own; otherwise it is that of the file.
     #[serde(default = "yes")]
-    pub(super) shuffle: bool,
+    pub(crate) shuffle: bool,
     /// Epochs over which schedules are spread where a run has no `--epochs` or `--steps`. How long a run is, it says itself.
     #[serde(default = "usual_epochs")]
-    pub(super) epochs: u32,
+    pub(crate) epochs: u32,
     /// Share of the test set, 0 to 1, whose first sighting is the time to accuracy. Without it, 1: the whole.
     #[serde(default)]
-    pub(super) target_accuracy: Option<f64>,
+    pub(crate) target_accuracy: Option<f64>,
     /// How often the test set is looked at in each epoch, evenly spread.
     #[serde(default = "once")]
-    pub(super) evaluations_per_epoch: u32,
+    pub(crate) evaluations_per_epoch: u32,
     /// From the bytes of a sample to what the network sees.
     #[serde(default)]
-    pub(super) preprocessing: Preprocessing,
-    pub(super) optimizer: Optimizer,
+    pub(crate) preprocessing: Preprocessing,
+    pub(crate) optimizer: Optimizer,
     /// Softmax cross-entropy, with its variations.
     #[serde(default)]
-    pub(super) loss: Loss,
+    pub(crate) loss: Loss,
     /// A second set of weights that follows the trained ones.
     #[serde(default)]
-    pub(super) average: Option<WeightAverage>,
+    pub(crate) average: Option<WeightAverage>,
     /// By the samples that are held out.
     #[serde(default)]
-    pub(super) early_stopping: Option<EarlyStopping>,
+    pub(crate) early_stopping: Option<EarlyStopping>,
     /// Each reads the one before it; the last makes the logits, one for each class.
     #[serde(deserialize_with = "layers")]
     #[schemars(length(min = 1, max = 1024))]
-    pub(super) layers: Vec<Layer>,
+    pub(crate) layers: Vec<Layer>,
 }
 
 /// One of the data sets.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(super) struct DataSetName(pub(super) String);
+pub(crate) struct DataSetName(pub(crate) String);
 
 impl JsonSchema for DataSetName {
     fn schema_name() -> Cow<'static, str> {
@@ -87,7 +87,7 @@ impl JsonSchema for DataSetName {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum LastBatch {
+pub(crate) enum LastBatch {
     /// The last batch of an epoch is short.
     #[default]
     Short,
@@ -99,29 +99,29 @@ pub(super) enum LastBatch {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub(super) struct Preprocessing {
+pub(crate) struct Preprocessing {
     /// A byte becomes `byte / divisor`. Without it, 255, and 1 for stories, whose bytes are words.
-    pub(super) divisor: Option<f32>,
-    pub(super) normalization: Normalization,
+    pub(crate) divisor: Option<f32>,
+    pub(crate) normalization: Normalization,
     /// Side of the square that the network sees: the middle of the image, or the image with a border. Without it, the image.
-    pub(super) image_size: Option<u32>,
+    pub(crate) image_size: Option<u32>,
     /// What lies beyond the edges of an image.
-    pub(super) edge: Edge,
+    pub(crate) edge: Edge,
     /// Left and right, in training.
-    pub(super) flip: Flip,
+    pub(crate) flip: Flip,
     /// In training.
-    pub(super) shift: Shift,
+    pub(crate) shift: Shift,
     /// Brightness changes by at most this, in training, where each image is normalised.
-    pub(super) brightness: f32,
+    pub(crate) brightness: f32,
     /// Contrast is multiplied by a factor from this range, in training, where each image is normalised.
-    pub(super) contrast: Option<(f32, f32)>,
+    pub(crate) contrast: Option<(f32, f32)>,
     /// What tests look at.
-    pub(super) test_views: TestViews,
+    pub(crate) test_views: TestViews,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum TestViews {
+pub(crate) enum TestViews {
     /// The sample.
     #[default]
     Plain,
@@ -153,7 +153,7 @@ const BARE: [&str; 5] = ["batch_norm", "layer_norm", "position_embedding", "word
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(transform = allow_bare)]
-pub(super) enum Layer {
+pub(crate) enum Layer {
     /// `y = x·W + b` on the flattened input.
     Dense(Dense),
     /// Cross-correlation.
@@ -218,7 +218,7 @@ fn allow_bare(schema: &mut Schema) {
 
 impl Layer {
     /// As the file calls it.
-    pub(super) fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Dense(_) => "dense",
             Self::Conv2d(_) => "conv2d",
@@ -257,24 +257,24 @@ macro_rules! layer_with_kernel {
     ($name:ident { $($own:tt)* }) => {
         #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        pub(super) struct $name {
+        pub(crate) struct $name {
             $($own)*
             #[serde(default = "identity")]
-            pub(super) activation: Activation,
+            pub(crate) activation: Activation,
             #[serde(default = "glorot_uniform")]
-            pub(super) kernel_initializer: Initializer,
+            pub(crate) kernel_initializer: Initializer,
             #[serde(default = "yes")]
-            pub(super) bias: bool,
+            pub(crate) bias: bool,
             #[serde(default = "zeros")]
-            pub(super) bias_initializer: Initializer,
+            pub(crate) bias_initializer: Initializer,
             #[serde(default)]
-            pub(super) kernel_multipliers: Multipliers,
+            pub(crate) kernel_multipliers: Multipliers,
             #[serde(default)]
-            pub(super) bias_multipliers: Multipliers,
+            pub(crate) bias_multipliers: Multipliers,
         }
 
         impl $name {
-            pub(super) fn weights(&self) -> Weights {
+            pub(crate) fn weights(&self) -> Weights {
                 Weights {
                     kernel: self.kernel_initializer,
                     bias: self.bias.then_some(self.bias_initializer),
@@ -287,167 +287,167 @@ macro_rules! layer_with_kernel {
 }
 
 layer_with_kernel!(Dense {
-    pub(super) units: u32,
+    pub(crate) units: u32,
 });
 
 layer_with_kernel!(Conv2d {
-    pub(super) filters: u32,
+    pub(crate) filters: u32,
     /// Side of the square, or height and width.
-    pub(super) kernel_size: KernelSize,
+    pub(crate) kernel_size: KernelSize,
     #[serde(default = "one")]
-    pub(super) stride: u32,
+    pub(crate) stride: u32,
     #[serde(default = "no_padding")]
-    pub(super) padding: Padding,
+    pub(crate) padding: Padding,
 });
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Pool {
+pub(crate) struct Pool {
     /// Side of the square.
-    pub(super) size: u32,
+    pub(crate) size: u32,
     /// Without it, the size.
     #[serde(default)]
-    pub(super) stride: Option<u32>,
+    pub(crate) stride: Option<u32>,
     /// Elements on each side that are in no window's result.
     #[serde(default)]
-    pub(super) padding: u32,
+    pub(crate) padding: u32,
     #[serde(default = "floor")]
-    pub(super) rounding: Rounding,
+    pub(crate) rounding: Rounding,
     #[serde(default = "identity")]
-    pub(super) activation: Activation,
+    pub(crate) activation: Activation,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Dropout {
+pub(crate) struct Dropout {
     /// Share that is dropped.
-    pub(super) rate: f32,
+    pub(crate) rate: f32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct BatchNorm {
+pub(crate) struct BatchNorm {
     #[serde(default = "small")]
-    pub(super) epsilon: f32,
+    pub(crate) epsilon: f32,
     /// Share of the running averages that stays in each step, as in Keras.
     #[serde(default = "most")]
-    pub(super) momentum: f32,
+    pub(crate) momentum: f32,
     /// Otherwise the scale stays 1.
     #[serde(default = "yes")]
-    pub(super) trained_scale: bool,
+    pub(crate) trained_scale: bool,
     #[serde(default = "identity")]
-    pub(super) activation: Activation,
+    pub(crate) activation: Activation,
     #[serde(default)]
-    pub(super) bias_multipliers: Multipliers,
+    pub(crate) bias_multipliers: Multipliers,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LayerNorm {
+pub(crate) struct LayerNorm {
     #[serde(default = "small")]
-    pub(super) epsilon: f32,
+    pub(crate) epsilon: f32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct LocalResponseNorm {
-    pub(super) radius: u32,
-    pub(super) bias: f32,
-    pub(super) alpha: f32,
-    pub(super) beta: f32,
+pub(crate) struct LocalResponseNorm {
+    pub(crate) radius: u32,
+    pub(crate) bias: f32,
+    pub(crate) alpha: f32,
+    pub(crate) beta: f32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Lstm {
-    pub(super) units: u32,
+pub(crate) struct Lstm {
+    pub(crate) units: u32,
     #[serde(default = "orthogonal")]
-    pub(super) recurrent_initializer: Initializer,
+    pub(crate) recurrent_initializer: Initializer,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Recurrent {
-    pub(super) units: u32,
+pub(crate) struct Recurrent {
+    pub(crate) units: u32,
     /// `tanh` or `relu`.
     #[serde(default = "tanh")]
-    pub(super) activation: Activation,
+    pub(crate) activation: Activation,
     #[serde(default = "orthogonal")]
-    pub(super) recurrent_initializer: Initializer,
+    pub(crate) recurrent_initializer: Initializer,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Embedding {
+pub(crate) struct Embedding {
     /// Values of a word's vector.
-    pub(super) units: u32,
+    pub(crate) units: u32,
     /// Place of the first word that is read in a sample.
     #[serde(default)]
-    pub(super) first: u32,
+    pub(crate) first: u32,
     /// Words that are read; without it, all from the first on.
     #[serde(default)]
-    pub(super) count: Option<u32>,
+    pub(crate) count: Option<u32>,
     /// Whether word 0, which fills up, has a vector of zeros.
     #[serde(default)]
-    pub(super) zero_padding: bool,
+    pub(crate) zero_padding: bool,
     #[serde(default = "word_vectors")]
-    pub(super) initializer: Initializer,
+    pub(crate) initializer: Initializer,
     /// The label of an earlier embedding whose vectors are these as well.
     #[serde(default)]
-    pub(super) shares: Option<String>,
+    pub(crate) shares: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct PositionEmbedding {
+pub(crate) struct PositionEmbedding {
     #[serde(default = "word_vectors")]
-    pub(super) initializer: Initializer,
+    pub(crate) initializer: Initializer,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Attention {
-    pub(super) heads: u32,
+pub(crate) struct Attention {
+    pub(crate) heads: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Add {
+pub(crate) struct Add {
     /// A label.
-    pub(super) with: String,
+    pub(crate) with: String,
     #[serde(default = "identity")]
-    pub(super) activation: Activation,
+    pub(crate) activation: Activation,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct With {
+pub(crate) struct With {
     /// A label.
-    pub(super) with: String,
+    pub(crate) with: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SentenceSum {
-    pub(super) words: u32,
+pub(crate) struct SentenceSum {
+    pub(crate) words: u32,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct WordScores {
+pub(crate) struct WordScores {
     #[serde(default = "word_vectors")]
-    pub(super) initializer: Initializer,
+    pub(crate) initializer: Initializer,
     /// The label of an earlier embedding whose vectors are these as well.
     #[serde(default)]
-    pub(super) shares: Option<String>,
+    pub(crate) shares: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Softmax {
+pub(crate) struct Softmax {
     /// Share of the training, 0 to 1, in which it passes what it reads.
     #[serde(default)]
-    pub(super) linear_until: f64,
+    pub(crate) linear_until: f64,
 }
 
 const fn one() -> u32 {
@@ -495,7 +495,7 @@ const fn word_vectors() -> Initializer {
 }
 
 /// Reads the layers of a file.
-pub(super) fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
+pub(crate) fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
     let layers: Vec<Listed> = Vec::deserialize(deserializer)?;
     Ok(layers.into_iter().map(|Listed(layer)| layer).collect())
 }

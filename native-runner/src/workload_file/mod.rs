@@ -102,7 +102,7 @@ fn plain(message: &str) -> String {
 
 /// The way to something in a file, from the outside in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place(Vec<Step>);
+pub(crate) struct Place(Vec<Step>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -113,17 +113,17 @@ enum Step {
 
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Mistake {
-    pub(super) place: Place,
-    pub(super) message: String,
+pub(crate) struct Mistake {
+    pub(crate) place: Place,
+    pub(crate) message: String,
 }
 
 impl Place {
-    pub(super) fn field(&self, name: &'static str) -> Self {
+    pub(crate) fn field(&self, name: &'static str) -> Self {
         self.with(Step::Field(name))
     }
 
-    pub(super) fn item(&self, number: usize) -> Self {
+    pub(crate) fn item(&self, number: usize) -> Self {
         self.with(Step::Item(number))
     }
 
@@ -131,14 +131,14 @@ impl Place {
         Self(self.0.iter().copied().chain([step]).collect())
     }
 
-    pub(super) fn mistake(&self, message: impl Into<String>) -> Mistake {
+    pub(crate) fn mistake(&self, message: impl Into<String>) -> Mistake {
         Mistake { place: self.clone(), message: message.into() }
     }
 }
 
 /// The two languages of a workload's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Language {
+pub(crate) enum Language {
     Toml,
     Json,
 }
@@ -146,7 +146,7 @@ pub(super) enum Language {
 impl Language {
     /// Which bytes of `text` stand at `place`, or at the last step of the way to it that the file has: what it leaves out
     /// has no place of its own.
-    pub(super) fn find(self, text: &str, place: &Place) -> Range<usize> {
+    pub(crate) fn find(self, text: &str, place: &Place) -> Range<usize> {
         let found = match self {
             Self::Toml => DeTable::parse(text).ok().map(|table| {
                 let whole = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
@@ -184,7 +184,7 @@ fn in_json<'t>(text: &'t str, value: &'t RawValue, way: &[Step]) -> Range<usize>
 }
 
 /// The message with the file's name, line and column, and the line itself with a mark below the place.
-pub(super) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
+pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
     /// Longer lines are no help, and the mark would be far away.
     const LONGEST_LINE: usize = 160;
     let start = text.floor_char_boundary(at.start);
@@ -208,7 +208,7 @@ pub(super) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> 
 }
 
 /// The byte where this line and column are, both from 1; columns of JSON count bytes.
-pub(super) fn byte_of(text: &str, line: usize, column: usize) -> usize {
+pub(crate) fn byte_of(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n');
     let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
     (before + column.saturating_sub(1)).min(text.len())

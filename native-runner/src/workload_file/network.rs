@@ -20,7 +20,7 @@ const MOST_LAYERS: usize = 1024;
 const DATA: &str = "data";
 
 /// The model of these layers, whose samples have the shape `input`.
-pub(super) fn model(
+pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
     input: Shape,
@@ -301,7 +301,7 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
 }
 
 /// For people.
-pub(super) fn text(shape: Shape) -> String {
+pub(crate) fn text(shape: Shape) -> String {
     let Shape { height, width, channels } = shape;
     if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
 }
@@ -312,7 +312,7 @@ const MOST_CHANNELS: u32 = 1 << 16;
 const LARGEST_SIDE: u32 = 256;
 
 /// The engine's layer; `inputs` are the shapes that it reads.
-pub(super) fn translated(
+pub(crate) fn translated(
     place: &Place,
     layer: &Layer,
     inputs: &[Shape],
@@ -461,7 +461,7 @@ fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 }
 
 /// How the weights of a layer start and are treated. `input` is what it reads.
-pub(super) fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_data: bool) -> Checked {
+fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_data: bool) -> Checked {
     let initial = |field, initializer, tensor| check_initializer(&place.field(field), initializer, tensor);
     let multipliers = |field, of| check_multipliers(&place.field(field), of);
     match layer {
@@ -492,7 +492,7 @@ pub(super) fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_da
 }
 
 /// Weights of a layer that reads `input`, before anything multiplies them in 32 bits.
-pub(super) fn weights_of(layer: &Node, input: Shape) -> u64 {
+fn weights_of(layer: &Node, input: Shape) -> u64 {
     let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
     match *layer {
         Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
@@ -509,7 +509,7 @@ pub(super) fn weights_of(layer: &Node, input: Shape) -> u64 {
 
 /// What an initialiser is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Tensor {
+enum Tensor {
     /// Of a convolution of `filters`, each of this size, that reads `channels`.
     Kernel {
         filters: u32,
@@ -521,7 +521,7 @@ pub(super) enum Tensor {
     Bias,
 }
 
-pub(super) fn check_initializer(place: &Place, initializer: Initializer, tensor: Tensor) -> Checked {
+fn check_initializer(place: &Place, initializer: Initializer, tensor: Tensor) -> Checked {
     match initializer {
         Initializer::GlorotUniform => Ok(()),
         Initializer::FanInUniform { scale } => positive(&place.field("fan_in_uniform").field("scale"), scale),
@@ -562,7 +562,7 @@ fn whitened(place: &Place, epsilon: f64, tensor: Tensor) -> Checked {
     Ok(())
 }
 
-pub(super) fn check_multipliers(place: &Place, multipliers: Multipliers) -> Checked {
+fn check_multipliers(place: &Place, multipliers: Multipliers) -> Checked {
     let Multipliers { learning_rate, weight_decay, frozen_from } = multipliers;
     not_negative(&place.field("learning_rate"), learning_rate)?;
     not_negative(&place.field("weight_decay"), weight_decay)?;

@@ -19,7 +19,7 @@ const LOSS_TOLERANCE: f64 = 1e-3;
 const LARGEST_BATCH: u32 = 1 << 16;
 const LARGEST_IMAGE: u32 = 256;
 
-pub(super) fn workload(definition: &Definition) -> Result<Workload, Mistake> {
+pub(crate) fn workload(definition: &Definition) -> Result<Workload, Mistake> {
     let root = Place::default();
     let name = name(&root.field("name"), &definition.name)?;
     let title = line(&root.field("title"), &definition.title, 100)?;
@@ -284,39 +284,39 @@ fn check_average(place: &Place, average: Option<WeightAverage>) -> Checked {
     }
 }
 
-pub(super) type Checked = Result<(), Mistake>;
+pub(crate) type Checked = Result<(), Mistake>;
 
 /// A number, as long as it was written.
-pub(super) trait Number: Copy + Display + Into<f64> {}
+pub(crate) trait Number: Copy + Display + Into<f64> {}
 
 impl<T: Copy + Display + Into<f64>> Number for T {}
 
-pub(super) fn whole(place: &Place, value: u32, allowed: RangeInclusive<u32>) -> Checked {
+pub(crate) fn whole(place: &Place, value: u32, allowed: RangeInclusive<u32>) -> Checked {
     if allowed.contains(&value) {
         return Ok(());
     }
     Err(place.mistake(format!("must be from {} to {}, and is {value}", allowed.start(), allowed.end())))
 }
 
-pub(super) fn positive(place: &Place, value: impl Number) -> Checked {
+pub(crate) fn positive(place: &Place, value: impl Number) -> Checked {
     hold(place, value, |value| value > 0.0, "a number above 0")
 }
 
-pub(super) fn not_negative(place: &Place, value: impl Number) -> Checked {
+pub(crate) fn not_negative(place: &Place, value: impl Number) -> Checked {
     hold(place, value, |value| value >= 0.0, "a number from 0 on")
 }
 
-pub(super) fn finite(place: &Place, value: impl Number) -> Checked {
+pub(crate) fn finite(place: &Place, value: impl Number) -> Checked {
     hold(place, value, |_| true, "a finite number")
 }
 
 /// From 0 to 1.
-pub(super) fn share(place: &Place, value: impl Number) -> Checked {
+pub(crate) fn share(place: &Place, value: impl Number) -> Checked {
     hold(place, value, |value| (0.0..=1.0).contains(&value), "a share from 0 to 1")
 }
 
 /// From 0 to below 1: what stays of something in each step, or is taken away of it.
-pub(super) fn part(place: &Place, value: impl Number) -> Checked {
+pub(crate) fn part(place: &Place, value: impl Number) -> Checked {
     hold(place, value, |value| (0.0..1.0).contains(&value), "from 0 to below 1")
 }
 

@@ -19,7 +19,7 @@ use crate::screen::{Column, Table};
 const NONE: &str = "–";
 
 /// The whole of what is shown. `notes` say how the records were chosen.
-pub(super) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
+pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
         let chosen = notes.iter().map(|text| Note { mark: Mark::Plain, text: text.clone() });
@@ -228,9 +228,9 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
 
 /// The records that were chosen, and how, in sentences.
 #[derive(Debug)]
-pub(super) struct Choice {
-    pub(super) chosen: Vec<KeptRecord>,
-    pub(super) told: Vec<String>,
+pub(crate) struct Choice {
+    pub(crate) chosen: Vec<KeptRecord>,
+    pub(crate) told: Vec<String>,
 }
 
 /// What was left out, and how often.
@@ -245,7 +245,7 @@ struct LeftOut {
 /// Of the records of folders those of the candidates' suites and devices, of the commit that was asked for or else of the
 /// newest; records whose files were named are taken as they are, but for a commit that was asked for. Where mismatches are
 /// allowed, other devices and other versions of the suites are taken as well.
-pub(super) fn choose(
+pub(crate) fn choose(
     baseline: Vec<KeptRecord>,
     candidates: &[&KeptRecord],
     commit: Option<&str>,
@@ -362,22 +362,22 @@ impl LeftOut {
 }
 
 /// The runs of one side.
-pub(super) struct Group {
+pub(crate) struct Group {
     /// For people: the path, or the first of several.
-    pub(super) name: String,
-    pub(super) records: Vec<KeptRecord>,
+    pub(crate) name: String,
+    pub(crate) records: Vec<KeptRecord>,
 }
 
-pub(super) struct Sides {
-    pub(super) baseline: Group,
+pub(crate) struct Sides {
+    pub(crate) baseline: Group,
     /// At least one.
-    pub(super) candidates: Vec<Group>,
+    pub(crate) candidates: Vec<Group>,
     /// How the records were chosen, and what was left out.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Sides {
-    pub(super) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
+    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
         let (baseline, candidates) = split(arguments)?;
         let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
         if let Some(option) = arguments.candidates.iter().find(is_option) {

@@ -60,7 +60,7 @@ struct CandidateDocument<'a> {
 }
 
 /// A candidate with what holding it beside the baseline came to.
-struct Compared<'a> {
+pub(crate) struct Compared<'a> {
     baseline: &'a Group,
     candidate: &'a Group,
     regressions: Regressions,
@@ -197,7 +197,7 @@ pub(crate) struct CompareRecordsArgs {
     pub(crate) fail_if_slower: Option<f64>,
     /// Fail where the candidate lacks something that the baseline has
     #[arg(long, help_heading = "What fails")]
-    pub(crate) fail_if_missing: bool,
+    fail_if_missing: bool,
     /// Decide although devices or versions of suites differ, and take such records of the baseline's folders as well
     #[arg(long, help_heading = "What fails")]
     pub(crate) allow_mismatch: bool,
@@ -226,7 +226,7 @@ fn commit(text: &str) -> Result<String, String> {
 }
 
 /// A row for each line of each candidate.
-pub(super) fn sheet(compared: &[Compared<'_>]) -> Sheet {
+pub(crate) fn sheet(compared: &[Compared<'_>]) -> Sheet {
     let rows: Vec<Vec<(String, Value)>> =
         compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect();
     let columns = rows.first().map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
@@ -287,7 +287,7 @@ const WORTH_TELLING: f64 = 0.02;
 const MOST_VARIANTS: usize = 4;
 
 /// Why a line has its verdict, as a part of a sentence.
-pub(super) fn reason(line: &Line) -> String {
+pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
         Verdict::Broken { reason } => format!("the candidate could not train it, and the baseline could: {reason}"),
         Verdict::Untold { reason } => reason.clone(),
@@ -305,7 +305,7 @@ pub(super) fn reason(line: &Line) -> String {
 }
 
 /// Everything about a line that its row does not say.
-pub(super) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
+pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut add = |mark, text: String| notes.push(Note { mark, text: format!("{name}: {text}") });
     let tolerance = rules.fail_if_slower.map(percent_details);
@@ -435,7 +435,7 @@ fn variants(line: &Line) -> Option<String> {
 }
 
 /// A share as it is typed, without digits that say nothing.
-pub(super) fn percent_details(share: f64) -> String {
+pub(crate) fn percent_details(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }
 

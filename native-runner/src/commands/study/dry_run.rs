@@ -15,7 +15,7 @@ use crate::json_output::{JsonTarget, to_json};
 use crate::progress::{Left, StudyProgress, duration};
 use crate::screen::{Column, Screen, Table};
 use crate::study::cell::Cell;
-use crate::study::estimate::{Estimate, Estimator, Guess};
+use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::finished::Finished;
 use crate::study::folder::{Folder, Plan};
 
@@ -31,7 +31,7 @@ struct Document<'a> {
     /// In the order in which they would run.
     cells: Vec<Listed<'a>>,
     /// Of the cells that would run; absent where nothing is known of any of them.
-    seconds: Option<Guess>,
+    seconds: Option<Forecast>,
     /// Cells that would run, and of whose time nothing is known.
     unknown: usize,
 }
@@ -51,11 +51,11 @@ struct Listed<'a> {
 
 /// Lists the cells with an estimate of time and memory each, and of the whole. Back ends are opened; nothing is written, and
 /// nothing is trained but for the calibration where one is asked for.
-pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let mut estimator = Estimator::of(&finished);
+    let mut estimator = Estimator::new(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
     let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
     let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
@@ -73,12 +73,8 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
         Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, estimate }
     });
     let listed: Vec<Listed<'_>> = listed.collect();
-    let missing = || listed.iter().filter(|listed| listed.would_run);
     let seconds = |listed: &Listed<'_>| listed.estimate.as_ref()?.seconds;
-    let left = Left {
-        known: Guess::sum(missing().filter_map(seconds)),
-        unknown: missing().filter(|listed| seconds(listed).is_none()).count(),
-    };
+    let left = Left::new(listed.iter().filter(|listed| listed.would_run).map(seconds));
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show(plan, &listed, &left, &finished, screen)?;
     let Some(target) = &arguments.json else { return Ok(()) };
@@ -108,16 +104,15 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),
-        _ => format!("{missing} of {} cells would run: {}.", listed.len(), left.text()),
+        _ => {
+            let advice = if left.unknown > 0 { " (use `--calibrate`, which measures two seconds of each)" } else { "" };
+            format!("{missing} of {} cells would run: {}{advice}.", listed.len(), left.text())
+        }
     };
     screen.prose("", &would_run, 0)?;
-    if left.unknown > 0 {
-        let text = "Time is known once cells like these have been run, or with --calibrate, which measures two seconds of each.";
-        screen.prose("", text, 0)?;
-    }
     let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
     let text = format!(
-        "Estimates are from what the last column names ({evidence} finished cells here); ~ may be off by the factor behind it. \
+        "Estimates are from what the last column names ({evidence} finished cells here). \
          Memory is the back end's on its device, and the whole process's where it computes on the processor."
     );
     for line in screen.wrapped("", &text, 0).lines() {
@@ -133,7 +128,6 @@ fn table(listed: &[Listed<'_>]) -> Table {
         cells: listed.iter().map(|listed| cell(listed).unwrap_or_else(|| NONE.to_owned())).collect(),
     };
     let estimate = |listed: &Listed<'_>| listed.estimate.clone();
-    let factor = |guess: Guess| format!("×{:.1}", guess.high / guess.value);
     let titles =
         titles(&settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
     Table {
@@ -141,17 +135,16 @@ fn table(listed: &[Listed<'_>]) -> Table {
         columns: vec![
             column("work\nGFLOP", &|of| Some(format!("{:.0}", estimate(of)?.flops? / 1e9))),
             column("memory\nMiB", &|of| {
-                let guess = estimate(of)?.memory_bytes;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
-                let bytes = guess.value as u64;
-                Some(format!("~{:.0} {}", mebibytes(bytes), factor(guess)))
+                let bytes = estimate(of)?.memory_bytes.value as u64;
+                Some(format!("~{:.0}", mebibytes(bytes)))
             }),
             column("time", &|of| {
                 if !of.would_run {
                     return of.obstacle.is_none().then(|| "finished".to_owned());
                 }
-                let guess = estimate(of)?.seconds?;
-                Some(format!("~{} {}", duration(guess.value), factor(guess)))
+                let seconds = estimate(of)?.seconds;
+                Some(seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("~{}", duration(seconds.value))))
             }),
             column("from", &|of| {
                 let estimate = estimate(of)?;

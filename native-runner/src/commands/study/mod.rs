@@ -201,7 +201,7 @@ pub(crate) struct StudyArgs {
     pub(crate) adapters: Vec<String>,
     /// File of a network of one's own, in place of the study's workloads (docs/WORKLOADS.md). Can be given several times
     #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
-    pub(crate) workload_files: Vec<PathBuf>,
+    workload_files: Vec<PathBuf>,
     /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Study", value_parser = host_and_port)]
     pub(crate) remote: Option<String>,
@@ -265,7 +265,7 @@ struct Listed<'a> {
 }
 
 /// Lists the studies that are built in: what each asks, which published table it repeats, and how it differs.
-pub(super) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
+pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
     let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
     let mut studies = Vec::new();
     for (name, text) in STUDIES {

@@ -24,7 +24,7 @@ use crate::progress::{Left, StudyProgress};
 use crate::screen::Screen;
 use crate::study::axis::Axis;
 use crate::study::cell::{Cell, Length, RunSettings, Settings};
-use crate::study::estimate::{Estimator, Guess};
+use crate::study::estimate::Estimator;
 use crate::study::finished::{Attempt, Child, Ending, Finished, Uploaded};
 use crate::study::folder::{Folder, Plan};
 
@@ -32,7 +32,7 @@ const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of ne
                           in the files of their cells.\n";
 
 /// Runs what has no answer yet, shows everything, and uploads it as asked.
-pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
     // Nobody is asked to agree to what will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
@@ -58,7 +58,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::of(&finished), finished };
+    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::new(&finished), finished };
     if arguments.calibrate {
         calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
@@ -186,11 +186,7 @@ impl Session<'_> {
     }
 
     fn left(&self, cells: &[(usize, &Cell)]) -> Left {
-        let seconds = |(_, cell): &(usize, &Cell)| self.estimator.estimate(&cell.settings)?.seconds;
-        Left {
-            known: Guess::sum(cells.iter().filter_map(seconds)),
-            unknown: cells.iter().filter(|cell| seconds(cell).is_none()).count(),
-        }
+        Left::new(cells.iter().map(|(_, cell)| self.estimator.estimate(&cell.settings)?.seconds))
     }
 }
 
@@ -218,7 +214,7 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
 }
 
 /// Returns the obstacle of each cell, if any.
-pub(super) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
+pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<[String; 7], Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
@@ -241,7 +237,7 @@ pub(super) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> 
 }
 
 /// Shows each obstacle with the number of cells that it stops.
-pub(super) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
     let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
     obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
     let mark = screen.paint(console::Style::new().yellow().bold(), "!");
@@ -298,7 +294,7 @@ fn spinner() -> ProgressBar {
 const SECONDS: u32 = 2;
 
 /// Measures what nothing is known of among these cells, each once, whatever its learning rate, length and seed.
-pub(super) fn calibrate(
+pub(crate) fn calibrate(
     arguments: &StudyArgs,
     plan: &Plan,
     cells: &[(usize, &Cell)],
@@ -367,7 +363,7 @@ struct InShort<'a> {
     kernels: Option<KernelSummary>,
 }
 
-pub(super) fn document<'a>(
+pub(crate) fn document<'a>(
     plan: &Plan,
     folder: &Path,
     cells: &[&'a Cell],
@@ -391,7 +387,7 @@ pub(super) fn document<'a>(
 
 /// Uploads what the leaderboard does not have yet, after asking once, and notes each in its cell's file at once, so that it
 /// can be gone on with.
-pub(super) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
+pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
     let (mut unprovable, mut of_several, mut streamed) = (0_usize, 0_usize, 0_usize);

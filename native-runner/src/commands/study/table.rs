@@ -15,10 +15,10 @@ use crate::study::finished::{Ending, Finished};
 use crate::study::folder::Plan;
 
 /// Cells that differ in their seeds alone: a line of the table.
-pub(super) struct Row<'a> {
+pub(crate) struct Row<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
-    pub(super) finished: Vec<&'a Finished>,
+    pub(crate) finished: Vec<&'a Finished>,
 }
 
 const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ is extrapolated from the windows that count where \
@@ -28,7 +28,7 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
                           of the first seed.";
 
 /// Shows the figures of all these cells, and why some have none.
-pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &plan.name);
@@ -64,7 +64,7 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 }
 
 /// What tells each of these from the others, in words.
-pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
+pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     let mut axes = Axis::varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(Axis::ALL.into_iter().find(|axis| axis.is_asked_for(first)));
@@ -79,7 +79,7 @@ pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
 }
 
 /// What all of them have in common, as far as it was asked for.
-pub(super) fn constants(settings: &[&Settings], scale: f64) -> String {
+pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = Axis::varying(settings.iter().copied());
     let same = Axis::ALL.into_iter().filter(|axis| !varying.contains(axis) && *axis != Axis::Seed);
@@ -173,13 +173,13 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     lines
 }
 
-pub(super) const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measured in turns with each entry: the median of \
+const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measured in turns with each entry: the median of \
                                 all entries with figures, the lowest and the highest. Entries without one take longer than \
                                 their budget allows, need more memory, or are done by no kernel; the files of the cells and \
                                 the report say which.";
 
 /// A line for each suite on each adapter.
-pub(super) fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
         rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
     let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| Column {
