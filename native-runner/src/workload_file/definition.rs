@@ -216,41 +216,6 @@ fn allow_bare(schema: &mut Schema) {
     }
 }
 
-impl Layer {
-    /// As the file calls it.
-    pub(crate) fn name(&self) -> &'static str {
-        match self {
-            Self::Dense(_) => "dense",
-            Self::Conv2d(_) => "conv2d",
-            Self::MaxPool(_) => "max_pool",
-            Self::AveragePool(_) => "average_pool",
-            Self::Dropout(_) => "dropout",
-            Self::BatchNorm(_) => "batch_norm",
-            Self::LayerNorm(_) => "layer_norm",
-            Self::LocalResponseNorm(_) => "local_response_norm",
-            Self::Lstm(_) => "lstm",
-            Self::Gru(_) => "gru",
-            Self::SimpleRnn(_) => "simple_rnn",
-            Self::Embedding(_) => "embedding",
-            Self::PositionEmbedding(_) => "position_embedding",
-            Self::Attention(_) => "attention",
-            Self::Add(_) => "add",
-            Self::Concatenate(_) => "concatenate",
-            Self::PixelProducts(_) => "pixel_products",
-            Self::SentenceSum(_) => "sentence_sum",
-            Self::WordScores(_) => "word_scores",
-            Self::Softmax(_) => "softmax",
-            Self::Transpose => "transpose",
-            Self::Flatten => "flatten",
-            Self::Relu => "relu",
-            Self::Tanh => "tanh",
-            Self::Gelu => "gelu",
-            Self::Label(_) => "label",
-            Self::From(_) => "from",
-        }
-    }
-}
-
 /// A layer with a kernel, a bias and an activation, which a file says alike of each. (Fields of a struct within it would not do:
 /// serde then lets unknown ones pass.)
 macro_rules! layer_with_kernel {

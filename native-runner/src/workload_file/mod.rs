@@ -7,7 +7,7 @@ mod recipe;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
@@ -78,8 +78,8 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
         })?,
         Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| of_json(file, text, &error))?,
     };
-    recipe::workload(&definition)
-        .map_err(|mistake| shown(file, text, language.find(text, &mistake.place), &mistake.message))
+    recipe::workload(&definition, &Tree::parse(text, language))
+        .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
 }
 
 fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
@@ -100,87 +100,104 @@ fn plain(message: &str) -> String {
     message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
 }
 
-/// The way to something in a file, from the outside in.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Place(Vec<Step>);
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Field(&'static str),
-    /// From 0.
-    Item(usize),
-}
-
-/// What is wrong, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Mistake {
-    pub(crate) place: Place,
-    pub(crate) message: String,
-}
-
-impl Place {
-    pub(crate) fn field(&self, name: &'static str) -> Self {
-        self.with(Step::Field(name))
-    }
-
-    pub(crate) fn item(&self, number: usize) -> Self {
-        self.with(Step::Item(number))
-    }
-
-    fn with(&self, step: Step) -> Self {
-        Self(self.0.iter().copied().chain([step]).collect())
-    }
-
-    pub(crate) fn mistake(&self, message: impl Into<String>) -> Mistake {
-        Mistake { place: self.clone(), message: message.into() }
-    }
-}
-
 /// The two languages of a workload's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Language {
+enum Language {
     Toml,
     Json,
 }
 
-impl Language {
-    /// Which bytes of `text` stand at `place`, or at the last step of the way to it that the file has: what it leaves out
-    /// has no place of its own.
-    pub(crate) fn find(self, text: &str, place: &Place) -> Range<usize> {
-        let found = match self {
-            Self::Toml => DeTable::parse(text).ok().map(|table| {
-                let whole = Spanned::new(table.span(), DeValue::Table(table.into_inner()));
-                in_toml(&whole, &place.0)
-            }),
-            Self::Json => serde_json::from_str::<&RawValue>(text).ok().map(|whole| in_json(text, whole, &place.0)),
-        };
-        found.unwrap_or_default()
+/// An error of meaning, and the bytes of the file that it is about.
+#[derive(Debug)]
+struct Mistake {
+    at: Range<usize>,
+    message: String,
+}
+
+/// A value of the file and its bytes there, as the parser found them.
+#[derive(Debug, Default)]
+struct Tree {
+    at: Range<usize>,
+    content: Content,
+}
+
+#[derive(Debug, Default)]
+enum Content {
+    Number(f64),
+    Text(String),
+    List(Vec<Tree>),
+    Table(BTreeMap<String, Tree>),
+    #[default]
+    Other,
+}
+
+impl Tree {
+    /// Of a file that has been read as a [`Definition`] before.
+    fn parse(text: &str, language: Language) -> Self {
+        match language {
+            Language::Toml => DeTable::parse(text)
+                .map(|table| {
+                    let at = table.span();
+                    Self::from_toml(&Spanned::new(at, DeValue::Table(table.into_inner())))
+                })
+                .unwrap_or_default(),
+            Language::Json => serde_json::from_str(text).map(|raw| Self::from_json(text, raw)).unwrap_or_default(),
+        }
     }
-}
 
-fn in_toml(value: &Spanned<DeValue<'_>>, way: &[Step]) -> Range<usize> {
-    let Some((step, rest)) = way.split_first() else { return value.span() };
-    let next = match (step, value.get_ref()) {
-        (Step::Field(name), DeValue::Table(table)) => table.get(*name),
-        (Step::Item(number), DeValue::Array(items)) => items.get(*number),
-        _ => None,
-    };
-    next.map_or_else(|| value.span(), |next| in_toml(next, rest))
-}
-
-fn in_json<'t>(text: &'t str, value: &'t RawValue, way: &[Step]) -> Range<usize> {
-    let next = way.split_first().and_then(|(step, rest)| {
-        let next = match step {
-            Step::Field(name) => serde_json::from_str::<HashMap<String, &RawValue>>(value.get()).ok()?.remove(*name)?,
-            Step::Item(number) => *serde_json::from_str::<Vec<&RawValue>>(value.get()).ok()?.get(*number)?,
+    fn from_toml(value: &Spanned<DeValue<'_>>) -> Self {
+        let content = match value.get_ref() {
+            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+                .map_or(Content::Other, |n| Content::Number(n as f64)),
+            DeValue::Float(number) => number.as_str().parse().map_or(Content::Other, Content::Number),
+            DeValue::String(text) => Content::Text(text.to_string()),
+            DeValue::Array(items) => Content::List(items.iter().map(Self::from_toml).collect()),
+            DeValue::Table(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.get_ref().to_string(), Self::from_toml(value)));
+                Content::Table(fields.collect())
+            }
+            _ => Content::Other,
         };
-        Some(in_json(text, next, rest))
-    });
-    next.unwrap_or_else(|| {
+        Self { at: value.span(), content }
+    }
+
+    fn from_json(text: &str, raw: &RawValue) -> Self {
+        let json = raw.get();
         // A raw value is a part of the text that it was read from.
-        let start = (value.get().as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
-        start..start + value.get().len()
-    })
+        let start = (json.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let content = if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+            Content::Table(fields.into_iter().map(|(name, value)| (name, Self::from_json(text, value))).collect())
+        } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+            Content::List(items.into_iter().map(|value| Self::from_json(text, value)).collect())
+        } else if let Ok(text) = serde_json::from_str(json) {
+            Content::Text(text)
+        } else {
+            serde_json::from_str(json).map_or(Content::Other, Content::Number)
+        };
+        Self { at: start..start + json.len(), content }
+    }
+
+    /// The value of a field; the table itself where the file leaves the field out.
+    fn field(&self, name: &str) -> &Self {
+        if let Content::Table(fields) = &self.content { fields.get(name).unwrap_or(self) } else { self }
+    }
+
+    fn item(&self, number: usize) -> &Self {
+        if let Content::List(items) = &self.content { items.get(number).unwrap_or(self) } else { self }
+    }
+
+    /// The name of a layer, which is its only field or a word alone.
+    fn layer_name(&self) -> &str {
+        match &self.content {
+            Content::Table(fields) => fields.keys().next().map_or("", String::as_str),
+            Content::Text(name) => name,
+            _ => "",
+        }
+    }
+
+    fn mistake(&self, message: impl Into<String>) -> Mistake {
+        Mistake { at: self.at.clone(), message: message.into() }
+    }
 }
 
 /// The message with the file's name, line and column, and the line itself with a mark below the place.

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use engine::{
-    Activation, DataSetDefinition, Initializer, KernelSize, Layer as Node, Model, ModelError, Multipliers, Origin,
-    Padding, PoolKind, Rounding, Shape, Source,
+    Activation, DataSetDefinition, Initializer, Layer as Node, Model, ModelError, Origin, Padding, PoolKind, Rounding,
+    Shape, Source,
 };
 
-use crate::workload_file::definition::{BatchNorm, Conv2d, Embedding, Layer, LocalResponseNorm, Pool, Recurrent};
-use crate::workload_file::recipe::{Checked, finite, not_negative, part, positive, share, whole};
-use crate::workload_file::{Mistake, Place};
+use crate::workload_file::definition::{BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent};
+use crate::workload_file::recipe::check_whole;
+use crate::workload_file::{Mistake, Tree};
 
 /// Values that a layer makes of one sample: more would fill any device.
 const MOST_VALUES: u64 = 1 << 22;
@@ -25,8 +25,8 @@ pub(crate) fn model(
     set: &DataSetDefinition,
     input: Shape,
     layers: &[Layer],
+    list: &Tree,
 ) -> Result<Model, Mistake> {
-    let list = Place::default().field("layers");
     if layers.is_empty() || layers.len() > MOST_LAYERS {
         return Err(list.mistake(format!("there must be 1 to {MOST_LAYERS} layers, and here are {}", layers.len())));
     }
@@ -34,9 +34,9 @@ pub(crate) fn model(
     let current = Reading { source: Source::Data, is_flat: false };
     let mut network = Network { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
     for (number, layer) in layers.iter().enumerate() {
-        network.add(&list.item(number), layer)?;
+        network.add(list.item(number), layer)?;
     }
-    network.finish(&list)
+    network.finish(list)
 }
 
 /// What a layer reads.
@@ -51,7 +51,7 @@ struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
     /// Where each node of the model stands in the file.
-    places: Vec<Place>,
+    places: Vec<&'f Tree>,
     /// What the next layer reads.
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
@@ -60,9 +60,10 @@ struct Network<'f> {
 }
 
 impl<'f> Network<'f> {
-    fn add(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+    fn add(&mut self, place: &'f Tree, layer: &'f Layer) -> Result<(), Mistake> {
         let takes = self.takes.take();
-        let activate = |network: &mut Self, activation| network.activate(place, takes, layer.name(), activation);
+        let name = place.layer_name();
+        let activate = |network: &mut Self, activation| network.activate(place, takes, name, activation);
         match layer {
             Layer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
@@ -71,18 +72,18 @@ impl<'f> Network<'f> {
             Layer::Relu => activate(self, Activation::Relu),
             Layer::Tanh => activate(self, Activation::Tanh),
             Layer::Gelu => activate(self, Activation::Gelu),
-            Layer::Label(label) => self.keep(&place.field("label"), label),
+            Layer::Label(label) => self.keep(place.field(name), label),
             Layer::From(label) => {
                 let data = Reading { source: Source::Data, is_flat: false };
-                self.current = if label == DATA { data } else { self.labelled(&place.field("from"), label)? };
+                self.current = if label == DATA { data } else { self.labelled(place.field(name), label)? };
                 Ok(())
             }
-            _ => self.node(&place.field(layer.name()), layer),
+            _ => self.node(place.field(name), name, layer),
         }
     }
 
     /// What a label stands for.
-    fn labelled(&self, place: &Place, label: &str) -> Result<Reading, Mistake> {
+    fn labelled(&self, place: &Tree, label: &str) -> Result<Reading, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -90,7 +91,7 @@ impl<'f> Network<'f> {
         })
     }
 
-    fn keep(&mut self, place: &Place, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: &Tree, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return Err(place.mistake("no layer is before it that it could be the label of"));
         }
@@ -106,7 +107,7 @@ impl<'f> Network<'f> {
     /// An activation belongs to the layer before it, as back ends compute it.
     fn activate(
         &mut self,
-        place: &Place,
+        place: &Tree,
         takes: Option<usize>,
         name: &str,
         activation: Activation,
@@ -126,13 +127,13 @@ impl<'f> Network<'f> {
     }
 
     /// A layer that becomes a node of the model. `place` is that of its options.
-    fn node(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+    fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.
             Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
             _ => self.current,
         };
-        self.check_input(place, layer, read)?;
+        self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
         if let Layer::Add(add) = layer {
             inputs.push(self.joined(place, &add.with)?);
@@ -140,8 +141,8 @@ impl<'f> Network<'f> {
             inputs.push(self.joined(place, &join.with)?);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
-        let node = translated(place, layer, &shapes, self.set)?;
-        check_weights(place, layer, shapes[0], read.source == Source::Data)?;
+        let node = translated(place, layer, shapes[0], self.set)?;
+        check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = match layer {
             Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
             Layer::WordScores(scores) => self.shared(place, scores.shares.as_deref())?,
@@ -152,9 +153,14 @@ impl<'f> Network<'f> {
             return Err(place.mistake(format!("it has {weights} weights, and at most {MOST_WEIGHTS} are allowed")));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
-        self.places.push(place.clone());
+        self.places.push(place);
         // The tensors of a node that shares are held to those that it shares.
-        self.model.shapes().and(self.model.tensors()).map_err(|error| self.mistake(&error))?;
+        self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
+            (ModelError::Impossible { .. }, &[one, other]) => {
+                place.field("with").mistake(unjoinable(layer, one, other))
+            }
+            _ => self.mistake(&error),
+        })?;
         let node = self.model.nodes.len() - 1;
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
@@ -169,8 +175,7 @@ impl<'f> Network<'f> {
     }
 
     /// What every layer may read at all.
-    fn check_input(&self, place: &Place, layer: &Layer, read: Reading) -> Result<(), Mistake> {
-        let name = layer.name();
+    fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
             return Err(place.mistake(format!(
                 "`{name}` cannot read the vector that `flatten` makes: only dense and dropout may follow it"
@@ -192,9 +197,9 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    fn joined(&self, place: &Place, label: &str) -> Result<Source, Mistake> {
+    fn joined(&self, place: &Tree, label: &str) -> Result<Source, Mistake> {
         let place = place.field("with");
-        let reading = self.labelled(&place, label)?;
+        let reading = self.labelled(place, label)?;
         if reading.is_flat {
             return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
         }
@@ -202,10 +207,10 @@ impl<'f> Network<'f> {
     }
 
     /// The embedding whose vectors a layer reads as well.
-    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: &Tree, label: Option<&str>) -> Result<Option<usize>, Mistake> {
         let Some(label) = label else { return Ok(None) };
         let place = place.field("shares");
-        let Reading { source, .. } = self.labelled(&place, label)?;
+        let Reading { source, .. } = self.labelled(place, label)?;
         let Source::Node(node) = source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
@@ -231,6 +236,12 @@ impl<'f> Network<'f> {
                      smaller one, or padding"
                 ))
             }
+            ModelError::Impossible { layer, .. }
+                if matches!(self.model.nodes[*layer].layer, Node::Gru { .. } | Node::SimpleRnn { .. }) =>
+            {
+                let text = "the activation of a recurrent layer is `tanh` or `relu`";
+                self.places[*layer].field("activation").mistake(text)
+            }
             ModelError::Impossible { layer, reason, .. } | ModelError::Unsupported { layer, reason, .. } => {
                 self.places[*layer].mistake(format!("this is not possible here: {reason}"))
             }
@@ -238,7 +249,7 @@ impl<'f> Network<'f> {
     }
 
     /// The whole, held to what only the whole shows.
-    fn finish(self, list: &Place) -> Result<Model, Mistake> {
+    fn finish(self, list: &Tree) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
         };
@@ -300,70 +311,71 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
     }
 }
 
-/// For people.
-pub(crate) fn text(shape: Shape) -> String {
+/// Two inputs that the engine cannot join, and why.
+fn unjoinable(layer: &Layer, first: Shape, second: Shape) -> String {
+    let (one, other) = (text(first), text(second));
+    match layer {
+        Layer::Add(_) => format!("{other} cannot be added to {one}"),
+        Layer::Concatenate(_) => format!("{other} cannot stand behind {one}: they differ in pixels"),
+        _ => format!("{one} and {other} have no products: they differ in channels"),
+    }
+}
+
+fn text(shape: Shape) -> String {
     let Shape { height, width, channels } = shape;
     if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
 }
 
-/// Of units, filters and the like.
-const MOST_CHANNELS: u32 = 1 << 16;
-/// Of windows and their strides.
-const LARGEST_SIDE: u32 = 256;
-
-/// The engine's layer; `inputs` are the shapes that it reads.
-pub(crate) fn translated(
-    place: &Place,
-    layer: &Layer,
-    inputs: &[Shape],
-    set: &DataSetDefinition,
-) -> Result<Node, Mistake> {
-    let channels = |field, value| whole(&place.field(field), value, 1..=MOST_CHANNELS);
+/// The engine's layer, which reads `input` first. Each bound that depends on other numbers is checked.
+fn translated(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+    // Any word of a data set may be the answer: they are its classes.
+    let vocabulary = set.train.classes;
     Ok(match layer {
         Layer::Dense(dense) => {
-            channels("units", dense.units)?;
             Node::Dense { units: dense.units, activation: dense.activation, weights: dense.weights() }
         }
-        Layer::Conv2d(convolution) => conv2d(place, convolution)?,
+        Layer::Conv2d(convolution) => {
+            let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
+            if let Padding::Zeros(zeros) = padding {
+                let [rows, columns] = size.sides();
+                check_whole(place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+            }
+            Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
+        }
         Layer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
         Layer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
-        Layer::Dropout(dropout) => {
-            part(&place.field("rate"), dropout.rate)?;
-            Node::Dropout { rate: dropout.rate }
+        Layer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
+        Layer::BatchNorm(norm) => {
+            let &BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } = norm;
+            Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
         }
-        Layer::BatchNorm(norm) => batch_norm(place, norm)?,
-        Layer::LayerNorm(norm) => {
-            positive(&place.field("epsilon"), norm.epsilon)?;
-            Node::LayerNorm { epsilon: norm.epsilon }
+        Layer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
+        &Layer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
+            Node::LocalResponseNorm { radius, bias, alpha, beta }
         }
-        Layer::LocalResponseNorm(norm) => local_response_norm(place, norm)?,
-        Layer::Lstm(lstm) => {
-            channels("units", lstm.units)?;
-            Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer }
-        }
-        Layer::Gru(gru) => {
-            let &Recurrent { units, activation, recurrent_initializer: recurrent } = checked_recurrent(place, gru)?;
+        Layer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
+        &Layer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::Gru { units, activation, recurrent }
         }
-        Layer::SimpleRnn(simple) => {
-            let &Recurrent { units, activation, recurrent_initializer: recurrent } = checked_recurrent(place, simple)?;
+        &Layer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
             Node::SimpleRnn { units, activation, recurrent }
         }
-        Layer::Embedding(words) => embedding(place, words, inputs[0].features(), set.train.classes)?,
+        Layer::Embedding(embedding) => {
+            let (units, first, words) = (embedding.units, embedding.first, input.features());
+            check_whole(place.field("first"), first, 0, words - 1)?;
+            let count = embedding.count.unwrap_or(words - first);
+            check_whole(place.field("count"), count, 1, words - first)?;
+            let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
+            Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
+        }
         Layer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
-        Layer::Attention(attention) => {
-            whole(&place.field("heads"), attention.heads, 1..=4096)?;
-            Node::Attention { heads: attention.heads }
-        }
-        Layer::Add(_) | Layer::Concatenate(_) | Layer::PixelProducts(_) => joined(place, layer, inputs[0], inputs[1])?,
+        Layer::Attention(attention) => Node::Attention { heads: attention.heads },
+        Layer::Add(add) => Node::Add { activation: add.activation },
+        Layer::Concatenate(_) => Node::Concatenate,
+        Layer::PixelProducts(_) => Node::PixelProducts,
         Layer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
-        Layer::WordScores(scores) => {
-            Node::WordScores { vocabulary: set.train.classes, initializer: scores.initializer }
-        }
-        Layer::Softmax(softmax) => {
-            share(&place.field("linear_until"), softmax.linear_until)?;
-            Node::Softmax { linear_until: softmax.linear_until }
-        }
+        Layer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
+        Layer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
         Layer::Transpose => Node::Transpose,
         Layer::Flatten | Layer::Relu | Layer::Tanh | Layer::Gelu | Layer::Label(_) | Layer::From(_) => {
             unreachable!("such words make no node")
@@ -371,124 +383,72 @@ pub(crate) fn translated(
     })
 }
 
-/// A layer that reads two others, whose shapes must fit each other.
-fn joined(place: &Place, layer: &Layer, first: Shape, second: Shape) -> Result<Node, Mistake> {
-    let (one, other) = (text(first), text(second));
-    let (fits, message, node) = match layer {
-        Layer::Add(add) => (
-            second == first || second == Shape::vector(first.channels),
-            format!("{other} cannot be added to {one}"),
-            Node::Add { activation: add.activation },
-        ),
-        Layer::Concatenate(_) => (
-            second.pixels() == first.pixels(),
-            format!("{other} cannot stand behind {one}: they differ in pixels"),
-            Node::Concatenate,
-        ),
-        _ => (
-            second.channels == first.channels,
-            format!("{one} and {other} have no products: they differ in channels"),
-            Node::PixelProducts,
-        ),
-    };
-    if fits { Ok(node) } else { Err(place.field("with").mistake(message)) }
-}
-
-fn batch_norm(place: &Place, norm: &BatchNorm) -> Result<Node, Mistake> {
-    let &BatchNorm { epsilon, momentum, trained_scale, activation, bias_multipliers } = norm;
-    positive(&place.field("epsilon"), epsilon)?;
-    part(&place.field("momentum"), momentum)?;
-    Ok(Node::BatchNorm { epsilon, keep: momentum, trained_scale, bias: bias_multipliers, activation })
-}
-
-fn local_response_norm(place: &Place, norm: &LocalResponseNorm) -> Result<Node, Mistake> {
-    let &LocalResponseNorm { radius, bias, alpha, beta } = norm;
-    whole(&place.field("radius"), radius, 0..=LARGEST_SIDE)?;
-    positive(&place.field("bias"), bias)?;
-    positive(&place.field("alpha"), alpha)?;
-    finite(&place.field("beta"), beta)?;
-    Ok(Node::LocalResponseNorm { radius, bias, alpha, beta })
-}
-
-/// Of some of the `words` of a sample. The words of a data set are its classes: any of them may be the answer.
-fn embedding(place: &Place, embedding: &Embedding, words: u32, vocabulary: u32) -> Result<Node, Mistake> {
-    let &Embedding { units, first, zero_padding, initializer, .. } = embedding;
-    whole(&place.field("units"), units, 1..=MOST_CHANNELS)?;
-    whole(&place.field("first"), first, 0..=words - 1)?;
-    let count = embedding.count.unwrap_or(words - first);
-    whole(&place.field("count"), count, 1..=words - first)?;
-    Ok(Node::Embedding { vocabulary, units, first, count, zero_padding, initializer })
-}
-
-fn conv2d(place: &Place, convolution: &Conv2d) -> Result<Node, Mistake> {
-    let &Conv2d { filters, kernel_size, stride, padding, activation, .. } = convolution;
-    whole(&place.field("filters"), filters, 1..=MOST_CHANNELS)?;
-    let sides = kernel_size.sides();
-    sides.into_iter().try_for_each(|side| whole(&place.field("kernel_size"), side, 1..=LARGEST_SIDE))?;
-    whole(&place.field("stride"), stride, 1..=LARGEST_SIDE)?;
-    if let Padding::Zeros(zeros) = padding {
-        let most = sides[0].min(sides[1]) - 1;
-        whole(&place.field("padding").field("zeros"), zeros, 0..=most)?;
-    }
-    Ok(Node::Conv2d { filters, size: kernel_size, stride, padding, activation, weights: convolution.weights() })
-}
-
-/// A recurrent layer whose activation is one that its kernels have.
-fn checked_recurrent<'f>(place: &Place, layer: &'f Recurrent) -> Result<&'f Recurrent, Mistake> {
-    whole(&place.field("units"), layer.units, 1..=MOST_CHANNELS)?;
-    match layer.activation {
-        Activation::Tanh | Activation::Relu => Ok(layer),
-        Activation::Identity | Activation::Gelu => {
-            Err(place.field("activation").mistake("the activation of a recurrent layer is `tanh` or `relu`"))
-        }
-    }
-}
-
 /// Every window must hold an element: an average of none is no number.
-fn pool(place: &Place, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
-    let &Pool { size, padding, rounding, activation, .. } = pool;
-    let stride = pool.stride.unwrap_or(size);
-    whole(&place.field("size"), size, 1..=LARGEST_SIDE)?;
-    whole(&place.field("stride"), stride, 1..=LARGEST_SIDE)?;
-    whole(&place.field("padding"), padding, 0..=size - 1)?;
-    if rounding == Rounding::Ceil && padding + stride > size {
+fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+    let &Pool { size: side, padding, rounding, activation, .. } = pool;
+    let stride = pool.stride.unwrap_or(side);
+    check_whole(place.field("padding"), padding, 0, side - 1)?;
+    if rounding == Rounding::Ceil && padding + stride > side {
         return Err(place.field("rounding").mistake(
             "rounded up, a window could lie outside of the image: `stride` and `padding` together may not be larger than \
              `size`",
         ));
     }
-    Ok(Node::Pool { kind, side: size, stride, padding, rounding, activation })
+    Ok(Node::Pool { kind, side, stride, padding, rounding, activation })
 }
 
-/// How the weights of a layer start and are treated. `input` is what it reads.
-fn check_weights(place: &Place, layer: &Layer, input: Shape, reads_data: bool) -> Checked {
-    let initial = |field, initializer, tensor| check_initializer(&place.field(field), initializer, tensor);
-    let multipliers = |field, of| check_multipliers(&place.field(field), of);
-    match layer {
-        Layer::Dense(dense) => {
-            initial("kernel_initializer", dense.kernel_initializer, Tensor::Matrix)?;
-            initial("bias_initializer", dense.bias_initializer, Tensor::Bias)?;
-            multipliers("kernel_multipliers", dense.kernel_multipliers)?;
-            multipliers("bias_multipliers", dense.bias_multipliers)
+/// Checks that each initializer is one that its tensor can have.
+fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+    let (kernel, bias) = match layer {
+        Layer::Dense(dense) => (dense.kernel_initializer, dense.bias_initializer),
+        Layer::Conv2d(convolution) => (convolution.kernel_initializer, convolution.bias_initializer),
+        Layer::Lstm(lstm) => (lstm.recurrent_initializer, Initializer::GlorotUniform),
+        Layer::Gru(layer) | Layer::SimpleRnn(layer) => (layer.recurrent_initializer, Initializer::GlorotUniform),
+        Layer::Embedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
+        Layer::PositionEmbedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
+        Layer::WordScores(scores) => (scores.initializer, Initializer::GlorotUniform),
+        _ => return Ok(()),
+    };
+    let bias_place = place.field("bias_initializer");
+    let kernel_place = match layer {
+        Layer::Dense(_) | Layer::Conv2d(_) => place.field("kernel_initializer"),
+        Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_) => place.field("recurrent_initializer"),
+        _ => place.field("initializer"),
+    };
+    if bias == Initializer::Orthogonal {
+        return Err(bias_place.mistake("`orthogonal` is for matrices, and a bias is none"));
+    }
+    const DIRAC: &str = "`dirac` copies channels, which only the kernel of a `conv2d` can";
+    const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
+    match bias {
+        Initializer::Dirac => return Err(bias_place.mistake(DIRAC)),
+        Initializer::WhitenedPatches { .. } => return Err(bias_place.mistake(WHITENED)),
+        _ => {}
+    }
+    match (kernel, layer) {
+        (Initializer::WhitenedPatches { .. }, Layer::Conv2d(convolution)) if reads_data && input.channels == 3 => {
+            check_whitened_patches(kernel_place, convolution)
         }
-        Layer::Conv2d(convolution) => {
-            let (filters, size, channels) = (convolution.filters, convolution.kernel_size, input.channels);
-            let kernel = Tensor::Kernel { filters, size, channels, reads_data };
-            initial("kernel_initializer", convolution.kernel_initializer, kernel)?;
-            initial("bias_initializer", convolution.bias_initializer, Tensor::Bias)?;
-            multipliers("kernel_multipliers", convolution.kernel_multipliers)?;
-            multipliers("bias_multipliers", convolution.bias_multipliers)
-        }
-        Layer::Lstm(lstm) => initial("recurrent_initializer", lstm.recurrent_initializer, Tensor::Matrix),
-        Layer::Gru(layer) | Layer::SimpleRnn(layer) => {
-            initial("recurrent_initializer", layer.recurrent_initializer, Tensor::Matrix)
-        }
-        Layer::Embedding(embedding) => initial("initializer", embedding.initializer, Tensor::Matrix),
-        Layer::PositionEmbedding(embedding) => initial("initializer", embedding.initializer, Tensor::Matrix),
-        Layer::WordScores(scores) => initial("initializer", scores.initializer, Tensor::Matrix),
-        Layer::BatchNorm(norm) => multipliers("bias_multipliers", norm.bias_multipliers),
+        (Initializer::WhitenedPatches { .. }, _) => Err(kernel_place.mistake(WHITENED)),
+        (Initializer::Dirac, Layer::Conv2d(_)) => Ok(()),
+        (Initializer::Dirac, _) => Err(kernel_place.mistake(DIRAC)),
         _ => Ok(()),
     }
+}
+
+/// Checks a kernel that starts as eigenvectors of the patches of the images, and their negatives.
+fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mistake> {
+    /// The covariance of larger patches takes minutes.
+    const MAX_PATCH_SIDE: u32 = 5;
+    let filters = convolution.filters;
+    let [side, width] = convolution.kernel_size.sides();
+    if side <= MAX_PATCH_SIDE && side == width && filters == 2 * side * side * 3 {
+        return Ok(());
+    }
+    Err(place.mistake(format!(
+        "`whitened_patches` makes 2 · kernel_size² · 3 filters, with a kernel_size of at most {MAX_PATCH_SIDE}; here are \
+         {filters} of {side} × {width}"
+    )))
 }
 
 /// Weights of a layer that reads `input`, before anything multiplies them in 32 bits.
@@ -505,66 +465,4 @@ fn weights_of(layer: &Node, input: Shape) -> u64 {
         Node::PositionEmbedding { .. } => values,
         _ => 0,
     }
-}
-
-/// What an initialiser is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tensor {
-    /// Of a convolution of `filters`, each of this size, that reads `channels`.
-    Kernel {
-        filters: u32,
-        size: KernelSize,
-        channels: u32,
-        reads_data: bool,
-    },
-    Matrix,
-    Bias,
-}
-
-fn check_initializer(place: &Place, initializer: Initializer, tensor: Tensor) -> Checked {
-    match initializer {
-        Initializer::GlorotUniform => Ok(()),
-        Initializer::FanInUniform { scale } => positive(&place.field("fan_in_uniform").field("scale"), scale),
-        Initializer::Uniform { limit } => positive(&place.field("uniform").field("limit"), limit),
-        Initializer::Normal { deviation } => positive(&place.field("normal").field("deviation"), deviation),
-        Initializer::FanInNormal { scale } => positive(&place.field("fan_in_normal").field("scale"), scale),
-        Initializer::TruncatedNormal { deviation } => {
-            positive(&place.field("truncated_normal").field("deviation"), deviation)
-        }
-        Initializer::Constant { value } => finite(&place.field("constant").field("value"), value),
-        Initializer::Orthogonal if tensor == Tensor::Bias => {
-            Err(place.mistake("`orthogonal` is for matrices, and a bias is none"))
-        }
-        Initializer::Orthogonal => Ok(()),
-        Initializer::Dirac if matches!(tensor, Tensor::Kernel { .. }) => Ok(()),
-        Initializer::Dirac => Err(place.mistake("`dirac` copies channels, which only the kernel of a `conv2d` can")),
-        Initializer::WhitenedPatches { epsilon } => whitened(place, epsilon, tensor),
-    }
-}
-
-/// Eigenvectors of the patches of the images, and their negatives.
-fn whitened(place: &Place, epsilon: f64, tensor: Tensor) -> Checked {
-    /// The covariance of larger patches takes minutes.
-    const LARGEST_SIDE: u32 = 5;
-    positive(&place.field("whitened_patches").field("epsilon"), epsilon)?;
-    let Tensor::Kernel { filters, size, channels: channels @ 3, reads_data: true } = tensor else {
-        let text = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
-        return Err(place.mistake(text));
-    };
-    let [side, width] = size.sides();
-    let wanted = 2 * side * side * channels;
-    if side > LARGEST_SIDE || side != width || filters != wanted {
-        return Err(place.mistake(format!(
-            "`whitened_patches` makes 2 · kernel_size² · {channels} filters, with a kernel_size of at most {LARGEST_SIDE}; \
-             here are {filters} of {side} × {width}"
-        )));
-    }
-    Ok(())
-}
-
-fn check_multipliers(place: &Place, multipliers: Multipliers) -> Checked {
-    let Multipliers { learning_rate, weight_decay, frozen_from } = multipliers;
-    not_negative(&place.field("learning_rate"), learning_rate)?;
-    not_negative(&place.field("weight_decay"), weight_decay)?;
-    frozen_from.map_or(Ok(()), |from| share(&place.field("frozen_from"), from))
 }

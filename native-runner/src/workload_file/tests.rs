@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::workload_file::definition::schema;
-use crate::workload_file::{Language, Place, byte_of, load, parse, shown};
+use crate::workload_file::{Language, Tree, byte_of, load, parse, shown};
 
 /// A file of the documentation.
 fn documented(name: &str) -> PathBuf {
@@ -191,6 +191,11 @@ fn a_number_out_of_its_bounds_is_shown_with_them() {
             "{ dense = { units = 4, kernel_initializer = { normal = { deviation = 0 } } } }",
             "deviation",
             "above 0, and is 0",
+        ),
+        (
+            "{ dense = { units = 4, kernel_initializer = { uniform = { limit = nan } } } }",
+            "limit",
+            "must be a number above 0, and is NaN",
         ),
         (
             "{ dense = { units = 4, kernel_initializer = \"dirac\" } }",
@@ -544,42 +549,28 @@ const TOML: &str =
     "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
 const JSON: &str = "{\n  \"name\": \"x\",\n  \"layers\": [ \"relu\", { \"dropout\": { \"rate\": 2 } } ]\n}\n";
 
-fn way(steps: &[&'static str]) -> Place {
-    steps.iter().fold(Place::default(), |place, step| match step.parse() {
-        Ok(number) => place.item(number),
-        Err(_) => place.field(step),
-    })
-}
-
 #[test]
-fn a_place_is_found_in_either_language() {
-    let found = |language: Language, text: &'static str, steps: &[&'static str]| {
-        text[language.find(text, &way(steps))].to_owned()
+fn value_is_found_or_the_table_that_lacks_it() {
+    let found = |language: Language, text: &'static str, steps: &[&str]| {
+        let tree = Tree::parse(text, language);
+        let step =
+            |tree, step: &&str| step.parse().map_or_else(|_| Tree::field(tree, step), |number| tree.item(number));
+        text[steps.iter().fold(&tree, step).at.clone()].to_owned()
     };
     assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "momentum"]), "7");
+    assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "nesterov"]), "{ momentum = 7 }");
     assert_eq!(found(Language::Toml, TOML, &["layers", "0", "dropout", "rate"]), "2");
     assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "rate"]), "2");
+    assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "noise"]), "{ \"rate\": 2 }");
     assert_eq!(found(Language::Json, JSON, &["layers", "0"]), "\"relu\"");
 }
 
 #[test]
-fn what_a_file_leaves_out_is_shown_where_it_would_be() {
-    let json = &JSON[Language::Json.find(JSON, &way(&["layers", "1", "dropout", "noise"]))];
-    assert_eq!(json, "{ \"rate\": 2 }");
-    let toml = &TOML[Language::Toml.find(TOML, &way(&["optimizer", "rule", "sgd", "nesterov"]))];
-    assert_eq!(toml, "{ momentum = 7 }");
-}
-
-#[test]
-fn the_line_is_shown_with_a_mark_below_the_place() {
-    let at = Language::Toml.find(TOML, &way(&["layers", "0", "dropout", "rate"]));
+fn line_is_shown_with_a_mark_below_the_place() {
     let mark = format!("{}^", " ".repeat("dropout = { rate = ".len()));
     let expected = format!("my.toml, line 7, column 20: too much\n  7 | dropout = {{ rate = 2 }}\n    | {mark}");
-    assert_eq!(shown("my.toml", TOML, at, "too much"), expected);
-}
-
-#[test]
-fn a_column_counts_letters_and_a_byte_is_found_again() {
+    let start = TOML.find("2 }").unwrap();
+    assert_eq!(shown("my.toml", TOML, start..start + 1, "too much"), expected);
     let text = "a = \"ä\"; b\nsecond\n";
     assert!(shown("f", text, 9..10, "m").starts_with("f, line 1, column 9: m"));
     assert_eq!(byte_of(text, 2, 3), text.find("cond").unwrap());
