@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::*;
+use crate::study::*;
 
 /// Cells that are long enough to be killed.
 const LONG: &str = "limits = [{ seconds = 2 }]\nseeds = [1, 2, 3]";
@@ -100,7 +100,7 @@ fn a_study_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
 #[test]
 #[ignore = "runs cells of seconds"]
 fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
-    let Some(study) = kernels::study(
+    let Some(study) = study_of_kernels(
         "a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest",
         "suites = [\"arithmetic\", \"launch\", \"memory\"]",
     ) else {

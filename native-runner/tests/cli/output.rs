@@ -1,8 +1,114 @@
-//! What comes with the program: completions, the manual, and the data sets.
-
 use std::fs;
 
-use crate::support::{Answer, FakeServer, Runner, data_folder, paths};
+use serde_json::Value;
+
+use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths};
+
+#[test]
+fn help_has_examples_and_every_exit_status() {
+    let help = Runner::new("--help").run().expect_status(0).stdout;
+    for part in
+        ["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"]
+    {
+        assert!(help.contains(part), "`{part}` is missing in:\n{help}");
+    }
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let version = Runner::new("--version").run().expect_status(0).stdout;
+    let expected = format!("native-runner {} (", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(&expected), "{version}");
+}
+
+#[test]
+fn workloads_are_listed_for_people_and_for_programs() {
+    let text = Runner::new("workloads").run().expect_status(0).stdout;
+    assert!(text.contains("keras-mnist-mlp") && text.contains("caffe-mnist"), "{text}");
+    let json = Runner::new("workloads --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let mlp = listed.iter().find(|workload| workload["name"] == "keras-mnist-mlp").unwrap();
+    assert_eq!(mlp["parameters"], 669_706);
+    assert_eq!(mlp["training_flops_per_sample"], 3_209_216);
+    assert_eq!(mlp["batch_size"], 128);
+}
+
+#[test]
+fn back_ends_are_listed_for_people_and_for_programs() {
+    let text = Runner::new("backends").run().expect_status(0).stdout;
+    assert!(text.contains("wgsl") && text.contains("reference"), "{text}");
+    let json = Runner::new("backends --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    assert!(listed.iter().any(|backend| backend["name"] == "reference" && backend["uses_adapter"] == false));
+    for backend in &listed {
+        let usable = backend["built"] == true && backend["runs"] == true;
+        assert!(usable || backend["remark"].as_str().is_some_and(|remark| !remark.is_empty()), "{backend}");
+        assert!(text.contains(backend["name"].as_str().unwrap()), "{backend} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn adapters_are_listed_by_index_and_software_is_never_the_default() {
+    let listed = adapters();
+    for (index, entry) in listed.iter().enumerate() {
+        assert_eq!(entry.index, index);
+        assert!(!(entry.default && entry.adapter.software), "{}", entry.adapter.name);
+    }
+    let text = Runner::new("adapters").run().expect_status(0).stdout;
+    for entry in &listed {
+        assert!(text.contains(&entry.adapter.name), "{} is missing in:\n{text}", entry.adapter.name);
+    }
+    assert!(!text.is_empty());
+}
+
+#[test]
+fn data_sets_are_listed_with_where_they_come_from() {
+    let text = Runner::new("data-sets").run().expect_status(0).stdout;
+    assert!(text.contains("mnist") && text.contains("generated; --babi"), "{text}");
+    let json = Runner::new("data-sets --json --babi stories").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
+    assert_eq!(set("mnist")["whence"], "files");
+    assert_eq!(set("babi-qa2")["train"]["samples"], 1000);
+    assert_eq!(set("babi-qa2")["folder"], "stories");
+    let json = Runner::new("data-sets --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    for (name, whence) in [("babi-qa1", "generated"), ("generated-images-224", "always_generated")] {
+        assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {json}");
+    }
+}
+
+const LINE: &str = "--backend reference --batch-size 4 --steps 1 --seed 1 --json -";
+
+#[test]
+fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
+    let lines = |asked: &str| {
+        let finished = Runner::new(&format!("{LINE} {asked}")).tiny().run().expect_status(0);
+        let record: serde_json::Value = serde_json::from_str(&finished.stdout).expect("the record alone");
+        assert_eq!(record["seed"], 1);
+        let logged = finished.stderr.lines().filter(|line| line.contains("native_runner")).map(str::to_owned);
+        logged.collect::<Vec<_>>()
+    };
+    assert_eq!(lines(""), Vec::<String>::new());
+    let (some, more) = (lines("-v"), lines("-vv"));
+    for part in ["opening reference", "data: files in", "workload=\"tiny\"", "finished"] {
+        assert!(some.iter().any(|line| line.contains(part) && line.contains("INFO")), "{part} is missing in {some:?}");
+    }
+    assert!(
+        more.len() > some.len() && more.iter().any(|line| line.contains("DEBUG") && line.contains("window")),
+        "{more:?}"
+    );
+}
+
+#[test]
+fn subcommands_log_as_well_and_the_words_of_an_error_stay() {
+    let finished =
+        Runner::new("trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 4 --steps 1 -v");
+    finished.run().expect_status(0).expect_errors(&["opening reference"]);
+    let finished =
+        Runner::new("trace --verbose --workload abacus --backend reference --seed 1 --batch-size 4 --steps 1");
+    finished.run().expect_status(2).expect_errors(&["error:", "abacus"]);
+}
 
 #[test]
 fn every_shell_gets_completions_that_know_the_subcommands() {
