@@ -17,8 +17,8 @@ use crate::meter::MonotonicClock;
 use crate::program;
 use crate::program::NamedProgram;
 
-/// Opens the back end named `name`. A remote one is watched for as long as it lives, and has a clock of its own, because
-/// it computes in a thread of its own.
+/// Opens the back end named `name`. A remote one is watched as long as it lives, and has its own clock, because it
+/// runs in another thread.
 pub(crate) fn open(
     name: &str,
     opening: &Opening,
@@ -80,23 +80,21 @@ fn open_program(
     program::open(program, opening, timeout_seconds, clock)
 }
 
-/// What an adapter is, in one line.
+/// Describes an adapter in one line.
 pub(crate) fn describe(adapter: &Adapter) -> String {
     let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
     facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// A file of keys and texts. One that cannot be read holds nothing, and one that cannot be written keeps nothing: then
-/// kernels are timed again the next time.
+/// File of keys and texts. If it cannot be read or written, kernels are tuned again in the next run.
 #[derive(Debug)]
 pub(crate) struct KeptFile {
     path: PathBuf,
-    /// Whether what is there is to be found out again.
+    /// True if stored results are ignored.
     forgets: bool,
 }
 
 impl KeptFile {
-    /// That of the user, if there is a place for one.
     pub(crate) fn of_the_user(forgets: bool) -> Option<Arc<dyn Keeper>> {
         let path = cache()?.join("tuning.json");
         Some(Arc::new(Self { path, forgets }))

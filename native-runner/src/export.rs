@@ -13,42 +13,35 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::screen::{Screen, Table};
 
-/// A form of a report.
+/// Output format of a report.
 pub(crate) trait Format: Debug + Sync {
-    /// As it is typed.
     fn name(&self) -> &'static str;
 
-    /// The report in this form, without a line end behind the last line.
+    /// Returns the report without a final line end.
     fn text(&self, report: &Report, screen: Screen) -> Result<String, Failure>;
 }
 
-/// Every form. The first is the usual one.
+/// Formats by name, the default first.
 pub(crate) const FORMATS: [&dyn Format; 4] = [&Terminal, &Markdown, &Csv, &JsonLines];
 
-/// What `--format` takes.
 pub(crate) fn parser() -> impl TypedValueParser<Value = &'static dyn Format> {
     let names = PossibleValuesParser::new(FORMATS.map(Format::name));
     names.map(|name| *FORMATS.iter().find(|format| format.name() == name).expect("only these names are taken"))
 }
 
-/// What a command found.
 pub(crate) struct Report {
-    /// The whole in a sentence.
+    /// Summary in one sentence.
     pub(crate) headline: Note,
-    /// For people.
     pub(crate) sections: Vec<Section>,
-    /// For programs.
     pub(crate) sheet: Sheet,
 }
 
-/// A table with what there is to say about it.
 pub(crate) struct Section {
     pub(crate) title: String,
-    /// What holds for the whole of it; may be empty.
+    /// Conditions that apply to all rows; may be empty.
     pub(crate) conditions: String,
     pub(crate) table: Option<Table>,
     pub(crate) notes: Vec<Note>,
-    /// Whether it is only for those who want to know more.
     pub(crate) is_detail: bool,
 }
 
@@ -57,26 +50,23 @@ pub(crate) struct Note {
     pub(crate) text: String,
 }
 
-/// What a note means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mark {
     Good,
     Bad,
-    /// Nobody knows.
+    /// Unknown.
     Open,
-    /// Something to know before the figures are believed.
+    /// Reason to doubt the figures.
     Careful,
     Plain,
 }
 
-/// Values under names with their units, unrounded.
+/// Unrounded values under names with units.
 pub(crate) struct Sheet {
     pub(crate) columns: Vec<String>,
-    /// Each as long as the names; `null` where there is no value.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-/// A table for spreadsheets and statistics, with the names of the columns first.
 #[derive(Debug)]
 pub(crate) struct Csv;
 
@@ -102,7 +92,6 @@ fn value(value: &Value) -> String {
     }
 }
 
-/// An object in each line, with every column in it.
 #[derive(Debug)]
 struct JsonLines;
 
@@ -118,7 +107,7 @@ impl Format for JsonLines {
     }
 }
 
-/// Values in the order of the columns, which a map of values would not keep.
+/// Values in the order of the columns, which a map would not keep.
 struct Row<'a> {
     columns: &'a [String],
     values: &'a Vec<Value>,
@@ -134,7 +123,7 @@ impl Serialize for Row<'_> {
     }
 }
 
-/// GitHub's, for a comment under a pull request: the headline first, and details folded.
+/// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
 #[derive(Debug)]
 pub(crate) struct Markdown;
 
@@ -191,7 +180,7 @@ fn note_in_markdown(note: &Note) -> String {
     format!("{mark}{}", escaped(&note.text))
 }
 
-/// The text as it is, whatever names and drivers hold: nothing in it is mark-up, or calls somebody.
+/// Escapes markup and mentions.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -207,7 +196,6 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-/// Aligned columns, as wide as the terminal is.
 #[derive(Debug)]
 struct Terminal;
 

@@ -6,50 +6,45 @@ use results::FailureCause;
 use crate::leaderboard::LeaderboardError;
 use crate::screen::closest;
 
-/// Why the program ends without having done what it was asked to do.
+/// Reason for a nonzero exit status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
     Engine(EngineError),
-    /// Reading or writing something that is named here.
     #[error("{what}: {source}")]
     File { what: String, source: io::Error },
-    /// Data sets could not be fetched, each with its reason in a line of its own.
+    /// Data sets that could not be fetched, one per line with the reason.
     #[error("{0}")]
     NotFetched(String),
     #[error("standard output: {0}")]
     Output(io::Error),
-    /// A failure with what to do about it, or where the results are all the same.
+    /// A failure with advice, or with the location of the results.
     #[error("{failure}\n{advice}")]
     Advised { failure: Box<Self>, advice: String },
     #[error("the operating system gives no random numbers ({0}); a seed can be chosen with --seed")]
     NoRandomness(getrandom::Error),
-    /// Training diverged, or the back end computed something else than the reference.
+    /// Training diverged, or the back end disagreed with the reference.
     #[error("{0}")]
     WrongResults(String),
     #[error("{error}{}", advice.as_ref().map(|text| format!("\n{text}")).unwrap_or_default())]
-    Upload {
-        error: LeaderboardError,
-        /// What became of the record.
-        advice: Option<String>,
-    },
-    /// A workload could not be trained here; what became of the others is shown and kept.
+    Upload { error: LeaderboardError, advice: Option<String> },
+    /// A workload could not be trained; the results of the others are shown and kept.
     #[error("{sentence}")]
     NotTrained { cause: FailureCause, sentence: String },
-    /// Some of what was to be measured could not be; the figures of the rest are there.
+    /// Some of the measurements failed; the others have results.
     #[error("{0}")]
     NotMeasured(String),
-    /// A candidate is slower than was allowed, or cannot train what its baseline could.
+    /// A candidate is slower than allowed, or cannot train what its baseline could.
     #[error("{0}")]
     Regression(String),
-    /// The doctor's report is there, and says that a run would not work.
+    /// The doctor found that a run would not work.
     #[error("{0}")]
     NothingTrains(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
-    /// Something long was cancelled that can be gone on with.
+    /// A cancelled task that can be resumed.
     #[error("cancelled {reached}")]
     Stopped { reached: String },
 }
@@ -59,7 +54,6 @@ impl Failure {
         Self::Advised { failure: Box::new(self), advice }
     }
 
-    /// The exit status that the help text documents.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -83,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// Whether something is wrong with devices or drivers, which the doctor looks at.
+    /// Returns true for problems with devices and drivers, which the doctor examines.
     pub(crate) fn is_for_the_doctor(&self) -> bool {
         match self {
             // What is wrong with a device elsewhere is seen there.
@@ -103,7 +97,6 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of our standard output went away.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -120,7 +113,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-/// The known name closest to an unknown one.
+/// Returns the known name closest to an unknown one.
 fn suggestion(error: &EngineError) -> Option<String> {
     let name = match error {
         EngineError::UnknownWorkload { name, known } | EngineError::UnknownSuite { name, known } => {

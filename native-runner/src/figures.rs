@@ -4,27 +4,25 @@ use results::kernels::{Entry, KernelReport, Unit};
 use results::measured::Outcome;
 use results::metric;
 
-/// `value` as every table shows the metric named `id`.
+/// Formats `value` as a metric named `id`.
 pub(crate) fn figure(id: &str, value: f64) -> String {
     metric(id).unwrap_or_else(|| panic!("{id} is not in the registry of metrics")).text(value)
 }
 
-/// Memory, as every table shows it.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
-/// Why something has no figure.
+/// Reason why a measurement has no result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// The same for all that have the same reason.
+    /// Text shared by all results with the same reason.
     pub(crate) reason: String,
-    /// What is particular to this one; may be empty.
+    /// Details of this result; may be empty.
     pub(crate) detail: String,
 }
 
 impl Refusal {
-    /// `None` where there is a figure.
     pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
         let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
         let (reason, detail) = match outcome {
@@ -58,7 +56,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What each entry computed wrongly.
+/// Returns the entries that computed something wrong.
 pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
     report.entries.iter().filter_map(of_entry).collect()
 }
@@ -69,7 +67,6 @@ fn of_entry(entry: &Entry) -> Option<String> {
     Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
 }
 
-/// The value of a peak.
 pub(crate) fn amount(unit: Unit, value: f64) -> String {
     match unit {
         Unit::FlopsPerSecond => figure("flops_per_second", value),

@@ -23,7 +23,7 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-/// Opens the back end that computes at these addresses, in a thread of its own, where it stays.
+/// Opens the back end that computes at these addresses, in its own thread.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -36,7 +36,6 @@ pub(crate) fn open(
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
 }
 
-/// What a back end reported when it was opened.
 struct Facts {
     name: &'static str,
     adapter: Adapter,
@@ -59,14 +58,13 @@ impl Facts {
     }
 }
 
-/// What stays in the thread that calls the server.
+/// State of the thread that calls the server.
 struct Held {
     backend: Box<dyn Backend>,
-    /// In the order in which they were built, and absent once dropped.
+    /// In the order in which they were built; `None` once dropped.
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
-/// A back end that computes through links.
 struct Linked {
     caller: Rc<Caller<Held>>,
     facts: Facts,
@@ -119,7 +117,6 @@ impl Backend for Linked {
     }
 }
 
-/// A trainer in the thread that calls the server.
 struct LinkedTrainer {
     caller: Rc<Caller<Held>>,
     number: usize,
@@ -172,7 +169,7 @@ impl Trainer for LinkedTrainer {
 }
 
 impl Drop for LinkedTrainer {
-    /// Burn frees its tensors, or notes that they are to be freed, before whatever comes next is timed.
+    /// Burn frees its tensors, or marks them, before anything else is timed.
     fn drop(&mut self) {
         let number = self.number;
         // A lost server has nothing to be given.
@@ -183,17 +180,17 @@ impl Drop for LinkedTrainer {
     }
 }
 
-/// How often somebody who waits for an answer looks whether it can still come.
+/// Polling interval while waiting for an answer.
 const GLANCE: Duration = Duration::from_millis(50);
 
 type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
 
-/// A thread that holds something and makes calls on it, one after the other. It is left behind, with what it holds, when
-/// the server is lost; inside Burn it may then look again and again whether it can go on, which costs next to nothing.
+/// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
+/// with its value.
 struct Caller<Held> {
     /// Absent only while it is dropped.
     calls: Option<Sender<Call<Held>>>,
-    /// Nothing is sent; it is closed when the thread has dropped what it held.
+    /// Closed when the thread has dropped its value.
     ended: Receiver<Result<(), EngineError>>,
     losses: Losses,
     _watches: Vec<Watch>,
@@ -237,7 +234,6 @@ impl<Held: 'static> Caller<Held> {
         Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
     }
 
-    /// Makes a call and waits for what comes of it.
     pub(crate) fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
@@ -254,19 +250,19 @@ impl<Held: 'static> Caller<Held> {
 }
 
 impl<Held> Drop for Caller<Held> {
-    /// What the thread held is gone afterwards, unless the server is lost.
+    /// Drops the thread's value, unless the server is lost.
     fn drop(&mut self) {
         drop(self.calls.take());
         let _ = wait(&self.ended, &self.losses);
     }
 }
 
-/// The thread has panicked, and said why itself.
+/// Error for a thread that has panicked.
 fn ended() -> EngineError {
     EngineError::Panicked { message: "the thread that computes elsewhere has ended".to_owned() }
 }
 
-/// Waits until there is an answer, or none can come: the server is lost, or the thread that would give it has ended.
+/// Waits for an answer, or until none can come because the server is lost or the thread has ended.
 fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
     loop {
         let silence = match answer.recv_timeout(GLANCE) {
@@ -282,7 +278,7 @@ fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result
     }
 }
 
-/// Whether each server is lost, with its address, in the order in which they were named.
+/// Loss of each server, by address, in the order in which they were named.
 #[derive(Clone)]
 pub(crate) struct Losses(Vec<(String, Lost)>);
 
@@ -296,7 +292,7 @@ impl Losses {
         Self(vec![("gpu:4400".to_owned(), lost.clone())])
     }
 
-    /// That a server is lost: the first that is. Of several the error says which.
+    /// Returns the first server that is lost, as an error.
     pub(crate) fn error(&self) -> Option<EngineError> {
         let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
         let devices = self.0.len();
@@ -307,7 +303,7 @@ impl Losses {
         Some(EngineError::OfDevice { number: place + 1, devices, name, error: Box::new(EngineError::LinkLost) })
     }
 
-    /// Learns from what a call ended with whether a server is lost.
+    /// Records a server as lost if a call's error says so.
     pub(crate) fn note(&self, error: &EngineError) {
         let place = match error {
             EngineError::LinkLost => 0,
@@ -320,24 +316,23 @@ impl Losses {
     }
 }
 
-/// How long an answer may take at most.
+/// Longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// What has come already is heard even when it is too late to wait.
+/// Shortest wait, so that an answer that has already arrived is read.
 const LAST_LOOK: Duration = Duration::from_millis(1);
-/// Pause between two questions.
 const PAUSE: Duration = Duration::from_secs(3);
-/// Burn's server answers that there is nothing at this path, which is answer enough.
+/// Request for a path that Burn's server does not have: its error is a sign of life.
 const QUESTION: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
-/// Asks a server for signs of life, for as long as it lives itself.
+/// Polls a server for signs of life.
 struct Watch {
     address: String,
     lost: Lost,
-    /// Nothing is sent; the asking thread hears when it is dropped.
+    /// Closes the polling thread when dropped.
     _alive: Sender<()>,
 }
 
-/// Whether a server is lost, which is never taken back.
+/// Flag that is never reset.
 #[derive(Clone, Default)]
 struct Lost(Arc<AtomicBool>);
 
@@ -352,8 +347,8 @@ impl Lost {
 }
 
 impl Watch {
-    /// Finds the server, and watches it from then on. It is lost when there was no answer for `timeout`, to two questions
-    /// at least: after the first one it may be we who were held up.
+    /// Connects to the server and watches it. It is lost after `timeout` and at least two unanswered requests: after
+    /// one, this process may have been delayed.
     pub(crate) fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
         let patience = PATIENCE.min(timeout);
         let server = find(address, patience)
@@ -381,13 +376,12 @@ impl Watch {
         &self.address
     }
 
-    /// Whether the server is lost, shared with those who wait for it.
     pub(crate) fn lost(&self) -> Lost {
         self.lost.clone()
     }
 }
 
-/// The address of a host that answers, or why there is none.
+/// Returns the first address of a host that answers.
 fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
     let addresses = address.to_socket_addrs().map_err(|error| format!("the host is not known ({error})"))?;
     let mut last = None;
@@ -436,7 +430,6 @@ mod tests {
 
     use super::*;
 
-    /// Says when it is dropped.
     struct Counter(u32, Arc<AtomicBool>);
 
     impl Drop for Counter {
@@ -544,7 +537,6 @@ mod tests {
 
     const TIMEOUT: Duration = Duration::from_secs(1);
 
-    /// Answers the first questions, and no others, for as long as the listener lives.
     fn answering(questions: usize) -> (TcpListener, String) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -559,7 +551,7 @@ mod tests {
         (listener, address)
     }
 
-    /// How long after its first answer a server was lost.
+    /// Time from a server's first answer until it is lost.
     fn time_until_lost(address: &str, then: impl FnOnce()) -> Duration {
         let begun = Instant::now();
         let watch = Watch::begin(address, TIMEOUT).unwrap();

@@ -9,7 +9,6 @@ use starship_battery::units::ratio::percent;
 use starship_battery::{Manager, State};
 use sysinfo::{CpuRefreshKind, System};
 
-/// Who runs this, and since when; the engine adds how long it took.
 pub(crate) fn provenance() -> Provenance {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     Provenance {
@@ -40,10 +39,10 @@ pub(crate) fn operating_system() -> &'static str {
     }
 }
 
-/// More letters than any processor's name has; a virtual machine can say whatever it likes.
+/// Bound on a processor's name, which a virtual machine chooses freely.
 const LONGEST: usize = 100;
 
-/// Its brand, such as `AMD EPYC 9B14`; `None` where the platform does not tell.
+/// Returns the processor's brand, such as `AMD EPYC 9B14`; `None` where the platform does not report it.
 pub(crate) fn name() -> Option<String> {
     static NAME: OnceLock<Option<String>> = OnceLock::new();
 
@@ -55,7 +54,6 @@ pub(crate) fn name() -> Option<String> {
     .clone()
 }
 
-/// Makers fill their names up with spaces.
 fn tidy(brand: &str) -> Option<String> {
     let words: Vec<&str> =
         brand.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
@@ -63,14 +61,12 @@ fn tidy(brand: &str) -> Option<String> {
     Some(name).filter(|name| !name.is_empty())
 }
 
-/// A battery of this machine.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Battery {
     pub(crate) is_discharging: bool,
     pub(crate) charge_percent: f32,
 }
 
-/// All of them; none where the platform does not tell.
 pub(crate) fn all() -> Vec<Battery> {
     let batteries = Manager::new().and_then(|manager| manager.batteries());
     let found = batteries.into_iter().flatten().filter_map(Result::ok);
@@ -82,17 +78,17 @@ pub(crate) fn all() -> Vec<Battery> {
         .collect()
 }
 
-/// Whether it does; false where there is no battery, or the platform does not tell.
+/// Returns true if a battery is discharging.
 pub(crate) fn is_discharging() -> bool {
     any_discharging(&all())
 }
 
-/// A laptop may have two batteries, and empty one after the other.
+/// A laptop may have two batteries, and drain one after the other.
 fn any_discharging(batteries: &[Battery]) -> bool {
     batteries.iter().any(|battery| battery.is_discharging)
 }
 
-/// A call of this very program, also where its file has been replaced by a newer one since.
+/// Returns a command that runs this executable, even if its file has been replaced since.
 pub(crate) fn this_program() -> io::Result<Command> {
     let place = if cfg!(target_os = "linux") { "/proc/self/exe".into() } else { env::current_exe()? };
     Ok(Command::new(place))

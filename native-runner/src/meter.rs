@@ -16,18 +16,16 @@ use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
 use crate::meter::sensors::{MachineTime, Sensors};
 
-/// The machine is looked at so often, on a thread of its own, so that long windows are sampled inside too. One look reads a
-/// few small files, and asks NVIDIA's library where there is one: too little to show in a figure.
+/// Sampling interval, short enough to sample inside long windows. A sample reads a few small files and queries NVML,
+/// which is too little to affect a measurement.
 const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Processor time and resident memory of this process, and what the machine tells of the device that trains.
+/// Processor time and resident memory of this process, and what sensors report of the training device.
 pub(crate) struct MachineMeter {
-    /// Where the system's files are.
     root: PathBuf,
     sensors: Sensors,
-    /// Whether this process is the one that trains, so that its time and memory say what training takes.
+    /// True if this process trains, so that its time and memory are those of the training.
     trains_itself: bool,
-    /// Whether the device is on this machine.
     is_here: bool,
     running: Option<Running>,
 }
@@ -36,22 +34,19 @@ struct Running {
     start: Instant,
     processor: Option<ProcessorTime>,
     machine: Option<MachineTime>,
-    /// Dropped to end the thread.
     stop: Sender<()>,
     thread: JoinHandle<Watched>,
 }
 
-/// What the thread saw.
 struct Watched {
     memory: Vec<u64>,
     samples: Vec<ResourceSample>,
-    /// Handed back for the next workload.
     sensors: Sensors,
 }
 
 impl MachineMeter {
-    /// Of a run on this back end. The system is asked for its sensors here, before anything is timed; of a device that is
-    /// elsewhere it has none. An external program has time and memory of its own, which are not this process's.
+    /// Prepares the sensors of a back end before anything is timed. A remote device has none here, and an external
+    /// program has its own time and memory.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
         let is_here = backend.name() != BURN_REMOTE;
@@ -89,7 +84,6 @@ impl ResourceMeter for MachineMeter {
         self.running = Some(Running { start, processor, machine, stop, thread });
     }
 
-    /// The thread samples by itself.
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
@@ -128,7 +122,7 @@ impl ResourceMeter for MachineMeter {
     }
 }
 
-/// Of the machine, or of what the container that this runs in may use. An empty answer is none.
+/// Returns the free memory of the machine or container.
 fn free_memory_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
@@ -142,7 +136,6 @@ fn tells_something(sample: &ResourceSample) -> bool {
     *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
 }
 
-/// Resident memory of this process; absent where the platform does not tell.
 fn resident_bytes(system: &mut System) -> Option<u64> {
     let pid = Pid::from_u32(std::process::id());
     let wanted = ProcessRefreshKind::nothing().with_memory();
@@ -150,7 +143,7 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-/// Processor time that this process has used so far, all threads together.
+/// Processor time of this process so far, all threads together.
 struct ProcessorTime {
     user_seconds: f64,
     system_seconds: f64,
@@ -173,18 +166,17 @@ impl ProcessorTime {
     }
 }
 
-/// Keeps a bounded number of samples that lie evenly in time, however many come: when it is full, every second one goes,
-/// and from then on as many are passed over.
+/// Bounded buffer of samples that are evenly spaced in time: when it is full, every second one is dropped.
 struct Thinning {
     kept: Vec<ResourceSample>,
     most: usize,
-    /// Of so many samples that come, one is kept.
+    /// Interval between kept samples.
     every: usize,
     seen: usize,
 }
 
 impl Thinning {
-    /// `most` is at least two: the first and the last are always kept.
+    /// `most` is at least two: the first and the last sample are always kept.
     pub(crate) fn new(most: usize) -> Self {
         Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
     }
@@ -210,7 +202,6 @@ impl Thinning {
         self.kept.push(sample);
     }
 
-    /// Adds the last sample, wherever it lies.
     pub(crate) fn end(&mut self, sample: ResourceSample) {
         self.kept.push(sample);
     }
@@ -220,7 +211,6 @@ impl Thinning {
     }
 }
 
-/// The operating system's monotonic clock.
 pub(crate) struct MonotonicClock(Instant);
 
 impl MonotonicClock {
@@ -235,13 +225,12 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// Processor time of this program, all threads together: other programs do not make it run.
+/// Processor time of this process, all threads together, which other programs do not advance.
 #[cfg(feature = "wgsl")]
 pub(crate) struct ProcessorClock(());
 
 #[cfg(feature = "wgsl")]
 impl ProcessorClock {
-    /// `None` where the platform does not tell.
     pub(crate) fn new() -> Option<Self> {
         ProcessorTime::now().map(|_| Self(()))
     }

@@ -24,17 +24,16 @@ use sha2::{Digest, Sha256};
 
 use crate::data_folder::cache;
 
-/// Lines of standard error that are kept, to be shown when the program fails.
+/// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
-/// A program that has failed may take so long to end, and to be heard.
+/// Longest wait for a failed program to end.
 const TIME_TO_SAY: Duration = Duration::from_secs(2);
-/// A program that is no longer needed may take so long to end by itself.
+/// Longest wait for a finished program to end on its own.
 const TIME_TO_END: Duration = Duration::from_secs(3);
 
-/// `NAME=COMMAND`, as it is typed, or the `NAME` of a program that comes with this one.
+/// `NAME=COMMAND`, or the `NAME` of a bundled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedProgram {
-    /// Kept until this process ends, as the names of our own back ends are.
     pub(crate) name: &'static str,
     command: Words,
 }
@@ -55,7 +54,7 @@ impl NamedProgram {
         Ok(Self { name: name.leak(), command: Words::Typed(words) })
     }
 
-    /// As it may be typed again; a program of ours goes by its name.
+    /// Returns the argument as it may be typed again.
     pub(crate) fn typed(&self) -> String {
         match self.command {
             Words::Typed(_) => format!("{}={}", self.name, self.command_text()),
@@ -63,7 +62,7 @@ impl NamedProgram {
         }
     }
 
-    /// The command as it may be typed again; nothing for a program of ours.
+    /// Returns the command; empty for a bundled program.
     pub(crate) fn command_text(&self) -> String {
         match &self.command {
             Words::Typed(words) => {
@@ -74,7 +73,6 @@ impl NamedProgram {
         }
     }
 
-    /// The command, with what it takes from the environment.
     fn command(&self) -> Result<Command, String> {
         match &self.command {
             Words::Typed(words) => {
@@ -106,7 +104,7 @@ impl FromStr for NamedProgram {
     }
 }
 
-/// Starts the program and asks it who it is.
+/// Starts the program and reads its description.
 pub(crate) fn open(
     program: &NamedProgram,
     opening: &Opening,
@@ -118,7 +116,6 @@ pub(crate) fn open(
     Ok(Box::new(pollster::block_on(meeting)?))
 }
 
-/// A program that was started.
 struct Running {
     name: &'static str,
     child: RefCell<Child>,
@@ -127,7 +124,8 @@ struct Running {
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
     last_lines: Arc<Mutex<VecDeque<String>>>,
-    /// Reads them; ends with the program, unless what it started goes on writing.
+    /// Thread that reads standard error until the program's end, or longer if a child process of the program inherits
+    /// it.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -169,7 +167,7 @@ impl Running {
         }
     }
 
-    /// What went wrong, with how the program ended and the last that it wrote.
+    /// Returns the error with how the program ended and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(TIME_TO_SAY);
         // What it said last may still be on its way.
@@ -222,7 +220,6 @@ impl Drop for Running {
     }
 }
 
-/// Looks until something is there, for so long.
 fn wait_until<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begin = Instant::now();
     loop {
@@ -243,10 +240,10 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// Longer lines and payloads are no answers.
+/// Bounds on a line and on a payload.
 const LONGEST_LINE: u64 = 16 << 20;
 const MOST_BYTES: u64 = 1 << 30;
-/// The field that says how many bytes follow.
+/// Field with the length of the payload.
 const BYTES: &str = "bytes";
 
 fn write_message(output: &mut impl Write, message: &Message) -> io::Result<()> {
@@ -260,7 +257,7 @@ fn write_message(output: &mut impl Write, message: &Message) -> io::Result<()> {
     output.flush()
 }
 
-/// The JSON of a line. Python's `json` writes NaN and Infinity, which JSON lacks: they become null.
+/// Parses a line of JSON. Python's `json` writes NaN and Infinity, which become null.
 fn parse(line: &[u8]) -> serde_json::Result<Value> {
     serde_json::from_slice(line).or_else(|error| {
         let text = String::from_utf8_lossy(line).replace("-Infinity", "null");
@@ -297,27 +294,22 @@ fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
     }
 }
 
-/// Names the Pythons to choose from, separated as in `PATH`.
+/// Environment variable with Python executables, separated as in `PATH`.
 const PYTHON: &str = "GRADMARK_PYTHON";
 
-/// What a system calls its own Python.
 const OWN_PYTHONS: [&str; 2] = ["python3", "python"];
 
-/// A program, and what Python needs for it.
+/// A bundled program, and the Python packages that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadyProgram {
     pub(crate) name: &'static str,
-    /// What it trains with, for people.
     pub(crate) framework: &'static str,
     file: &'static str,
-    /// What Keras computes with.
     keras_backend: Option<&'static str>,
     modules: &'static [&'static str],
-    /// What is installed to have them.
     packages: &'static str,
 }
 
-/// All of them, by the names that `--program` takes.
 pub(crate) const READY: &[ReadyProgram] = &[
     ReadyProgram {
         name: "pytorch",
@@ -345,7 +337,7 @@ pub(crate) const READY: &[ReadyProgram] = &[
     },
 ];
 
-/// The files of all of them, which lie in one folder because they import each other.
+/// Files of all programs. They share a folder because they import each other.
 const FILES: &[(&str, &str)] = &[
     ("gradmark_program.py", include_str!("../programs/gradmark_program.py")),
     ("keras_network.py", include_str!("../programs/keras_network.py")),
@@ -354,7 +346,7 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl ReadyProgram {
-    /// What starts it, with the first Python that has its modules.
+    /// Returns the command with the first Python that has the modules.
     pub(crate) fn command(&self) -> Result<Command, String> {
         let python = self.python()?;
         let folder = cache().ok_or("this user has no folder for caches; name the command, as in NAME=COMMAND")?;
@@ -382,7 +374,7 @@ impl ReadyProgram {
         })
     }
 
-    /// Whether they can be found; importing them would take seconds.
+    /// Checks that the modules can be found; importing them would take seconds.
     fn has_modules(&self, python: &Path) -> bool {
         let question =
             format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
@@ -397,7 +389,7 @@ fn candidates(named: &OsStr) -> Vec<PathBuf> {
     named.chain(OWN_PYTHONS.map(PathBuf::from)).collect()
 }
 
-/// Of all files, so that another version of this program writes into another folder.
+/// Digest of all files, so that each version of this program has its own folder.
 fn digest() -> String {
     let mut digest = Sha256::new();
     for (name, text) in FILES {
@@ -409,7 +401,7 @@ fn digest() -> String {
     digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Writes what is missing or was changed, each under another name until it is whole: several processes may do this at once.
+/// Writes each file that is missing or was changed.
 fn write_programs(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for (name, text) in FILES {
@@ -467,7 +459,6 @@ mod tests {
         }
     }
 
-    /// Why a program cannot be opened.
     fn refused(program: &str, timeout_seconds: f64) -> String {
         let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
         let clock = Rc::new(MonotonicClock::start());

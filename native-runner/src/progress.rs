@@ -17,27 +17,24 @@ use crate::screen::Screen;
 use crate::study::estimate::Forecast;
 use crate::study::finished::{Ending, Finished};
 
-/// Drawing must not compete with what is measured.
+/// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
-/// How often progress is printed where standard error is not a terminal.
+/// Interval of progress lines without a terminal.
 const LINE_INTERVAL: Duration = Duration::from_secs(10);
 
-/// Shows progress on standard error and knows of Ctrl-C.
 struct Progress {
-    /// Absent away from a terminal, and where logs are shown.
+    /// Absent without a terminal, and while logs are shown.
     bar: Option<ProgressBar>,
     interrupt: Interrupt,
-    /// When there is a line again, away from a terminal.
     next_line: Instant,
 }
 
 impl Progress {
-    /// Listens to Ctrl-C from now on, and then says that it stops after `unit`. The bar is drawn by indicatif's `template`.
+    /// Handles Ctrl-C from now on, with a notice that it stops after `unit`. `template` is indicatif's.
     fn new(interrupt: Interrupt, template: &str, unit: &'static str) -> Self {
         Self::with_notice(interrupt, template, format!("Stopping after this {unit}"))
     }
 
-    /// The same, with what is said after Ctrl-C.
     fn with_notice(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = (Screen::Error.is_terminal() && !logs::are_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
@@ -51,32 +48,28 @@ impl Progress {
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
     }
 
-    /// Takes the bar away; the lines above it stay.
     fn finish(&self) {
         if let Some(bar) = &self.bar {
             bar.finish_and_clear();
         }
     }
 
-    /// Prints a line that stays, above the bar if there is one.
     fn say(&mut self, line: &str) {
         say_beside(self.bar.as_ref(), line);
         self.next_line = Instant::now() + LINE_INTERVAL;
     }
 
-    /// Prints a line where there is no bar, but not often.
+    /// Prints a line if there is no bar, at most every [`LINE_INTERVAL`].
     fn say_now_and_then(&mut self, line: &str) {
         if self.bar.is_none() && Instant::now() >= self.next_line {
             self.say(line);
         }
     }
 
-    /// The next line is printed however soon it comes.
     fn allow_line(&mut self) {
         self.next_line = Instant::now();
     }
 
-    /// What goes on, and its details.
     fn show(&self, prefix: Option<&str>, message: String) {
         if let Some(bar) = &self.bar {
             if let Some(prefix) = prefix {
@@ -94,7 +87,6 @@ impl Progress {
     }
 }
 
-/// Says, from any thread, that the measurement will stop.
 fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + 'static {
     move || {
         if bar.is_some() {
@@ -114,20 +106,15 @@ fn say_beside(bar: Option<&ProgressBar>, line: &str) {
     }
 }
 
-/// Parts that the bar is divided into.
 const BAR_PARTS: u64 = 1000;
 const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {percent:>3} %  {elapsed}\n  {wide_msg}";
 
-/// Shows a run, or several of them.
 pub(crate) struct RunProgress {
     progress: Progress,
-    /// Of the workload that is running.
     steps_per_epoch: u32,
-    /// Absent where there is one run only.
     part: Option<Part>,
 }
 
-/// One of several runs.
 struct Part {
     index: usize,
     count: usize,
@@ -136,12 +123,10 @@ struct Part {
 }
 
 impl RunProgress {
-    /// Listens to Ctrl-C, which ends the run after a window.
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         Self { progress: Progress::new(interrupt, RUN_TEMPLATE, "window"), steps_per_epoch: 1, part: None }
     }
 
-    /// From now on the events are those of run number `index`, from 0, of `count`.
     pub(crate) fn begin_part(&mut self, index: usize, count: usize, title: String) {
         self.part = Some(Part { index, count, title });
     }
@@ -209,7 +194,7 @@ impl Observer<Event> for RunProgress {
     }
 }
 
-/// What a person is not told, or not at once.
+/// Logs events that the progress display leaves out or delays.
 fn log(event: &Event) {
     match event {
         Event::RunStarted { workloads, seed, .. } => tracing::info!(?workloads, seed, "run"),
@@ -242,7 +227,7 @@ fn evaluated(epochs: f64, evaluation: &Evaluation) -> String {
     Screen::Error.wrapped("  ", &text, 2)
 }
 
-/// How a workload has ended; nothing where that was said before, at length.
+/// Returns a line about a finished workload; `None` if its failure was already reported.
 fn finished(record: &WorkloadRecord) -> Option<String> {
     let (good, text) = match &record.outcome {
         Outcome::Completed => (true, headline(&record.summary)),
@@ -263,7 +248,6 @@ pub(crate) fn ended(good: bool, text: &str) -> String {
     Screen::Error.wrapped(&format!("  {mark} "), text, 4)
 }
 
-/// Throughput and accuracy, as far as the run has them.
 pub(crate) fn headline(summary: &Summary) -> String {
     let rate = summary.samples_per_second.map(|rate| figure("samples_per_second", rate));
     let accuracy = summary.accuracy.map(|share| format!("test accuracy {}", figure("accuracy", share)));
@@ -273,17 +257,16 @@ pub(crate) fn headline(summary: &Summary) -> String {
 
 const LIST_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix} {wide_msg}";
 
-/// Shows measurements that follow each other: of steps per second, or of kernels.
+/// Progress of a sequence of measurements: steps per second, or kernels.
 pub(crate) struct ListProgress {
     progress: Progress,
-    /// What is measured just now.
     what: String,
-    /// Whether it has no figure yet; the first one of each is printed as soon as it is there.
+    /// True until the first result, which is printed at once.
     first: bool,
 }
 
 impl ListProgress {
-    /// Listens to Ctrl-C, which ends the measurements after one `unit` of them.
+    /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
         Self { progress: Progress::new(interrupt, LIST_TEMPLATE, unit), what: String::new(), first: true }
     }
@@ -292,7 +275,6 @@ impl ListProgress {
         self.progress.finish();
     }
 
-    /// What goes on before the first measurement.
     pub(crate) fn prepare(&self, text: &str) {
         self.progress.show(None, text.to_owned());
     }
@@ -339,13 +321,11 @@ impl Observer<measure::Event> for ListProgress {
 
 const STUDY_TEMPLATE: &str = "{wide_bar:.cyan/dim} {pos:>3} of {len}  {elapsed}\n  {prefix}\n  {wide_msg}";
 
-/// Shows the cells of a study as they run, one after another.
 pub(crate) struct StudyProgress {
     progress: Progress,
 }
 
 impl StudyProgress {
-    /// Listens to Ctrl-C, which ends the cell that runs.
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the cell that runs; what is finished is kept".to_owned();
         Self { progress: Progress::with_notice(interrupt, STUDY_TEMPLATE, notice) }
@@ -355,7 +335,7 @@ impl StudyProgress {
         self.progress.finish();
     }
 
-    /// Cell `number`, from 1, of `count` begins; all that are left take about `left`.
+    /// Announces cell `number`, from 1, of `count`.
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str, left: Option<&Left>) {
         let name = Screen::Error.paint(Style::new().bold(), what);
         let left = left.map(|left| format!(", {}", left.text())).unwrap_or_default();
@@ -365,7 +345,7 @@ impl StudyProgress {
         self.progress.show(Some(&place), String::new());
     }
 
-    /// A line that the cell wrote. Those with an epoch, or with the number of an entry, say how far it has come.
+    /// Shows a line of the cell's output if it reports progress.
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
         if line.contains("epoch ") || counts_entries(line) {
@@ -387,14 +367,13 @@ impl StudyProgress {
     }
 }
 
-/// Whether a line begins as measurements that follow each other are counted: `3 of 39: …`.
+/// Returns true for a line that begins with a count such as `3 of 39: …`.
 fn counts_entries(line: &str) -> bool {
     let is_number = |word: Option<&str>| word.is_some_and(|word| word.parse::<u32>().is_ok());
     let mut words = line.split(": ").next().unwrap_or_default().split(' ');
     is_number(words.next()) && words.next() == Some("of") && is_number(words.next()) && words.next().is_none()
 }
 
-/// What came of kernels, on a line.
 fn in_short(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
     let share = peak_share.map(|share| format!("{:.1} % of the peak in the median", share * 100.0));
@@ -426,7 +405,6 @@ impl Left {
     }
 }
 
-/// Rounded as a person would.
 pub(crate) fn duration(seconds: f64) -> String {
     let whole = Duration::try_from_secs_f64(seconds.max(1.0)).unwrap_or(Duration::MAX);
     HumanDuration(Duration::from_secs(whole.as_secs())).to_string()

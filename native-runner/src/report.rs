@@ -12,7 +12,7 @@ use crate::screen::{Column, Screen, Table};
 
 const NONE: &str = "–";
 
-/// Shows every figure of the record, its warnings and a verdict.
+/// Shows all metrics of the record, its warnings and a verdict.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let lines = figures(record).lines(screen, screen.width());
     if !lines.is_empty() {
@@ -51,13 +51,11 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{title}  "), &verdict(record), 9)
 }
 
-/// What went wrong in training, for the exit status.
 pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
     let sentences: Vec<String> = record.workloads.iter().filter_map(wrong).collect();
     (!sentences.is_empty()).then(|| Failure::WrongResults(sentences.join("; ")))
 }
 
-/// Which workloads could not be trained, and why, for the exit status.
 pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
     let failed = record.workloads.iter().filter_map(|workload| match &workload.outcome {
         Outcome::Failed { cause, reason } => Some((workload, *cause, reason)),
@@ -97,8 +95,8 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     }
 }
 
-/// A column for each workload of which anything was measured: the metrics, the interval of the throughput, and beside all
-/// timed training the part that comparisons show.
+/// Builds a column for each measured workload: metrics, the confidence interval of the throughput, and the part that
+/// comparisons show.
 fn figures(record: &RunRecord) -> Table {
     let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
         Outcome::Completed | Outcome::Diverged { .. } => true,
@@ -129,7 +127,7 @@ fn figures(record: &RunRecord) -> Table {
     table
 }
 
-/// Throughput of the counted windows, or with a mark that of all training.
+/// Formats the throughput of the counted windows, or marked that of all training.
 pub(crate) fn throughput(record: &WorkloadRecord) -> Option<String> {
     let summary = &record.summary;
     let text = |rate| figure("samples_per_second", rate);
@@ -143,7 +141,7 @@ fn interval(record: &WorkloadRecord) -> Option<String> {
     Some(format!("{} – {high}", low.trim_end_matches(" samples/s")))
 }
 
-/// What came before the first timed step, each part that is known; `None` where nothing is.
+/// Describes the time before the first timed step; `None` if unknown.
 fn cold_start(record: &WorkloadRecord) -> Option<String> {
     let ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds } =
         record.cold_start;
@@ -162,7 +160,6 @@ fn cold_start(record: &WorkloadRecord) -> Option<String> {
     (!known.is_empty()).then(|| format!("{}: {}", record.workload, known.join(" · ")))
 }
 
-/// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
 fn verdict(record: &RunRecord) -> String {
     let adapter = &record.device.adapter.name;
     let device = match &record.device.claimed_name {
@@ -200,7 +197,7 @@ fn headline(record: &WorkloadRecord) -> String {
     format!("{name} {}", facts.join(", "))
 }
 
-/// Why the record cannot take part in the default ranking; empty when it can.
+/// Lists why the record cannot be ranked by default; empty if it can.
 fn unranked_because(record: &RunRecord) -> Vec<String> {
     let mut reasons = Vec::new();
     if record.device.adapter.software {
@@ -222,7 +219,6 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
     reasons
 }
 
-/// What a workload took of its machine, each part that is known; `None` where nothing is.
 fn resources_text(record: &WorkloadRecord) -> Option<String> {
     let resources = &record.resources;
     let mut parts = Vec::new();
@@ -246,7 +242,6 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}: {}", record.workload, parts.join(" · ")))
 }
 
-/// How much of the training several devices waited for what they told each other; `None` of one device.
 fn communication_text(record: &WorkloadRecord) -> Option<String> {
     let told = record.communication?;
     let seconds = |seconds| figure("training_seconds", seconds);
@@ -266,7 +261,6 @@ fn communication_text(record: &WorkloadRecord) -> Option<String> {
     ))
 }
 
-/// How much of the training the device waited for its batches; `None` where the data set lies on it.
 fn input_text(record: &WorkloadRecord) -> Option<String> {
     let brought = record.input?;
     let seconds = |seconds| figure("training_seconds", seconds);

@@ -6,12 +6,12 @@ use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str}
 
 use crate::failure::Failure;
 
-/// Columns of a terminal that does not say how many it has.
+/// Width of a terminal that does not report it.
 const USUAL_WIDTH: usize = 80;
-/// Prose wider than this is hard to read, however wide the terminal.
+/// Maximum width of prose, for readability.
 const PROSE_WIDTH: usize = 100;
 
-/// Where something is shown: results on standard output, all else on standard error.
+/// Standard output for results, standard error for everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screen {
     Output,
@@ -19,7 +19,7 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Columns of the terminal. Without one there is no limit: a script wants its lines whole.
+    /// Returns the columns of the terminal. Without one, lines are not limited: scripts want them whole.
     pub(crate) fn width(self) -> usize {
         let term = self.term();
         if !term.is_term() {
@@ -28,12 +28,11 @@ impl Screen {
         term.size_checked().map_or(USUAL_WIDTH, |(_, columns)| usize::from(columns))
     }
 
-    /// Whether something may be drawn over and over.
     pub(crate) fn is_terminal(self) -> bool {
         self.term().is_term() && !console::is_dumb()
     }
 
-    /// The text in this style, or as it is where colours are not wanted (`NO_COLOR`, a pipe, a file).
+    /// Styles the text unless colors are unwanted (`NO_COLOR`, a pipe, a file).
     pub(crate) fn paint(self, style: Style, text: impl Display) -> String {
         let style = match self {
             Self::Output => style.for_stdout(),
@@ -52,12 +51,11 @@ impl Screen {
         }
     }
 
-    /// Prose, wrapped to the width and indented after the first line.
+    /// Prints prose, wrapped to the width and indented after the first line.
     pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<(), Failure> {
         self.line(&self.wrapped(first, text, indent))
     }
 
-    /// The lines of [`Screen::prose`].
     pub(crate) fn wrapped(self, first: &str, text: &str, indent: usize) -> String {
         let width = match self.width() {
             usize::MAX => usize::MAX,
@@ -74,7 +72,7 @@ impl Screen {
     }
 }
 
-/// `first` and then the words of `text`, no line wider than `width` where words allow, all lines but the first indented.
+/// Joins `first` and the words of `text` into lines of at most `width` columns where words allow.
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = console::measure_text_width(first);
@@ -98,7 +96,7 @@ fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     lines
 }
 
-/// The words of `text`; a number keeps the unit behind it, such as `97 %` or `30 s`.
+/// Splits text into words; a number keeps its unit, such as `97 %` or `30 s`.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -117,7 +115,7 @@ fn words(text: &str) -> Vec<String> {
 
 const GAP: usize = 2;
 
-/// Figures in columns under names, with what they are on the left.
+/// Columns of values with row titles on the left.
 pub(crate) struct Table {
     pub(crate) titles: Vec<String>,
     pub(crate) columns: Vec<Column>,
@@ -126,7 +124,6 @@ pub(crate) struct Table {
 pub(crate) struct Column {
     /// May have several lines, such as a second one with the unit.
     pub(crate) name: String,
-    /// As many as the table has titles.
     pub(crate) cells: Vec<String>,
 }
 
@@ -138,7 +135,7 @@ impl Column {
 }
 
 impl Table {
-    /// The lines of the table. Columns that do not fit beside each other follow below, under the same titles.
+    /// Formats the table. Columns that do not fit side by side follow below, under the same titles.
     pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
         let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
         let mut lines = Vec::new();
@@ -179,7 +176,7 @@ impl Table {
     }
 }
 
-/// How many columns fit into `width`; at least one.
+/// Counts the columns that fit into `width`; at least one.
 fn fitting(columns: &[Column], width: usize) -> usize {
     let mut used = 0;
     let fits = columns.iter().take_while(|column| {
@@ -189,16 +186,16 @@ fn fitting(columns: &[Column], width: usize) -> usize {
     fits.count().max(1)
 }
 
-/// The word as a shell takes it, in quotes where it needs them.
+/// Quotes a word for a shell if necessary.
 pub(crate) fn quoted(word: &str) -> String {
     let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@".contains(c));
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
 }
 
-/// Similarity, 0 to 1, from which a name is worth suggesting.
+/// Similarity, 0 to 1, from which a name is suggested.
 const SIMILAR: f64 = 0.85;
 
-/// The only name of which `typed` is a part between hyphens, or the most similar one.
+/// Returns the only name that contains `typed` between hyphens, or the most similar one.
 pub(crate) fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let mut having_it = known.iter().filter(|name| name.split('-').any(|part| part == typed));
@@ -209,7 +206,7 @@ pub(crate) fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>)
     similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 
-/// The end of an error: a question, or nothing where no name is close.
+/// Returns the end of an error message; empty if no name is close.
 pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
 }

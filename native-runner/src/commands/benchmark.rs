@@ -21,9 +21,8 @@ use crate::progress::RunProgress;
 use crate::screen::Screen;
 use crate::{interrupt, machine, report};
 
-/// Runs a suite, shows its figures, and keeps and uploads the record as asked. Several back ends or seeds are compared.
-///
-/// Whatever can be wrong is found before anything is trained: names, adapter, files, the leaderboard.
+/// Runs a suite, shows its results, and keeps and uploads the record. Several back ends or seeds are compared. All
+/// arguments are checked before anything is trained.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         interrupt::end_with_input();
@@ -109,16 +108,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
-/// The seed of a run and where it comes from.
 struct Seed {
     value: u32,
-    /// Present when a leaderboard gave the seed.
     registration: Option<Registration>,
     origin: String,
 }
 
 impl Seed {
-    /// The leaderboard's seed, unless another was asked for: such a run can only be uploaded as unverified.
+    /// Returns the leaderboard's seed, unless another was requested: such a run can only be uploaded as unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
         match (asked, submission) {
             (Some(value), None) => Ok(Self { value, registration: None, origin: "as asked".to_owned() }),
@@ -143,7 +140,6 @@ impl Seed {
     }
 }
 
-/// Prints the suite, the device and the seed, and what the leaderboard receives during the run.
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
@@ -207,7 +203,7 @@ fn run(
     result
 }
 
-/// Shows and keeps what was measured before the device gave up.
+/// Shows and keeps what was measured before the device failed.
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();

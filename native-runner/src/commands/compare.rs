@@ -28,20 +28,15 @@ use crate::progress::RunProgress;
 use crate::report;
 use crate::screen::Screen;
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
-/// The fewest seeds whose spread is worth something.
+/// Default number of seeds: the fewest whose spread is meaningful.
 const USUAL_SEEDS: u32 = 3;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
-    /// One for each workload.
     comparisons: &'a [Comparison],
-    /// Every run, in the order in which they were made.
     records: &'a [RunRecord],
-    /// Back ends of this program that this machine cannot run.
     unavailable: &'a [Unavailable],
     requested_backends: Vec<&'a str>,
     requested_adapter: &'a str,
@@ -50,9 +45,8 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several back ends from several seeds and shows the figures side by side.
-///
-/// Whatever can be wrong is found before anything is trained: names, adapter, files.
+/// Trains workloads on several back ends from several seeds and compares the results. All arguments are checked
+/// before anything is trained.
 pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
@@ -119,14 +113,13 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     findings.conclude(arguments.json.is_some() || arguments.records.is_some()).map_err(|failure| data.advised(failure))
 }
 
-/// The seeds to train from: the one that was asked for, or a random one, and those after it.
+/// Returns consecutive seeds from the requested or a random one.
 fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
     let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
     let count = arguments.training.seeds.unwrap_or(USUAL_SEEDS);
     Ok((0..count).map(|number| first.wrapping_add(number)).collect())
 }
 
-/// What is compared, and from what.
 struct Contest<'a> {
     arguments: &'a BenchmarkArgs,
     suite: &'static SuiteDefinition,
@@ -136,7 +129,6 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// Says what takes part, and how much there is to do.
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
         let labelled =
@@ -164,7 +156,7 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    /// Trains everything in turn. Each record is written as soon as it is there.
+    /// Trains all workloads. Each record is written as soon as it is complete.
     fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
@@ -178,7 +170,6 @@ impl Contest<'_> {
         Ok(findings)
     }
 
-    /// Trains one of the workloads in turn.
     fn take_turns(
         &self,
         place: usize,
@@ -244,7 +235,7 @@ impl Contest<'_> {
         }
     }
 
-    /// Of a back end that has no device to choose none was asked for.
+    /// Requested adapter; none for a back end without a choice of devices.
     fn requested_adapter(&self, backend: &dyn Backend) -> String {
         let asked = &self.arguments.device.adapter;
         if devices(backend.name()) == Devices::Given { "any".to_owned() } else { asked.clone() }
@@ -257,7 +248,6 @@ impl Contest<'_> {
         deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
-    /// How long was trained, in batches of what size, from which seeds.
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
         let count = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let length = match self.arguments.training.limit() {
@@ -276,7 +266,6 @@ impl Contest<'_> {
     }
 }
 
-/// Why the workload of a record was not trained, if it was not.
 fn not_trained(record: &RunRecord) -> Option<Failure> {
     let Outcome::Failed { cause, reason } = &record.workloads.first()?.outcome else { return None };
     Some(Failure::NotTrained { cause: *cause, sentence: reason.clone() })
@@ -290,20 +279,18 @@ fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
     format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
 }
 
-/// What the runs brought.
 #[derive(Default)]
 struct Findings {
-    /// Each with a single workload.
     pub(crate) records: Vec<RunRecord>,
     given_up: Vec<GivenUp>,
     pub(crate) cancelled: bool,
 }
 
-/// A workload that a back end cannot train, so that further seeds are not tried.
+/// A workload that a back end cannot train, so that further seeds are skipped.
 struct GivenUp {
     workload: &'static str,
     refused: Refused,
-    /// Absent where the reason is that of a workload before.
+    /// Absent if the reason is that of a workload before.
     failure: Option<Failure>,
 }
 
@@ -313,7 +300,7 @@ impl Findings {
         self.records.push(record);
     }
 
-    /// Notes that `contender` trains none of the workloads, because of what happened with the first of them.
+    /// Records that `contender` trains none of the workloads, because of the first one's failure.
     fn give_up(
         &mut self,
         workloads: impl Iterator<Item = &'static str>,
@@ -335,7 +322,6 @@ impl Findings {
         given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
     }
 
-    /// Whether it computed something else than the reference, so that no figure of it would count.
     fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
         let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
         let mut runs = own.flat_map(|record| &record.workloads);
@@ -355,7 +341,6 @@ impl Findings {
         comparison::compare(workload, &self.records, &refused)
     }
 
-    /// Why there is no record at all.
     fn into_failure(self) -> Failure {
         let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
         failure.unwrap_or(Failure::Cancelled { kept: false })
@@ -379,7 +364,6 @@ impl Findings {
     }
 }
 
-/// What went wrong in a run, and on which back end.
 fn wrong(record: &RunRecord) -> Option<String> {
     let sentence = record.workloads.iter().find_map(report::wrong)?;
     Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))

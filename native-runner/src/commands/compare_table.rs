@@ -12,7 +12,6 @@ use crate::screen::{Column, Screen, Table};
 
 pub(crate) const NONE: &str = "–";
 
-/// Shows the figures of one workload, why some have none, and whether the accuracies agree.
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &comparison.workload);
@@ -36,7 +35,6 @@ pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
 }
 
-/// Says once how the framework was set, and what the columns are.
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
@@ -58,7 +56,7 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
     Ok(())
 }
 
-/// Shows the warnings of all runs, each kind once for a back end and workload.
+/// Shows the warnings of all runs, each kind once per back end and workload.
 pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {
@@ -103,7 +101,7 @@ fn table(rows: &[Row]) -> Table {
     Table { titles: rows.iter().map(|row| row.contender.to_string()).collect(), columns }
 }
 
-/// Seconds and their ratio to the fastest, which stay together however narrow the screen is.
+/// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
 fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
@@ -133,7 +131,7 @@ pub(crate) fn accuracy(figures: &Figures) -> Option<String> {
     figures.accuracy.map(|share| format!("{}{}", percent(share), deviation.unwrap_or_default()))
 }
 
-/// Seconds with four significant digits, and never finer than a millisecond.
+/// Formats seconds with four significant digits, and never finer than a millisecond.
 pub(crate) fn digits(seconds: f64) -> String {
     let decimals = match seconds {
         ..10.0 => 3,
@@ -144,7 +142,6 @@ pub(crate) fn digits(seconds: f64) -> String {
     format!("{seconds:.decimals$}")
 }
 
-/// Three significant digits.
 fn ratio(ratio: f64) -> String {
     let decimals = match ratio {
         ..10.0 => 2,

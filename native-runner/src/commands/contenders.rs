@@ -14,19 +14,16 @@ use crate::failure::Failure;
 use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-/// Back ends that are ready to compute.
 pub(crate) type Opened = Vec<Box<dyn Backend>>;
 
-/// A back end of this program that this machine cannot run.
 #[derive(Serialize)]
 pub(crate) struct Unavailable {
     pub(crate) backend: &'static str,
     pub(crate) reason: String,
 }
 
-/// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
-/// may be missing, which is reported on standard error; what is named itself may not, nor a remote device with an
-/// address.
+/// Opens the named back ends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
+/// reported on standard error; named ones may not, nor a remote device with an address.
 pub(crate) fn open(
     names: &[&str],
     precisions: &[Precision],
@@ -106,7 +103,6 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Each once, where it is named first.
 fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
     let mut wanted: Vec<Wanted<'a>> = Vec::new();
     for name in names {
@@ -124,8 +120,8 @@ fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
     wanted
 }
 
-/// What the choice of an adapter means to the back end named `name` beside all that are `named`: the same device for
-/// every back end that has any to choose among, whatever counts them.
+/// Returns the adapter choice for back end `name` among all `named`: the same device for each one with a choice,
+/// however it counts devices.
 fn choice_beside(
     named: &[&str],
     name: &str,
@@ -153,13 +149,12 @@ fn choice_beside(
     }
 }
 
-/// What a back end chooses among; external programs choose by themselves. An unknown name is an error when it is opened.
+/// External programs choose devices themselves. An unknown name is an error when it is opened.
 pub(crate) fn devices(name: &str) -> Devices {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
     known.map_or(Devices::Given, |known| known.devices())
 }
 
-/// Whether it computes on one of the machine's adapters.
 pub(crate) fn on_adapter(backend: &dyn Backend) -> bool {
     devices(backend.name()) == Devices::Adapters
 }

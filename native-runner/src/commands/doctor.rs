@@ -8,7 +8,6 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
 
-/// Says what is installed, what is wrong with it, and whether a run would work.
 pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     match arguments.part {
         Some(DoctorPart::Adapters) => return doctor::graphics::list_for_the_doctor(),

@@ -16,15 +16,11 @@ use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
 use crate::screen::{self, Screen, Table};
 
-/// Stands for standard output.
 const STANDARD_OUTPUT: &str = "-";
 
-/// A record with where it was found.
 pub(crate) struct LocalRun {
-    /// The file, or the cell of a study.
     place: String,
     record: RunRecord,
-    /// Of the study that it is a cell of.
     scale: Option<f64>,
 }
 
@@ -34,7 +30,7 @@ impl Run for LocalRun {
     }
 }
 
-/// Writes the records at the paths as a table, and says what is not in it.
+/// Writes the records at the paths as a table, and reports what was left out.
 pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == STANDARD_OUTPUT;
@@ -101,7 +97,6 @@ fn cannot_encode(source: io::Error) -> Failure {
     Failure::File { what: "the records cannot be written in this format".to_owned(), source }
 }
 
-/// What the file holds and what it does not, on standard error.
 fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
     let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
     let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
@@ -140,7 +135,7 @@ pub(crate) fn columns() -> Vec<Column<LocalRun>> {
     first.into_iter().chain(record_columns()).chain(settings()).chain(resources()).collect()
 }
 
-/// What a leaderboard has no column for, because what it ranks does not differ in it.
+/// Columns that leaderboards lack, because ranked runs do not differ in them.
 fn settings() -> [Column<LocalRun>; 10] {
     [
         Column::of(
@@ -245,7 +240,6 @@ fn resources() -> [Column<LocalRun>; 7] {
     ]
 }
 
-/// A cell for a workload of a run.
 type Find = fn(&RunRecord, &WorkloadRecord) -> String;
 
 const COLUMNS: [(&str, Find); 9] = [
@@ -317,7 +311,6 @@ pub(crate) struct ExportArgs {
     pub(crate) force: bool,
 }
 
-/// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
     /// A table of all figures for spreadsheets
@@ -332,7 +325,6 @@ pub(crate) enum RecordFormat {
 }
 
 impl RecordFormat {
-    /// The one that a file of this name has.
     pub(crate) fn of(file: &Path) -> Option<Self> {
         Self::from_str(file.extension()?.to_str()?, true).ok()
     }

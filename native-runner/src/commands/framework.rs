@@ -1,7 +1,6 @@
 //! What decides how fast a framework is, beside its figures.
 
-/// A line for each contender with settings of Burn's: compiler, fusion, autotune, and threads where it has any. Each
-/// once, however many workloads it trained.
+/// Lists each contender once with settings of Burn's: compiler, fusion, autotune and threads.
 pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
     let mut lines = Vec::new();
     for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
@@ -12,7 +11,6 @@ pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [
     lines
 }
 
-/// `settings` are those of a record, `what: how`.
 fn burn_line(contender: &str, settings: &[String]) -> Option<String> {
     let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
     let compiler = value_of("burn compiler")?;

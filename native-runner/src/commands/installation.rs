@@ -15,7 +15,6 @@ use crate::json_output::{cannot_write, replace};
 use crate::leaderboard::{Address, Leaderboard};
 use crate::screen::{Screen, did_you_mean};
 
-/// Prints what a shell needs to complete our words.
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
@@ -25,7 +24,7 @@ pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
 }
 
-/// Prints the manual page, or writes it and that of each subcommand into a folder.
+/// Prints the manual page, or writes it and those of all subcommands into a folder.
 pub(crate) fn manual(arguments: &ManualArgs) -> Result<(), Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -45,7 +44,7 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
     command.get_subcommands().try_for_each(|subcommand| write_pages(subcommand, folder))
 }
 
-/// The page of one command. Its examples are set as they are typed, which clap_mangen alone would run together.
+/// Renders the page of one command. Its examples keep their line breaks, which clap_mangen would remove.
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let examples = command.get_after_help().map(ToString::to_string);
     let mut page = Vec::new();
@@ -100,11 +99,11 @@ pub(crate) struct ManualArgs {
     pub(crate) output: Option<PathBuf>,
 }
 
-/// Seconds for one file: 150 MB over half a megabit a second.
+/// Download time of 150 MB at half a megabit per second.
 const PATIENCE_SECONDS: f64 = 3600.0;
 
-/// Fetches the data sets that are not there: the published originals, or the finished files from a leaderboard. What
-/// comes out is held to the registered SHA-256 sums, so that it does not matter whose leaderboard it is.
+/// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
+/// checked, so that any leaderboard will do.
 pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();

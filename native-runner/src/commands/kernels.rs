@@ -23,7 +23,7 @@ use crate::screen::{Column, Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
 
-/// Measures what the device can do at best, and how near to it the kernels come.
+/// Measures the device's peak rates, and the kernels' share of them.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         interrupt::end_with_input();
@@ -118,7 +118,6 @@ fn peaks_table(peaks: &[&Peak]) -> Table {
     }
 }
 
-/// The entries that were measured, or are wrong.
 fn entries_table(entries: &[&Entry]) -> Table {
     struct Row<'a> {
         entry: &'a Entry,
@@ -153,7 +152,7 @@ fn entries_table(entries: &[&Entry]) -> Table {
     }
 }
 
-/// Says what has no figure and why, entries of one reason together.
+/// Shows entries without a result, grouped by reason.
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
@@ -214,7 +213,6 @@ impl KernelsArgs {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
     }
 
-    /// Each once, in the order in which they run.
     pub(crate) fn suites(&self) -> Vec<Suite> {
         Suite::ALL.into_iter().filter(|suite| self.suites.is_empty() || self.suites.contains(suite)).collect()
     }

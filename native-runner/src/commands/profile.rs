@@ -19,7 +19,6 @@ use crate::screen::{Column, Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     workload: &'a str,
@@ -29,7 +28,6 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Times each launch of a training step.
 pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
@@ -61,7 +59,7 @@ fn show(title: &str, profile: &Profile) -> Result<(), Failure> {
     table(profile).lines(SCREEN, SCREEN.width()).iter().try_for_each(|line| SCREEN.line(line))
 }
 
-/// The launches in the order of the step, their sum, and the step as a whole.
+/// Launches in the order of the step, their sum, and the whole step.
 fn table(profile: &Profile) -> Table {
     let launches = &profile.launches;
     let sum = Cost {
@@ -103,7 +101,7 @@ fn processor(cost: &Cost) -> String {
     cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
 }
 
-/// So many operations or bytes in a second; nothing where none were counted.
+/// Formats an amount per second; empty for none.
 fn rate(amount: u64, seconds: f64, unit: &str) -> String {
     if amount == 0 {
         return String::new();

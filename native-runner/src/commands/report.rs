@@ -17,7 +17,6 @@ use crate::study::folder::{Folder, Plan};
 
 const USUAL_NAME: &str = "report.html";
 
-/// Writes the report and prints what it found.
 pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     let target = arguments.output.clone().unwrap_or_else(|| usual_target(&arguments.paths[0]));
     if let JsonTarget::File(path) = &target {
@@ -52,13 +51,12 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{} ", screen.paint(style, mark)), &finding.text, 2)
 }
 
-/// Beside the records.
 fn usual_target(path: &Path) -> JsonTarget {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
     JsonTarget::File(folder.join(USUAL_NAME))
 }
 
-/// A report may take the place of a report, and of nothing else.
+/// Refuses to overwrite anything but a report.
 fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
     if force || !holds_something(path) || is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?) {
         return Ok(());
@@ -69,7 +67,6 @@ fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
     )))
 }
 
-/// Everything at these paths.
 pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
     let mut input = Input::default();
     for path in paths {
@@ -97,7 +94,6 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-/// Records of runs and of kernels, in a file or below a folder.
 fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
     let found = records::read(path)?;
     let kernels = |(place, record)| Kernels { place, asked: None, record };
@@ -113,7 +109,6 @@ fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The cells of a study that have been run, in the order of its definition.
 fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
     let mut finished = Folder::read(path, &plan)?;

@@ -13,23 +13,20 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::screen::{Column, Screen, Table};
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 pub(crate) struct Document {
     schema_version: u32,
-    /// What the records are of; absent without records.
     device: Option<String>,
     link: Option<Transport>,
-    /// Records of several devices beside what the model makes of them.
+    /// Records of several devices compared with the model.
     held: Vec<Held>,
     networks: Vec<Network>,
     published: Vec<PublishedScaling>,
 }
 
-/// Shows how steps would scale, and writes it as JSON where that is wanted.
+/// Shows and writes how steps would scale.
 pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let typed = arguments.bandwidth.map(|bytes_per_second| Transport {
@@ -107,7 +104,7 @@ fn not_negative(text: &str) -> Result<f64, String> {
     value.ok_or_else(|| "it must be a number, at least 0".to_owned())
 }
 
-/// GTDLBench, Table VIII: Tesla M60, Server-2; as many samples for each GPU.
+/// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples for each GPU.
 const TABLE: [Published; 3] = [
     Published {
         what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
@@ -129,14 +126,14 @@ const TABLE: [Published; 3] = [
         seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
     },
 ];
-/// As many as nobody published.
+/// Number of devices that nobody published.
 const ASKED: u32 = 8;
 
 struct Published {
     what: &'static str,
     parameters: Parameters,
     iterations: f64,
-    /// Of the whole training, by the number of GPUs.
+    /// Seconds of the whole training, by the number of GPUs.
     seconds: [(u32, f64); 3],
 }
 
@@ -145,13 +142,12 @@ enum Parameters {
     Of(&'static str),
 }
 
-/// One published network under one way to come to the sum.
 #[derive(Serialize)]
 struct PublishedScaling {
     pub(crate) what: &'static str,
     gradient_bytes: f64,
     all_reduce: AllReduce,
-    /// By which the model comes closest.
+    /// Bandwidth at which the model fits best.
     bytes_per_second: f64,
     pub(crate) steps: Vec<PublishedStep>,
 }
@@ -159,14 +155,12 @@ struct PublishedScaling {
 #[derive(Serialize)]
 struct PublishedStep {
     pub(crate) devices: u32,
-    /// Absent where nobody published it.
     published_seconds: Option<f64>,
     model_seconds: f64,
     /// Throughput of the model over that of as many single GPUs.
     model_efficiency: f64,
 }
 
-/// Every row under every way.
 fn published_scaling() -> Vec<PublishedScaling> {
     TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
 }
@@ -199,20 +193,16 @@ impl Published {
     }
 }
 
-/// The most devices that the model is asked for.
 const MOST_DEVICES: u32 = 1024;
 
-/// One network of one record that trained to its end.
 pub(crate) struct Run<'a> {
     record: &'a RunRecord,
     workload: &'a WorkloadRecord,
     batch: u32,
     step_seconds: f64,
-    /// Of several devices.
     observed: Option<Observed>,
 }
 
-/// A record of several devices beside what the model makes of it.
 #[derive(Serialize)]
 pub(crate) struct Held {
     pub(crate) workload: String,
@@ -221,43 +211,38 @@ pub(crate) struct Held {
     measured_seconds: f64,
     measured_communication_seconds: f64,
     pub(crate) model: ModelledStep,
-    /// Whether the link is that of other records than this one.
+    /// True if the link was fitted to other records than this one.
     link_is_of_others: bool,
 }
 
-/// What a network would take on more and more devices.
 #[derive(Serialize)]
 pub(crate) struct Network {
     pub(crate) workload: String,
     pub(crate) batch: u32,
     pub(crate) compute: Compute,
-    /// How many batch sizes that was measured with.
     pub(crate) batch_sizes: usize,
     exchanged: Exchanged,
     pub(crate) scaled: Vec<Scaled>,
 }
 
-/// Of so many devices.
 #[derive(Serialize)]
 pub(crate) struct Scaled {
     pub(crate) devices: u32,
     all_reduce: AllReduce,
-    /// The batch divided; absent where it has fewer samples than there are devices.
+    /// Batch divided among the devices; absent if it has fewer samples than there are devices.
     strong: Option<ScaledStep>,
-    /// As many samples for each device as for one.
+    /// The same number of samples per device as on one.
     weak: ScaledStep,
 }
 
 #[derive(Serialize)]
 struct ScaledStep {
     pub(crate) step: ModelledStep,
-    /// Throughput over that of one device.
     speed_up: f64,
-    /// The most that overlapping communication with computing could bring.
+    /// Upper bound on the speed-up with communication overlapped.
     overlapped_speed_up: f64,
 }
 
-/// Every network that was trained to its end and timed.
 pub(crate) fn runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Run<'a>> {
     let of_record = |record: &'a RunRecord| record.workloads.iter().filter_map(move |workload| run(record, workload));
     records.flat_map(of_record).collect()
@@ -276,7 +261,7 @@ fn run<'a>(record: &'a RunRecord, workload: &'a WorkloadRecord) -> Option<Run<'a
     })
 }
 
-/// The one device that all of them are of, or several of its kind.
+/// Returns the one kind of device that all records are of.
 pub(crate) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
     let mut names: Vec<&str> = runs.iter().map(|run| run.record.device.adapter.name.as_str()).collect();
     names.sort_unstable();
@@ -291,7 +276,6 @@ pub(crate) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
     }
 }
 
-/// The link between the devices of all records of several.
 pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
@@ -301,14 +285,13 @@ pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
     })
 }
 
-/// Batch sizes and seconds of a step of one device.
 fn alone(runs: &[Run<'_>], workload: &str) -> Vec<(f64, f64)> {
     let of_one = runs.iter().filter(|run| run.observed.is_none() && run.workload.workload == workload);
     of_one.map(|run| (f64::from(run.batch), run.step_seconds)).collect()
 }
 
-/// Each record of several devices whose network one device trained as well. Its link is that of the other records, where
-/// there are any, so that the model is not held to what it was made from.
+/// Compares records of several devices with the model. The link is fitted to the other records, if any, so that the
+/// model is not tested on its own data.
 fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
     let of_run = |(place, run): (usize, &Run<'_>)| {
         let observed = run.observed?;
@@ -339,7 +322,6 @@ fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
     runs.iter().enumerate().filter_map(of_run).collect()
 }
 
-/// Each network that one device trained, with the smallest batch that it was trained with.
 pub(crate) fn networks(runs: &[Run<'_>], link: &Transport) -> Vec<Network> {
     let mut names: Vec<&str> = runs.iter().map(|run| run.workload.workload.as_str()).collect();
     names.sort_unstable();
@@ -389,7 +371,6 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
     }
 }
 
-/// Stands for a figure that is not there.
 const NONE: &str = "–";
 
 pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {

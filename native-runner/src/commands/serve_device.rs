@@ -20,7 +20,6 @@ use crate::machine;
 use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-/// Serves a device of this machine until Ctrl-C.
 pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     let name = match &arguments.backend {
         Some(name) => name.trim(),

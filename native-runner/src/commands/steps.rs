@@ -26,23 +26,20 @@ use crate::meter::MonotonicClock;
 use crate::progress::ListProgress;
 use crate::screen::{Column, Screen, Table};
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a StepsReport,
     requested_adapter: &'a str,
-    /// Back ends of this program that this machine cannot run.
     unavailable: &'a [Unavailable],
     provenance: Provenance,
 }
 
-/// Whether a network takes so long, on most devices, that it is measured only where somebody names it.
+/// Returns true for a network that is slow on most devices, and measured only by name.
 fn is_large(workload: &Workload) -> bool {
     workload.reduced.is_some()
 }
 
-/// Measures steps per second of workloads on several back ends side by side.
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.first().is_none() {
         WORKLOADS.iter().map(|make| make()).filter(|workload| !is_large(workload)).collect()
@@ -76,7 +73,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// The back ends that were asked for; without names, all that this machine can run, and the others with the reason.
+/// Opens the named back ends; without names, all that work here, and the others with the reason.
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
@@ -94,7 +91,6 @@ fn contenders(
     Ok((contenders, unavailable))
 }
 
-/// Says what takes part.
 fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     for contender in contenders {
         let device = describe(contender.backend.adapter());
@@ -103,8 +99,7 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What measures the peak of arithmetic of the chosen adapter, where somebody computes on it. Without one, shares of the
-/// peak are absent.
+/// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
 #[cfg(feature = "wgsl")]
 fn gauge(
     arguments: &StepsArgs,
@@ -127,14 +122,13 @@ fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgres
     None
 }
 
-/// What may be allocated: as asked, or what is free where the device's memory is the machine's.
+/// Returns the memory budget: as requested, or the free memory if the device shares the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
     let asked = arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20);
     let software = contenders.iter().any(|contender| contender.backend.adapter().software);
     asked.or_else(|| if software { available_bytes() } else { None })
 }
 
-/// Memory of this machine that programs can have; `None` where the platform does not tell.
 fn available_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
@@ -183,7 +177,6 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
 
 const SCREEN: Screen = Screen::Output;
 
-/// Shows every figure, and what has none with the reason.
 pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     let table = table(report);
     if !table.titles.is_empty() {
@@ -210,14 +203,12 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What decides how fast each framework is.
 fn frameworks(report: &StepsReport) -> Vec<String> {
     let entries = report.workloads.iter().flat_map(|of| of.sizes.iter().flat_map(|size| &size.entries));
     let measured = entries.filter_map(|entry| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
     burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())))
 }
 
-/// A line of the table.
 struct Row<'a> {
     workload: &'a WorkloadSteps,
     size: &'a Size,
@@ -257,7 +248,7 @@ fn table(report: &StepsReport) -> Table {
     Table { titles: rows.iter().map(|row| row.workload.workload.to_owned()).collect(), columns }
 }
 
-/// How much longer a sample takes than at the batch size before, where that is too much.
+/// Formats how much longer a sample takes than at the next smaller batch size, if that is too much.
 fn cliff(row: &Row<'_>) -> String {
     let here = row
         .workload
@@ -268,7 +259,6 @@ fn cliff(row: &Row<'_>) -> String {
     real.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise_in_turns.unwrap_or(cliff.rise) * 100.0))
 }
 
-/// A single window has no spread.
 fn spread(measured: &Measured) -> String {
     if measured.windows.len() < 2 {
         return "–".to_owned();
@@ -280,7 +270,6 @@ fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
 
-/// What a person must know beside the figures.
 fn notes(report: &StepsReport) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
@@ -302,7 +291,7 @@ fn notes(report: &StepsReport) -> Vec<String> {
     notes
 }
 
-/// A rise of the time per sample, and what became of it when both batch sizes took turns.
+/// Describes a rise in time per sample, and whether a second measurement in turns confirmed it.
 fn about(cliff: &Cliff) -> String {
     let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
     let first = percent(*rise);
@@ -320,7 +309,6 @@ fn about(cliff: &Cliff) -> String {
     }
 }
 
-/// Workload, batch size and back end.
 fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
     format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
 }
@@ -400,7 +388,6 @@ impl StepsArgs {
         self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
     }
 
-    /// Each once, from small to large.
     pub(crate) fn batch_sizes(&self) -> Vec<u32> {
         let mut sizes: Vec<u32> = self.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied().collect();
         sizes.sort_unstable();
@@ -409,7 +396,6 @@ impl StepsArgs {
     }
 }
 
-/// One size, or several that each double the one before.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct BatchSizes(Vec<u32>);
 

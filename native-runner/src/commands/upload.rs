@@ -17,7 +17,6 @@ use crate::leaderboard::{Address, IdempotencyKey, Leaderboard, LeaderboardError,
 use crate::records::read_one;
 use crate::screen::{Screen, quoted};
 
-/// Uploads a record that was kept in a file.
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
     if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
@@ -56,7 +55,6 @@ pub(crate) struct UploadArgs {
     pub(crate) consent: ConsentArgs,
 }
 
-/// How an upload is agreed to, and how long it may take.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Upload")]
 pub(crate) struct ConsentArgs {
@@ -68,11 +66,10 @@ pub(crate) struct ConsentArgs {
     upload_timeout: f64,
 }
 
-/// A verdict takes seconds where nobody else waits for one.
+/// Longest wait for a verdict, which takes seconds on an idle server.
 const VERDICT_PATIENCE: Duration = Duration::from_secs(180);
 const VERDICT_PAUSE: Duration = Duration::from_secs(1);
 
-/// An upload that was asked for: where to, and how it is agreed to.
 pub(crate) struct Submission {
     pub(crate) leaderboard: Leaderboard,
     agreed_before: bool,
@@ -109,7 +106,7 @@ impl Submission {
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 
-    /// Says what would be uploaded and asks, unless that was agreed to on the command line.
+    /// Describes the upload and asks, unless the command line agreed to it.
     pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
@@ -121,7 +118,7 @@ impl Submission {
         self.asks(&text, "Upload this record?", json)
     }
 
-    /// Says `text`, what will be uploaded, and asks; `json` can be looked at first.
+    /// Shows `text` and asks; the user can view `json` first.
     pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
         let screen = Screen::Error;
         screen.line("")?;
@@ -149,7 +146,7 @@ impl Submission {
         }
     }
 
-    /// Sends exactly `json`, the text of `record`, and says what the leaderboard made of it.
+    /// Uploads exactly `json`, the text of `record`, and shows the leaderboard's answer.
     pub(crate) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
         let accepted = match (&record.run_id, &record.nonce) {
             (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
@@ -159,7 +156,8 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Sends exactly `json` as an unverified run, once, however often it is tried. The inner error is that of the upload.
+    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error is that of the
+    /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
         let answer = self.leaderboard.import(json, key.word());
@@ -169,7 +167,7 @@ impl Submission {
         Ok(answer)
     }
 
-    /// Waits until the leaderboard has computed parts of the run again, as long as a person would.
+    /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
     fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
         let label = |text: &str| format!("{:<15}", screen.paint(Style::new().bold(), text));
         screen.line("")?;
@@ -207,13 +205,13 @@ impl Submission {
     }
 }
 
-/// Writes a record that could not be uploaded to a file of its own and returns where it is.
+/// Writes a record that could not be uploaded to a new file and returns its path.
 pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
     json_output::keep(&format!("gradmark-{id}"), json)
 }
 
-/// The failure of an upload with what became of the record and how to try again.
+/// Returns the failure of an upload with the record's file and the command to retry.
 pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
     let hint = match error {
         LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",

@@ -6,31 +6,20 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-/// An answer is much shorter; what goes on and on is cut.
+/// Bound on the output that is kept.
 const LONGEST_BYTES: u64 = 1 << 20;
 const LOOKING_INTERVAL: Duration = Duration::from_millis(10);
 
-/// How another program ended.
 #[derive(Debug)]
 pub(crate) enum Ended {
-    Well {
-        output: String,
-    },
-    /// How, and the last that it said on standard error.
-    Badly {
-        how: String,
-        last_words: String,
-    },
-    TooLate {
-        seconds: f64,
-    },
-    NotStarted {
-        reason: String,
-    },
+    Well { output: String },
+    Badly { how: String, last_words: String },
+    TooLate { seconds: f64 },
+    NotStarted { reason: String },
 }
 
 impl Ended {
-    /// What it wrote, or one sentence without a full stop that says what became of it.
+    /// Returns the output, or a clause that says how the program ended.
     pub(crate) fn output(self) -> Result<String, String> {
         match self {
             Self::Well { output } => Ok(output),
@@ -42,7 +31,7 @@ impl Ended {
     }
 }
 
-/// Runs a program until it ends, or ends it. It is given an input in which nothing comes until we are gone ourselves.
+/// Runs a program with a time limit. Its standard input stays open as long as this process lives.
 pub(crate) fn run(mut command: Command, limit: Duration) -> Ended {
     let start = Instant::now();
     let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
@@ -64,7 +53,6 @@ pub(crate) fn run(mut command: Command, limit: Duration) -> Ended {
     }
 }
 
-/// Nothing where it took too long.
 fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<Option<ExitStatus>, String> {
     loop {
         match child.try_wait() {
@@ -81,7 +69,7 @@ fn wait(child: &mut Child, start: Instant, limit: Duration) -> Result<Option<Exi
     }
 }
 
-/// Reads to the end, so that nobody waits for a full pipe, and keeps the beginning.
+/// Reads to the end, so that the program never blocks on a full pipe, and keeps the beginning.
 fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     thread::spawn(move || {
         let mut kept = Vec::new();
@@ -92,7 +80,6 @@ fn read_all(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
     })
 }
 
-/// The last line that says something, without what it is indented by.
 fn last_words(errors: &str) -> String {
     const LONGEST: usize = 300;
     let line = errors.lines().map(str::trim).rfind(|line| !line.is_empty()).unwrap_or_default();

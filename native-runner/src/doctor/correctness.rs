@@ -21,18 +21,15 @@ use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
 use crate::{interrupt, machine};
 
-/// Convolutions, pools and dense layers, where MNIST is there; and two LSTMs on stories, which are generated where nobody
-/// has them.
+/// Convolutions, pools and dense layers, if MNIST is there; and two LSTMs on stories, which can always be generated.
 const SMALL: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
 const SEED: u32 = 1;
 
-/// A back end on a device, and whether it computes rightly there.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) backend: &'static str,
-    /// Index among the adapters; nothing for back ends that have devices of their own.
+    /// Index among the adapters; `None` for back ends with their own devices.
     pub(crate) adapter: Option<usize>,
-    /// What it computes on.
     pub(crate) device: String,
     pub(crate) software: bool,
     pub(crate) outcome: Outcome,
@@ -45,7 +42,7 @@ pub(crate) enum Outcome {
     Untried,
 }
 
-/// What the other process says.
+/// Output of the child process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Answer {
@@ -53,7 +50,7 @@ enum Answer {
     Refused { reason: String },
 }
 
-/// The back ends with these names; without any, all of this program but the slow reference and what is served elsewhere.
+/// Returns the named back ends; without names, all but the slow reference and remote ones.
 fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
@@ -72,13 +69,12 @@ fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineErr
     names.iter().map(|name| find(name.trim())).collect()
 }
 
-/// Finds out before anything else whether there are such back ends.
 pub(crate) fn check_backends(names: &[String]) -> Result<(), EngineError> {
     wanted(names).map(drop)
 }
 
-/// Each back end with each adapter that it can choose; back ends that have none once, unless an adapter was asked for and
-/// they were not.
+/// Pairs each back end with each adapter that it can choose. Back ends without a choice are tried once, unless only
+/// an adapter was requested.
 fn pairs(
     backends: &[&'static BackendDefinition],
     adapters: &[usize],
@@ -135,7 +131,7 @@ fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapt
     Trial { backend: backend.name, adapter, device, software, outcome: Outcome::Untried }
 }
 
-/// The words for the adapter. A back end that counts devices of its own is told the name of the one that was asked for.
+/// Returns the `--adapter` argument. A back end that counts its own devices gets the name of the requested adapter.
 fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<String> {
     if let Some(index) = adapter {
         return Some(index.to_string());
@@ -149,7 +145,7 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     }
 }
 
-/// Lets another process compute the first steps, and judges what it says, or how it ended.
+/// Computes the first steps in a child process, and judges the answer or how the process ended.
 fn try_out(
     circumstances: &Circumstances<'_>,
     backend: &'static BackendDefinition,
@@ -218,7 +214,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
     }
 }
 
-/// What the other process does: it computes, says what came of it, and ends when nobody listens any more.
+/// Entry point of the child process: computes, reports, and ends with its parent.
 pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     interrupt::end_with_input();
     let [backend] = wanted(&arguments.backends)?[..] else {
@@ -246,7 +242,7 @@ async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, Stri
     Ok((backend.adapter().clone(), workload.name.to_owned(), correctness))
 }
 
-/// The first small network whose data is there and whole. Nothing is fetched: the last one has stories that are generated.
+/// Returns the first small network whose data can be loaded without fetching.
 async fn small_work(folder: &mut DataFolder) -> Result<(Workload, Arc<DataSet>), EngineError> {
     let mut failure = None;
     for workload in find_workloads(SMALL).expect("a test holds them to the registry") {

@@ -15,7 +15,7 @@ pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     DATA_SETS.iter().map(|set| of_set(set, &arguments.data, !arguments.quick)).collect()
 }
 
-/// Looks for a set, and reads it whole where that is wanted: every byte counts.
+/// Finds a data set, and verifies all of it if `whole`.
 fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Finding {
     // Each by itself, because what was read is kept.
     let mut folder = DataFolder::new(chosen);
@@ -59,7 +59,7 @@ fn fetch(name: &str, chosen: &DataArgs) -> String {
     format!("`{}`", fetching(name, chosen.folder.as_deref()))
 }
 
-/// The command that fetches what the usual suite needs, where a run would neither find nor fetch it.
+/// Returns the command that fetches what the quick suite needs, if a run would neither find nor fetch it.
 pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
     arguments.data.folder.as_ref()?;
     let suite = engine::SUITES.iter().find(|suite| suite.name == "quick")?;
@@ -77,7 +77,7 @@ pub(crate) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
     vec![judge_cache(&folder, try_to_write(&folder))]
 }
 
-/// Writes a file there, or where the folder would be made, and removes it: a doctor leaves nothing behind.
+/// Writes and removes a file in the folder, or in the one where it would be made.
 fn try_to_write(folder: &Path) -> io::Result<()> {
     let existing = folder.ancestors().find(|ancestor| ancestor.exists()).ok_or(io::ErrorKind::NotFound)?;
     let probe = existing.join(format!(".gradmark-doctor-{}", std::process::id()));

@@ -20,30 +20,29 @@ use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine};
 
-/// Drivers that take longer to say what there is hang.
+/// Time after which a driver is assumed to hang.
 const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The adapters of this machine, and what kept them from being listed.
+/// Adapters of this machine, or the error that prevented listing them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) adapters: Vec<Details>,
     pub(crate) trouble: Option<String>,
 }
 
-/// A call of this very program.
 pub(crate) fn this_program() -> io::Result<Command> {
     let mut command = machine::this_program()?;
     command.arg("doctor");
     Ok(command)
 }
 
-/// What the other process writes.
+/// Entry point of the child process that lists adapters.
 pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
     JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?)
 }
 
 impl Listing {
-    /// Drivers are loaded to list adapters, and some crash in it.
+    /// Lists adapters in a child process, because loading a driver may crash.
     pub(crate) fn by_another_process() -> Self {
         let output = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
             command.args(["--part", "adapters"]);
@@ -56,17 +55,14 @@ impl Listing {
         }
     }
 
-    /// As the engine describes them.
     pub(crate) fn described(&self) -> Vec<Adapter> {
         self.adapters.iter().map(|details| details.adapter.clone()).collect()
     }
 
-    /// The adapter that a run takes where nothing is asked for.
     pub(crate) fn used_by_default(&self) -> Option<usize> {
         AdapterChoice::Any.choose(&self.described()).ok()
     }
 
-    /// The one that was asked for, or all.
     pub(crate) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
         match asked {
             None => Ok((0..self.adapters.len()).collect()),
@@ -92,7 +88,6 @@ pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Fin
     findings
 }
 
-/// What is wrong with all of them together.
 fn judge_listing(listing: &Listing) -> Option<Finding> {
     if let Some(trouble) = &listing.trouble {
         let sentence = format!("The drivers cannot be asked which adapters there are: {trouble}.");
@@ -155,7 +150,7 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     finding.with_details(json!({ "index": index, "default": default, "adapter": details }))
 }
 
-/// What the kernels need and the adapter does not have.
+/// Limits that the kernels need and the adapter lacks.
 fn too_small(limits: &Limits, needed: &Limits) -> Vec<String> {
     let pairs = [
         ("storage buffers", u64::from(limits.storage_buffers), u64::from(needed.storage_buffers)),
@@ -184,25 +179,23 @@ impl Listing {
     }
 }
 
-/// What tests of whole examinations compare.
 #[cfg(test)]
 fn severities(findings: &[Finding]) -> Vec<(&'static str, crate::doctor::Severity)> {
     findings.iter().map(|finding| (finding.name, finding.severity)).collect()
 }
 
-/// The class of devices that show something, or compute for those that do, in PCI's numbers.
+/// PCI class of display controllers.
 const DISPLAY_CLASS: u32 = 0x03;
 const NVIDIA: u32 = 0x10de;
 const AMD: u32 = 0x1002;
 const INTEL: u32 = 0x8086;
 
-/// A GPU as PCI lists it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 struct Gpu {
     pci_bus_id: String,
     vendor: u32,
     device: u32,
-    /// The part of the kernel that drives it.
+    /// Kernel module.
     kernel_driver: Option<String>,
 }
 
@@ -254,7 +247,7 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
 
-/// What makes a GPU show itself; nothing for screens of servers and of virtual machines, which have no such driver.
+/// Returns how to make a GPU available; `None` for server management and virtual displays, which have no such driver.
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {
@@ -285,9 +278,9 @@ fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> 
 }
 
 const LOADER: &str = "libvulkan.so.1";
-/// Variables that say which drivers are loaded; the second is the older name of the first.
+/// Variables that choose drivers; the second is the older name of the first.
 const CHOOSING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
-/// More of what changes which devices there are.
+/// Other variables that change which devices there are.
 const INFLUENTIAL: [&str; 8] = [
     "VK_ADD_DRIVER_FILES",
     "VK_LOADER_DRIVERS_SELECT",
@@ -298,11 +291,9 @@ const INFLUENTIAL: [&str; 8] = [
     "HIP_VISIBLE_DEVICES",
     "NVIDIA_DRIVER_CAPABILITIES",
 ];
-/// Where the loader looks, under the system's root.
 const FOLDERS: [&str; 4] =
     ["etc/vulkan/icd.d", "usr/local/etc/vulkan/icd.d", "usr/local/share/vulkan/icd.d", "usr/share/vulkan/icd.d"];
 
-/// What a driver's file says.
 #[derive(Deserialize)]
 struct Manifest {
     #[serde(rename = "ICD")]
@@ -397,7 +388,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     finding.with_details(details)
 }
 
-/// Why a driver cannot be loaded. A library that is named by its path has to be there; others are found by the system.
+/// Returns why a driver cannot be loaded. Only a library with a path is checked; others are found by the system.
 fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
     let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
     let library = match serde_json::from_str::<Manifest>(&text) {
@@ -452,12 +443,10 @@ fn path_in_system(circumstances: &Circumstances<'_>, node: &Path) -> String {
     format!("/{}", inside.display())
 }
 
-/// Opening one starts nothing.
 fn try_to_open(node: &Path) -> io::Result<()> {
     OpenOptions::new().read(true).write(true).open(node).map(drop)
 }
 
-/// The group that may open it.
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
     #[cfg(unix)]
     {
@@ -498,10 +487,9 @@ fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) 
 const NVIDIA_SMI_TIMEOUT: Duration = Duration::from_secs(20);
 const NVIDIA_SMI: &str = "nvidia-smi";
 const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,utilization.gpu";
-/// Shares of a GPU that others may have without being seen in figures.
+/// Largest share of a GPU in use by others that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
 
-/// A GPU as `nvidia-smi` describes it.
 #[derive(Debug, PartialEq, Serialize)]
 struct SmiGpu {
     name: String,
@@ -537,7 +525,6 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     findings
 }
 
-/// Those of the libraries, which newer programs tell.
 fn library_versions() -> Option<Finding> {
     let mut command = Command::new(NVIDIA_SMI);
     command.arg("--version");
@@ -546,7 +533,7 @@ fn library_versions() -> Option<Finding> {
     Some(Finding::fine("nvidia_versions", format!("Versions of its libraries: {told}.")))
 }
 
-/// Lines such as `NVML version        : 550.54`.
+/// Parses lines such as `NVML version        : 550.54`.
 fn in_one_line(output: &str) -> Option<String> {
     let told = output.lines().filter_map(|line| line.split_once(':'));
     let told = told.map(|(name, version)| (name.trim(), version.trim()));
@@ -555,7 +542,6 @@ fn in_one_line(output: &str) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// A line of fields with commas between.
 fn parse_smi_line(line: &str) -> Option<SmiGpu> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [name, driver, memory, used, busy] = fields[..] else { return None };
@@ -583,7 +569,7 @@ fn judge_nvidia_gpu(gpu: SmiGpu) -> Finding {
     finding.with_details(json!(gpu))
 }
 
-/// What a back end needs of its platform: each thing under any of its names.
+/// Libraries of a back end's platform, each under any of its names.
 struct Platform {
     backend: &'static str,
     name: &'static str,

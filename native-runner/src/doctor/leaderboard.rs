@@ -6,10 +6,10 @@ use crate::doctor::{Circumstances, Finding};
 use crate::leaderboard::Leaderboard;
 
 const TIMEOUT_SECONDS: f64 = 20.0;
-/// A leaderboard gives whole seconds, and its answer takes a while.
+/// Clock difference that whole seconds and the network's delay may cause.
 const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 
-/// Nothing is asked of the network unless an address was given.
+/// Uses the network only if an address was given.
 pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let Some(address) = &circumstances.arguments.leaderboard else { return Vec::new() };
     let before = SystemTime::now();
@@ -47,8 +47,8 @@ fn judge_version(address: &str, version: &str) -> Finding {
     finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
 }
 
-/// How much further this machine's clock is than the other, which was read between two looks at this one and tells whole
-/// seconds only; 0 where that alone may explain it.
+/// Seconds that this machine's clock is ahead of the server's, which was read between `before` and `after` and has
+/// whole seconds; 0 if those explain the difference.
 fn skew_seconds(before: SystemTime, after: SystemTime, theirs: SystemTime) -> f64 {
     let further = |ours: SystemTime, theirs: SystemTime| ours.duration_since(theirs).map(|by| by.as_secs_f64()).ok();
     let latest = theirs + Duration::from_secs(1);

@@ -24,7 +24,6 @@ use crate::doctor::graphics::Listing;
 use crate::failure::Failure;
 use crate::screen::Screen;
 
-/// Where a finding stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Chapter {
@@ -49,16 +48,14 @@ impl Chapter {
     }
 }
 
-/// One thing that is looked at.
 struct Examination {
     chapter: Chapter,
-    /// What a person reads while it is looked at.
+    /// Shown while the examination runs.
     title: &'static str,
-    /// Finds nothing where there is nothing to look at.
     examine: fn(&mut Circumstances<'_>) -> Vec<Finding>,
 }
 
-/// Everything that is looked at, in the order of the report. Whatever computes is last: it would press on what is measured.
+/// Examinations in the order of the report. Those that compute are last, because they would disturb measurements.
 const EXAMINATIONS: &[Examination] = &[
     Examination { chapter: Chapter::Program, title: "this program", examine: system::examine_program },
     Examination { chapter: Chapter::System, title: "the operating system", examine: system::examine_system },
@@ -83,21 +80,19 @@ const EXAMINATIONS: &[Examination] = &[
     },
 ];
 
-/// What examinations look at, and what they leave for others.
+/// Input of the examinations, and the results that later ones use.
 pub(crate) struct Circumstances<'a> {
     pub(crate) arguments: &'a DoctorArgs,
-    /// Where the system's files are; tests have a tree of their own.
+    /// Root of the system's files; tests have their own tree.
     pub(crate) root: PathBuf,
     variable: fn(&str) -> Option<String>,
     pub(crate) listing: Listing,
-    /// What was tried, or would be.
     pub(crate) trials: Vec<Trial>,
-    /// Says what goes on, on a terminal alone.
     spinner: ProgressBar,
 }
 
 impl<'a> Circumstances<'a> {
-    /// Of this machine. The adapters are listed by another process, because drivers may crash.
+    /// Lists adapters in a child process, because drivers may crash.
     pub(crate) fn of_this_machine(arguments: &'a DoctorArgs) -> Self {
         let mut circumstances = Self {
             arguments,
@@ -123,27 +118,23 @@ impl<'a> Circumstances<'a> {
         Self { arguments, root, variable, listing, trials: Vec::new(), spinner: ProgressBar::hidden() }
     }
 
-    /// A file of the system; the path is without its first slash.
+    /// Returns the path of a system file, given without its leading slash.
     pub(crate) fn file(&self, path: impl AsRef<Path>) -> PathBuf {
         self.root.join(path)
     }
 
-    /// A variable of the environment that says something.
     pub(crate) fn variable(&self, name: &str) -> Option<String> {
         (self.variable)(name)
     }
 
-    /// How long a back end may take to show that it computes rightly.
     pub(crate) fn patience(&self) -> Duration {
         Duration::from_secs_f64(self.arguments.trace_seconds)
     }
 
-    /// Says on a terminal what goes on.
     pub(crate) fn say(&self, what: &str) {
         self.spinner.set_message(format!("looking at {what}"));
     }
 
-    /// Nothing goes on any more; the line that said what is wiped away.
     pub(crate) fn finish(&self) {
         self.spinner.finish_and_clear();
     }
@@ -159,14 +150,13 @@ fn spinner() -> ProgressBar {
     spinner
 }
 
-/// How much a finding matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Severity {
     Fine,
-    /// Good to know; nothing has to be done.
+    /// Information; nothing has to be done.
     Note,
-    /// Runs work, and their figures may suffer.
+    /// Runs work, but results may suffer.
     Warning,
     /// Something does not work.
     Problem,
@@ -183,16 +173,14 @@ impl Severity {
     }
 }
 
-/// Something that was looked at, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Finding {
-    /// The same for the same thing on every machine.
+    /// Machine-independent identifier.
     pub(crate) name: &'static str,
     pub(crate) severity: Severity,
     pub(crate) sentence: String,
-    /// What to do, where there is something to do.
     pub(crate) advice: Option<String>,
-    /// The same for programs; null where the sentence has everything.
+    /// Machine-readable form; null if the sentence has everything.
     pub(crate) details: Value,
 }
 
@@ -226,10 +214,8 @@ impl Finding {
     }
 }
 
-/// Version of the layout of [`Report`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Everything that the doctor found.
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
     pub(crate) schema_version: u32,
@@ -247,7 +233,6 @@ pub(crate) struct Section {
 }
 
 impl Report {
-    /// Looks at everything, and says beforehand what it looks at.
     pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
         let mut sections: Vec<Section> = Vec::new();
         for examination in EXAMINATIONS {
@@ -272,7 +257,6 @@ impl Report {
         }
     }
 
-    /// Whether anything at all can be trained as it was asked for.
     pub(crate) fn trains(&self) -> bool {
         self.verdict.trains
     }
@@ -287,15 +271,12 @@ impl Report {
     }
 }
 
-/// What all findings come to for somebody who wants to train.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Verdict {
-    /// Whether a run would work as it was asked for.
+    /// True if a run would work as requested.
     pub(crate) trains: bool,
-    /// Whether that was tried.
     pub(crate) tried: bool,
     pub(crate) sentence: String,
-    /// What to type next.
     pub(crate) command: Option<String>,
     pub(crate) backend: Option<&'static str>,
     pub(crate) adapter_index: Option<usize>,
@@ -308,7 +289,7 @@ impl Verdict {
     }
 }
 
-/// `default` is the adapter of a run that names none, and `lacking` fetches the data that a run would stop at.
+/// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
 fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> Verdict {
     let place = |trial: &Trial| KNOWN_BACKENDS.iter().position(|known| known.name == trial.backend);
     let usable = trials.iter().filter(|trial| trial.outcome != Outcome::Failed);
@@ -337,7 +318,6 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     Verdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
 }
 
-/// The run that takes this back end and this adapter.
 fn command_for(trial: &Trial, default: Option<usize>) -> String {
     let mut words = vec!["native-runner".to_owned()];
     if trial.backend != KNOWN_BACKENDS[0].name {
@@ -351,10 +331,9 @@ fn command_for(trial: &Trial, default: Option<usize>) -> String {
     words.join(" ")
 }
 
-/// Columns before a sentence: two spaces, the longest word, two spaces.
+/// Width of two spaces, the longest severity, and two spaces.
 const INDENT: usize = 11;
 
-/// Shows a report as a person reads it, and pastes it.
 pub(crate) fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
     let bold = |text: &str| screen.paint(Style::new().bold(), text);
     screen.line(&bold(&format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
@@ -387,7 +366,6 @@ fn show_finding(finding: &Finding, screen: Screen) -> Result<(), Failure> {
         .map_or(Ok(()), |advice| screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2))
 }
 
-/// How much there is of what matters.
 fn counts(report: &Report) -> String {
     let number = |severity: Severity, one: &str| match report.count(severity) {
         0 => None,
@@ -399,13 +377,13 @@ fn counts(report: &Report) -> String {
     if parts.is_empty() { "no problems, no warnings".to_owned() } else { parts.join(", ") }
 }
 
-/// The text of a small file without the line end; nothing where there is none.
+/// Reads a small file without its line end.
 pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
     let text = fs::read_to_string(path).ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// What is in a folder, by name; nothing where there is none.
+/// Lists a folder by name; empty if it does not exist.
 pub(crate) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     let listed = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
     let mut entries: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
@@ -413,17 +391,15 @@ pub(crate) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
     entries
 }
 
-/// The name of a file, as text.
 pub(crate) fn file_name(path: &Path) -> String {
     path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// A number such as `0x10de`.
 pub(crate) fn parse_hexadecimal(text: &str) -> Option<u32> {
     u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
 }
 
-/// Where the loader finds a library by its name, in the usual folders and in `LD_LIBRARY_PATH`.
+/// Finds a library as the loader does, in `LD_LIBRARY_PATH` and the usual folders.
 pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Option<PathBuf> {
     let chosen = circumstances.variable("LD_LIBRARY_PATH").unwrap_or_default();
     let chosen = chosen.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);

@@ -7,17 +7,17 @@ use sysinfo::System;
 
 use crate::doctor::{Finding, Report, Section, Verdict};
 
-/// Shorter names are parts of too many words, and tell as little.
+/// Length below which a name is a part of too many words, and identifies nobody.
 const SHORTEST_NAME: usize = 3;
 
-/// What stands for whom, in the order in which it is replaced.
+/// Replacements, in the order in which they are made.
 #[derive(Debug, Default)]
 pub(crate) struct Privacy {
     replaced: Vec<(String, &'static str)>,
 }
 
 impl Privacy {
-    /// Home folder, user and host of whoever runs this.
+    /// Returns replacements for the user's home folder, name and host.
     pub(crate) fn of_this_user() -> Self {
         let home = dirs::home_dir();
         let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
@@ -70,7 +70,7 @@ impl Privacy {
     }
 }
 
-/// Replaces `name` where it is a word, or several, of its own.
+/// Replaces `name` where it stands as separate words.
 fn replace_words(text: &str, name: &str, instead: &str) -> String {
     let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     let mut cleaned = String::new();

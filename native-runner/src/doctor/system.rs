@@ -81,7 +81,7 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     vec![Finding::fine("operating_system", format!("{}.", parts.join(", "))).with_details(details)]
 }
 
-/// What this process is shut into, as far as it shows: then drivers have to be let in from outside.
+/// Returns the container that this process runs in, where drivers must be passed through.
 pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
     let is_wsl =
         || doctor::read_text(circumstances.file("proc/sys/kernel/osrelease")).is_some_and(|text| text.contains("WSL"));
@@ -116,7 +116,7 @@ fn describe_processor() -> Finding {
     Finding::fine("processor", sentence).with_details(details)
 }
 
-/// What decides how fast the cores are clocked; nothing where the system does not tell, as in most virtual machines.
+/// Judges the frequency governor; `None` where the system does not report it, as in most virtual machines.
 fn examine_governor(circumstances: &Circumstances<'_>) -> Option<Finding> {
     let cores = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
     let read = |file: &str| -> BTreeSet<String> {
@@ -151,7 +151,7 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
 }
 
-/// The largest workloads take about this much beside their device's memory, and on a software adapter all of it.
+/// Host memory that the largest workloads take.
 const COMFORTABLE_BYTES: u64 = 2 << 30;
 
 pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
@@ -162,7 +162,7 @@ pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     judge_memory((total, free), of_container).into_iter().collect()
 }
 
-/// Of the machine, and of the container that this runs in: each total and free.
+/// Judges total and free memory of the machine and of the container.
 fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Finding> {
     if machine.0 == 0 {
         return None;
@@ -182,12 +182,11 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     Some(finding.with_details(details))
 }
 
-/// Shorter looks see single moments.
+/// Long enough to average over single moments.
 const SAMPLING_TIME: Duration = Duration::from_millis(600);
-/// Share of all cores, in percent, that others may take without being seen in figures.
+/// Largest share of all cores, in percent, used by others that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 10.0;
 
-/// How busy others keep the processor while this program waits.
 pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Ok(mut system) = System::new() else { return Vec::new() };
     system.refresh_cpu_usage();
@@ -236,7 +235,6 @@ pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
 }
 
-/// Nothing where the processor counts no energy.
 fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Finding> {
     let read: Vec<bool> = read.map(|counter| counter.is_ok()).collect();
     let details = json!({ "packages": read.len(), "readable": read.iter().all(|readable| *readable) });

@@ -22,17 +22,16 @@ use ureq::{Agent, Body};
 
 use crate::data_folder::cache;
 
-/// No answer of a leaderboard comes near this; anything longer is something else.
+/// Bound on an answer.
 const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
 
-/// What a leaderboard says of itself.
 pub(crate) struct About {
     pub(crate) version: String,
-    /// By its clock, in whole seconds.
+    /// The server's clock, in whole seconds.
     pub(crate) time: Option<SystemTime>,
 }
 
-/// As much of the description of its calls as names the program.
+/// Part of the API description that names the program.
 #[derive(Deserialize)]
 struct OpenApi {
     info: OpenApiInfo,
@@ -43,7 +42,6 @@ struct OpenApiInfo {
     version: String,
 }
 
-/// One leaderboard, and how long to wait for it.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     address: Address,
@@ -52,15 +50,15 @@ pub(crate) struct Leaderboard {
 }
 
 impl Leaderboard {
-    /// `timeout_seconds` bounds each call from name look-up to the last byte; it must be a valid duration.
+    /// `timeout_seconds` bounds each call from name lookup to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
         // request is being sent. Calls are rare, so each one gets a new connection.
         Self::with_open_connections(address, timeout_seconds, 0)
     }
 
-    /// Returns the same leaderboard for frequent calls. The connection stays open between them, which saves round
-    /// trips. A call that is lost because the server closed the connection must be repeated.
+    /// Returns a client with a persistent connection, which saves round trips. A call that is lost because the server
+    /// closed the connection must be repeated.
     fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
         Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
     }
@@ -84,7 +82,6 @@ impl Leaderboard {
         &self.address
     }
 
-    /// What it says of itself.
     pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
         let answer = self.agent.get(self.address.join("/api/v1/openapi.json")).call();
         let mut response = answer.map_err(|error| self.no_answer(error))?;
@@ -95,7 +92,6 @@ impl Leaderboard {
         Ok(About { version: clean(&document.info.version), time })
     }
 
-    /// Registers a run before it starts.
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
         let started: StartedRun = self.call(Method::POST, "/api/v1/runs", to_body(request))?;
         // The id becomes a part of an address and of a file name.
@@ -105,22 +101,18 @@ impl Leaderboard {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
     }
 
-    /// Begins a lap of a registered run.
     pub(crate) fn open_lap(&self, run_id: &str, lap: &OpenLap) -> Result<OpenedLap, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/laps"), to_body(lap))
     }
 
-    /// Commits to the final state of a segment.
     pub(crate) fn commit(&self, run_id: &str, segment: &CommitSegment) -> Result<CommittedSegment, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/segments"), to_body(segment))
     }
 
-    /// Answers the leaderboard's last request about a workload, and returns its next one.
     pub(crate) fn prove(&self, run_id: &str, part: &ProvePart) -> Result<ProofWanted, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/proof"), to_body(part))
     }
 
-    /// Sends a state that the leaderboard requested.
     pub(crate) fn show(
         &self,
         run: &Registration,
@@ -142,7 +134,6 @@ impl Leaderboard {
         if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
     }
 
-    /// What has become of a run.
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
         let answer = self.agent.get(self.address.join(&format!("/api/v1/runs/{run_id}/verdict"))).call();
         let mut response = answer.map_err(|error| self.no_answer(error))?;
@@ -150,18 +141,16 @@ impl Leaderboard {
         self.read_answer(&response, &text)
     }
 
-    /// Submits the record of a registered run, exactly as it was shown.
     pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
         self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
     }
 
-    /// Submits a record that no leaderboard gave a seed for; it will be marked unverified. Sent again with the same key, it
-    /// is answered with the same secret.
+    /// Submits a record without a leaderboard's seed, which will be marked unverified. The same key is answered with
+    /// the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
         self.call_with(Method::POST, "/api/v1/runs/import", json, Some((IDEMPOTENCY_KEY, idempotency_key)))
     }
 
-    /// A data file of this size that the leaderboard serves beside its page.
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
         let answer = self.agent.get(self.address.join(&format!("/data/{name}"))).call();
         let mut answer = answer.map_err(|error| self.no_answer(error))?;
@@ -227,7 +216,6 @@ impl Leaderboard {
         Err(self.refusal(response, text))
     }
 
-    /// What an answer says that is no success.
     fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
         let status = response.status();
         if status.is_redirection() {
@@ -247,7 +235,6 @@ impl Leaderboard {
         }
     }
 
-    /// The call ended without an answer that could be read.
     fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
         match error {
             ureq::Error::Timeout(_) => {
@@ -278,16 +265,14 @@ fn looks_like_html(text: &str) -> bool {
     start.starts_with("<!doctype html") || start.starts_with("<html")
 }
 
-/// Address of a leaderboard: `http` or `https`, a host, perhaps a port and a path.
+/// HTTP or HTTPS address with an optional port and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
-    /// Without a slash at its end.
     base: String,
     host: String,
 }
 
 impl Address {
-    /// The whole address of `path`, which begins with a slash.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.base)
     }
@@ -325,7 +310,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// What a leaderboard, or whatever is in its place, did instead of what it was asked to do.
+/// Failure of a call to a leaderboard.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LeaderboardError {
     #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address right?")]
@@ -361,7 +346,6 @@ impl LeaderboardError {
         Self::Refused { message: clean(body.message.trim_end_matches('.')), details, status }
     }
 
-    /// Returns true if repeating the call may succeed, because it was lost or the server had a temporary problem.
     pub(crate) fn may_pass(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
@@ -373,7 +357,7 @@ impl LeaderboardError {
     }
 }
 
-/// Text from elsewhere as it may be shown in a terminal: no control characters, and not endless.
+/// Makes text of others safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
     const LONGEST: usize = 500;
     let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
@@ -385,7 +369,7 @@ pub(crate) fn clean(text: &str) -> String {
     shown
 }
 
-/// Trusts the certificates that the operating system trusts, or those in `SSL_CERT_FILE`.
+/// Trusts the operating system's certificates, or those in `SSL_CERT_FILE`.
 pub(crate) fn trusted() -> TlsConfig {
     TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build()
 }
@@ -393,15 +377,15 @@ pub(crate) fn trusted() -> TlsConfig {
 /// Too many to guess.
 const BYTES: usize = 32;
 
-/// The word of one record, whose JSON is sent.
+/// Secret of one record, sent along with it.
 pub(crate) struct IdempotencyKey {
     word: String,
-    /// Absent where the user has no cache: then a later process has another word.
+    /// Absent without a cache: then a later process uses another key.
     file: Option<PathBuf>,
 }
 
 impl IdempotencyKey {
-    /// That of `json`: the one that was kept, or a new one.
+    /// Returns the stored key of `json`, or a new one.
     pub(crate) fn of(json: &str) -> Result<Self, getrandom::Error> {
         Self::in_folder(json, cache().map(|cache| cache.join("uploads")))
     }
@@ -425,7 +409,6 @@ impl IdempotencyKey {
         &self.word
     }
 
-    /// There is an answer.
     pub(crate) fn forget(self) {
         if let Some(file) = self.file {
             // One that stays is used for no other record.

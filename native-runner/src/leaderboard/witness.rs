@@ -139,7 +139,6 @@ mod tests {
         LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
     }
 
-    /// Makes calls that fail with each of `errors` in turn, and then succeed.
     fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
         let calls = Cell::new(0);
         let call = || {

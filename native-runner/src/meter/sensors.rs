@@ -7,9 +7,8 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
-/// Something of the machine that tells of itself. What it cannot tell it leaves absent.
+/// Source of samples. What it cannot measure stays absent.
 trait Sensor: Send {
-    /// Counts from now on.
     fn begin(&mut self);
 
     fn sample(&mut self, sample: &mut ResourceSample);
@@ -18,12 +17,10 @@ trait Sensor: Send {
 #[derive(Default)]
 pub(crate) struct Sensors {
     all: Vec<Box<dyn Sensor>>,
-    /// Whether the processor is the device that trains.
     trains_on_processor: bool,
 }
 
 impl Sensors {
-    /// Of a run on this adapter.
     pub(crate) fn of(adapter: &Adapter, root: &Path) -> Self {
         let gpu = Gpu::of(adapter);
         let trains_on_processor = adapter.software || adapter.kind == DeviceKind::Cpu;
@@ -51,14 +48,13 @@ impl Sensors {
         self.all.iter_mut().for_each(|sensor| sensor.begin());
     }
 
-    /// What the machine tells now.
     pub(crate) fn sample(&mut self, seconds: f64) -> ResourceSample {
         let mut sample = ResourceSample { seconds, ..ResourceSample::default() };
         self.all.iter_mut().for_each(|sensor| sensor.sample(&mut sample));
         sample
     }
 
-    /// Which energy of these samples is that of the device that trains: only what was told all the time.
+    /// Returns the source of energy that covers the training device in all samples.
     pub(crate) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
         let always = |is_told: fn(&ResourceSample) -> bool| !samples.is_empty() && samples.iter().all(is_told);
         if self.trains_on_processor {
@@ -73,17 +69,16 @@ impl Sensors {
     }
 }
 
-/// How the system knows a GPU.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Gpu {
     pub(crate) vendor: u32,
     pub(crate) device: u32,
-    /// Such as `0000:01:00.0`, where the driver tells.
+    /// Such as `0000:01:00.0`, if the driver reports it.
     pub(crate) pci_bus_id: Option<String>,
 }
 
 impl Gpu {
-    /// The GPU of this adapter, where only one can be it.
+    /// Returns the GPU of this adapter, if it is unambiguous.
     #[cfg(feature = "wgsl")]
     pub(crate) fn of(adapter: &Adapter) -> Option<Self> {
         if adapter.software || adapter.api == "CPU" {
@@ -102,13 +97,13 @@ impl Gpu {
         None
     }
 
-    /// Whether this place of the bus is its own. Forms of it differ in letters and in zeros of the domain.
+    /// Compares bus addresses, whose notation differs in case and in zeros of the domain.
     fn is_at(&self, place: &str) -> bool {
         self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
     }
 }
 
-/// A GPU that is listed through several interfaces is one; two of the same model cannot be told apart by their names.
+/// Merges a GPU that is listed through several interfaces; two of the same model cannot be told apart by name.
 fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     let mut found: Vec<Gpu> = Vec::new();
     for gpu in listed {
@@ -121,7 +116,6 @@ fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     found.is_empty().then_some(gpu)
 }
 
-/// One interface may tell the place, and another not.
 fn is_same(one: &Gpu, other: &Gpu) -> bool {
     let places = one.pci_bus_id.as_deref().zip(other.pci_bus_id.as_deref());
     (one.vendor, one.device) == (other.vendor, other.device) && places.is_none_or(|(a, b)| short(a) == short(b))
@@ -131,7 +125,7 @@ fn short(place: &str) -> String {
     place.trim_start_matches('0').to_ascii_lowercase()
 }
 
-/// What the cores of the whole machine did since it was started, in the kernel's ticks.
+/// Ticks of all cores since boot, as the kernel counts them.
 pub(crate) struct MachineTime {
     cores: u32,
     all: u64,
@@ -139,13 +133,12 @@ pub(crate) struct MachineTime {
 }
 
 impl MachineTime {
-    /// `None` where the platform does not tell.
     pub(crate) fn now(root: &Path) -> Option<Self> {
         Self::read(&fs::read_to_string(root.join("proc/stat")).ok()?)
     }
 
-    /// The first line sums up those of the cores, which follow. Of its numbers the fifth is waiting for input and output;
-    /// those after the eighth are counted in the first already.
+    /// Parses the first line, which sums up all cores. The fifth number is I/O wait; those after the eighth are
+    /// included in the first.
     fn read(text: &str) -> Option<Self> {
         let numbers: Vec<u64> =
             text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|word| word.parse().ok()).collect();
@@ -157,7 +150,7 @@ impl MachineTime {
         })
     }
 
-    /// In percent of one core. The kernel says itself that this number may fall: then nothing is known.
+    /// Percent of one core. The kernel documents that this counter may decrease: then the result is `None`.
     pub(crate) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
         let waiting = self.waiting.checked_sub(before.waiting)?;
         let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;
@@ -167,16 +160,14 @@ impl MachineTime {
 
 const NVIDIA: u32 = 0x10de;
 
-/// One GPU as NVML knows it.
 struct NvmlGpu {
     nvml: Nvml,
     index: u32,
-    /// What the counter of energy said at first.
+    /// Energy counter at the start.
     first_millijoules: Option<u64>,
 }
 
 impl NvmlGpu {
-    /// The only one that can be this GPU; `None` where there is no such library.
     pub(crate) fn find(gpu: &Gpu) -> Option<Self> {
         if gpu.vendor != NVIDIA {
             return None;
@@ -216,7 +207,7 @@ impl Sensor for NvmlGpu {
     }
 }
 
-/// All packages of the machine. Once one of them has not told, the sum is not known any more.
+/// All packages of the machine. After one of them fails, the sum is unknown.
 struct Rapl {
     packages: Vec<Package>,
     broken: bool,
@@ -224,14 +215,14 @@ struct Rapl {
 
 struct Package {
     folder: PathBuf,
-    /// The counter begins again after this, where that is known.
+    /// Value after which the counter wraps, if known.
     range_microjoules: Option<u64>,
     last_microjoules: u64,
     used_microjoules: u64,
 }
 
 impl Rapl {
-    /// `None` where there is none, or where this user must not read it.
+    /// `None` without packages that this user may read.
     pub(crate) fn find(root: &Path) -> Option<Self> {
         let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
         let mut packages = Vec::new();
@@ -270,7 +261,7 @@ impl Sensor for Rapl {
 }
 
 impl Package {
-    /// `None` where it does not tell, or where nobody knows how far it counted before it began again.
+    /// `None` if reading fails, or if the counter wraps at an unknown value.
     fn count(&mut self) -> Option<()> {
         let now = read_whole(&self.folder.join("energy_uj"))?;
         self.used_microjoules += match now.checked_sub(self.last_microjoules) {
@@ -286,18 +277,14 @@ fn read_whole(path: &Path) -> Option<u64> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// The files of one GPU; those that its driver does not have are absent.
 struct SysfsGpu {
-    /// Of the card, which is how the system's part for screens calls a GPU.
     card: PathBuf,
-    /// Of its sensors, if it has any.
     sensors: Option<PathBuf>,
-    /// What the counter of energy said at first.
+    /// Energy counter at the start.
     first_microjoules: Option<f64>,
 }
 
 impl SysfsGpu {
-    /// The only card that can be this GPU.
     pub(crate) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
         let cards: Vec<PathBuf> = cards(root);
         let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
@@ -353,7 +340,7 @@ impl Sensor for SysfsGpu {
     }
 }
 
-/// `card0`, `card1`, and none of their connectors.
+/// Lists `card0`, `card1`, and none of their connectors.
 fn cards(root: &Path) -> Vec<PathBuf> {
     let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
     let is_card = |path: &PathBuf| {
@@ -365,7 +352,7 @@ fn cards(root: &Path) -> Vec<PathBuf> {
     cards
 }
 
-/// Where a card is on the bus: its device is a link to the folder of that name.
+/// Returns a card's bus address: its device is a link to the folder of that name.
 fn place(card: &Path) -> Option<String> {
     let device = fs::canonicalize(card.join("device")).ok()?;
     Some(device.file_name()?.to_string_lossy().into_owned())
@@ -426,7 +413,6 @@ pub(crate) mod tests {
         assert!(MachineTime::now(Path::new("/no/such/root")).is_none());
     }
 
-    /// A package in a tree of files.
     pub(crate) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
         let folder = root.join(format!("sys/class/powercap/intel-rapl:{place}"));
         fs::create_dir_all(&folder).unwrap();
@@ -491,7 +477,6 @@ mod tests_with_card {
     use super::tests::package;
     use super::*;
 
-    /// A card of AMD's in a tree of files, as its driver makes it.
     fn card(root: &Path, number: u32, place: &str) -> PathBuf {
         let device = root.join("sys/devices").join(place);
         let sensors = device.join("hwmon/hwmon3");

@@ -6,10 +6,8 @@ use results::Precision;
 
 use crate::study::cell::{KernelSettings, RunSettings, Settings};
 
-/// One setting of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Axis {
-    /// Of kernels.
     Suite,
     Workload,
     Backend,
@@ -23,17 +21,14 @@ pub(crate) enum Axis {
     LearningRate,
     Limit,
     Seed,
-    /// Of kernels: what an entry may take.
     BudgetSeconds,
-    /// Of kernels: what an entry may use.
     BudgetMib,
 }
 
-/// How a setting that a cell leaves to the workload, the suite or the machine is called.
+/// Value of a setting that a cell leaves to the workload, the suite or the machine.
 const OWN: &str = "own";
 
 impl Axis {
-    /// In the order in which tables say them.
     pub(crate) const ALL: [Self; 15] = [
         Self::Suite,
         Self::Workload,
@@ -52,11 +47,10 @@ impl Axis {
         Self::BudgetMib,
     ];
 
-    /// Those that a back end is opened with; the others are of what it computes.
+    /// Settings that a back end is opened with.
     pub(crate) const OF_OPENING: [Self; 7] =
         [Self::Backend, Self::Adapter, Self::Precision, Self::Threads, Self::Devices, Self::Input, Self::Layout];
 
-    /// As `--only` takes it.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Suite => "suite",
@@ -77,7 +71,7 @@ impl Axis {
         }
     }
 
-    /// What a cell has; absent where it leaves that to others, and where its kind has nothing of the sort.
+    /// Returns a cell's value; `None` if it is left open or does not exist for its kind.
     fn value(self, settings: &Settings) -> Option<String> {
         match settings {
             Settings::Run(run) => self.of_run(run),
@@ -113,7 +107,7 @@ impl Axis {
         }
     }
 
-    /// What a cell has, in words that can stand beside others.
+    /// Returns a cell's value in words that can stand next to others.
     pub(crate) fn text(self, settings: &Settings) -> String {
         let value = self.value(settings).unwrap_or_else(|| OWN.to_owned());
         match self {
@@ -137,7 +131,7 @@ impl Axis {
         }
     }
 
-    /// Whether a cell says anything about it that is not usual.
+    /// Returns true for a setting that is not the default.
     pub(crate) fn is_asked_for(self, settings: &Settings) -> bool {
         let usual = match self {
             Self::Adapter => Some("any"),
@@ -147,7 +141,7 @@ impl Axis {
         self.value(settings).is_some_and(|value| usual != Some(value.as_str()))
     }
 
-    /// Those in which these cells differ.
+    /// Returns the settings in which these cells differ.
     pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<Self> {
         let differs = |axis: &Self| {
             let mut values = cells.clone().map(|settings| axis.value(settings));
@@ -158,7 +152,6 @@ impl Axis {
     }
 }
 
-/// `AXIS=VALUE,VALUE`: the cells that have one of the values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Filter {
     axis: Axis,

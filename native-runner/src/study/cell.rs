@@ -15,18 +15,15 @@ use crate::study::axis::Axis;
 use crate::study::definition::Positive;
 use crate::workload_file;
 
-/// Everything that one process is asked for. In files the fields alone tell the kinds apart.
+/// Settings of one process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Settings {
-    /// A network is trained.
     Run(RunSettings),
-    /// A suite of kernels is measured.
     Kernels(KernelSettings),
 }
 
 impl Settings {
-    /// The arguments of the process.
     pub(crate) fn arguments(&self) -> Vec<String> {
         match self {
             Self::Run(run) => run.arguments(),
@@ -34,12 +31,11 @@ impl Settings {
         }
     }
 
-    /// Those of a run; absent where nothing is trained.
     pub(crate) fn run(&self) -> Option<&RunSettings> {
         if let Self::Run(run) = self { Some(run) } else { None }
     }
 
-    /// The same but for the seed, in which cells of one line of a table may differ.
+    /// Returns the same settings for every seed, as one line of a table.
     pub(crate) fn without_seed(&self) -> Self {
         match self {
             Self::Run(run) => Self::Run(RunSettings { seed: 0, ..run.clone() }),
@@ -47,14 +43,14 @@ impl Settings {
         }
     }
 
-    /// In words: the workload and the back end, or the suite of kernels, and what else was asked for.
+    /// Describes the settings that are not defaults.
     pub(crate) fn text(&self) -> String {
         let is_run = self.run().is_some();
         let is_said = |axis: &Axis| axis.is_asked_for(self) || is_run && *axis == Axis::Limit;
         Axis::ALL.into_iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// A short name that no other settings have, for a file: what is measured, and a digest of all settings.
+    /// Returns a unique file name: the workload or suite, and a digest of all settings.
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
         let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
@@ -65,15 +61,14 @@ impl Settings {
     }
 }
 
-/// A cell that may have been run or not.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Cell {
     pub(crate) id: String,
     pub(crate) settings: Settings,
-    /// The limit before the study was scaled; of kernels, the seconds of an entry.
+    /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
-    /// Place in the definition, from 0, which is the order of tables.
+    /// Position in the definition, from 0, which is the order of tables.
     pub(crate) place: usize,
 }
 
@@ -83,7 +78,7 @@ impl Cell {
     }
 }
 
-/// The file of a network of one's own, and what it said when the study was planned.
+/// File of a user's network, and its digest when the study was planned.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WorkloadFile {
@@ -91,12 +86,11 @@ pub(crate) struct WorkloadFile {
     pub(crate) sha256: String,
 }
 
-/// Everything that one run is asked for. What is absent is left to the workload, the suite or the machine.
+/// Settings of one run. Absent ones are left to the workload, the suite or the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunSettings {
     pub(crate) workload: String,
-    /// Where the workload is not built in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<WorkloadFile>,
     pub(crate) backend: String,
@@ -116,7 +110,6 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
-    /// The arguments of the run.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let option = |name: &str, value: Option<String>| value.map(|value| [format!("--{name}"), value]);
         let options = [
@@ -139,7 +132,6 @@ impl RunSettings {
         options.into_iter().flatten().flatten().collect()
     }
 
-    /// What is trained.
     pub(crate) fn network(&self) -> Result<Workload, String> {
         let Some(file) = &self.file else {
             return engine::workload(&self.workload).ok_or_else(|| format!("there is no workload `{}`", self.workload));
@@ -154,26 +146,21 @@ impl RunSettings {
         ))
     }
 
-    /// Whether another program than this one trains it.
     pub(crate) fn is_of_external_program(&self) -> bool {
         KNOWN_BACKENDS.iter().all(|known| known.name != self.backend)
     }
 }
 
-/// A suite of kernels on an adapter.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct KernelSettings {
     pub(crate) suite: Suite,
     pub(crate) adapter: String,
-    /// What an entry may take for its few repetitions.
     pub(crate) budget_seconds: f64,
-    /// What an entry may use on the device.
     pub(crate) budget_mib: u32,
 }
 
 impl KernelSettings {
-    /// The command and its arguments.
     pub(crate) fn arguments(&self) -> Vec<String> {
         let Self { suite, adapter, budget_seconds, budget_mib } = self;
         let options = [
@@ -204,12 +191,11 @@ pub(crate) enum Length {
 }
 
 impl Length {
-    /// So many seconds of training.
     pub(crate) fn seconds(seconds: NonZero<u32>) -> Self {
         Self::Seconds(Positive(f64::from(seconds.get())))
     }
 
-    /// The same, `scale` times as long: whole epochs where at least one is left, otherwise steps, and at least one.
+    /// Returns the same, `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
     pub(crate) fn scaled(self, scale: f64, batches: &BatchPlan) -> Self {
         let steps = |steps: u64| {
@@ -227,13 +213,12 @@ impl Length {
         }
     }
 
-    /// What is left of a suite's own budget. Of its two limits, epochs and seconds, only one can be asked for: the shorter
-    /// one is not known, so it is the seconds that are shortened.
+    /// Scales a suite's own budget. Of its two limits, epochs and seconds, only one can be requested, so the seconds
+    /// are.
     pub(crate) fn scaled_of_suite(suite: &SuiteDefinition, scale: f64) -> Option<Self> {
         (scale < 1.0).then_some(Self::Seconds(Positive(suite.training_seconds * scale)))
     }
 
-    /// The option that asks a run for it.
     pub(crate) fn arguments(self) -> [String; 2] {
         match self {
             Self::Epochs(epochs) => ["--epochs".to_owned(), epochs.to_string()],

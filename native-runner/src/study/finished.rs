@@ -17,43 +17,37 @@ use crate::machine::this_program;
 use crate::study::cell::{Cell, Length, Settings};
 use crate::{figures, report};
 
-/// Version of the layout of a cell's file.
 const SCHEMA_VERSION: u32 = 1;
 
-/// A cell that has been run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
     pub(crate) schema_version: u32,
     pub(crate) id: String,
-    /// Place in the order, from 1.
+    /// Position in the order, from 1.
     pub(crate) number: usize,
     pub(crate) settings: Settings,
-    /// The limit before the study was scaled; of kernels, the seconds of an entry.
+    /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     pub(crate) scale: f64,
-    /// Of the process.
     pub(crate) arguments: Vec<String>,
     pub(crate) ending: Ending,
-    /// Why there are no figures.
     pub(crate) reason: Option<String>,
-    /// Of the run's process; absent where a signal ended it.
+    /// Absent if a signal ended the process.
     pub(crate) exit_status: Option<i32>,
     pub(crate) signal: Option<String>,
-    /// What the run wrote last to standard error, where it has no figures.
+    /// Last lines of standard error, if there are no results.
     pub(crate) last_lines: Vec<String>,
     pub(crate) started_unix_seconds: f64,
-    /// Of the process, from its start to its end.
     pub(crate) seconds: f64,
     /// Number of starts, including this one and killed ones.
     pub(crate) attempts: u32,
-    /// As `--json` of the process wrote it; absent where it wrote none.
+    /// Output of `--json`; absent if there was none.
     pub(crate) record: Option<Record>,
-    /// Leaderboards that have the record.
     pub(crate) uploads: Vec<Uploaded>,
 }
 
-/// What a process leaves. In files the fields alone tell the kinds apart.
+/// Record of a process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Record {
@@ -62,7 +56,6 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// What the process of a cell with these settings wrote; nothing where that is no whole record.
     fn read(settings: &Settings, text: &str) -> Option<Self> {
         match settings {
             Settings::Run(_) => serde_json::from_str(text).ok().map(Self::Run),
@@ -71,55 +64,46 @@ impl Record {
     }
 }
 
-/// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending {
-    /// There are figures.
     Completed,
-    /// The loss grew beyond all measure: an answer about the settings.
+    /// The loss became infinite or huge: an answer about the settings.
     Diverged,
     /// The back end disagreed with the reference, so nothing was timed.
     Incorrect,
-    /// The run itself says why it could not train, or the kernels why none was measured.
+    /// The run could not train, or no kernel could be measured.
     NotTrained,
     /// The run ended without a record: refused, crashed, or killed.
     Failed,
-    /// It took longer than a cell may take.
     TimedOut,
 }
 
-/// Where a record was uploaded to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Uploaded {
     pub(crate) leaderboard: String,
     pub(crate) run_id: String,
     pub(crate) permalink: String,
-    /// Whoever has it can delete the run.
+    /// Secret link that can delete the run.
     pub(crate) deletion_link: String,
 }
 
 impl Ending {
-    /// Whether trying again may bring something else.
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
     }
 }
 
-/// When and how often a cell was tried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
-    /// The cell's place in the order, from 1.
     pub(crate) number: usize,
     pub(crate) scale: f64,
     pub(crate) started_unix_seconds: f64,
-    /// This time included.
     pub(crate) attempts: u32,
 }
 
 impl Finished {
-    /// What follows from how the run's process ended.
     pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
         let record = Record::read(&cell.settings, &ended.stdout);
         let said = match &record {
@@ -157,28 +141,23 @@ impl Finished {
         }
     }
 
-    /// The record of a run; absent where it left none, and where nothing was trained.
     pub(crate) fn run(&self) -> Option<&RunRecord> {
         if let Some(Record::Run(run)) = &self.record { Some(run) } else { None }
     }
 
-    /// What the run brought; absent where it left no record.
     pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
         self.run()?.workloads.first()
     }
 
-    /// The record of kernels; absent where none were measured.
     pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
         if let Some(Record::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
     }
 
-    /// Whether this program can read it.
     pub(crate) fn has_known_layout(&self) -> bool {
         self.schema_version == SCHEMA_VERSION
     }
 }
 
-/// What a record says about how its run ended.
 fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (Ending::Completed, None),
@@ -193,7 +172,7 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     }
 }
 
-/// The same of kernels. Entries that do not fit into their budgets are answers, as long as there is any figure.
+/// Same for kernels. Entries that exceed their budgets are answers, if there is any result.
 fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
     let report = &record.report;
     let wrong = figures::wrong(report);
@@ -207,12 +186,11 @@ fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
     }
 }
 
-/// How many of the last lines of a run are kept.
+/// Lines of standard error that are kept.
 const LAST_LINES: usize = 20;
-/// How often somebody looks whether the run should end.
+/// Polling interval.
 const PATIENCE: Duration = Duration::from_millis(100);
 
-/// A run that goes on.
 pub(crate) struct Child {
     /// Its standard input stays open as long as this process lives: the run ends with it.
     process: process::Child,
@@ -222,11 +200,9 @@ pub(crate) struct Child {
     start: Instant,
 }
 
-/// A run that has ended by itself or was ended for taking too long.
 pub(crate) struct Ended {
     pub(crate) how: How,
     pub(crate) stdout: String,
-    /// Of standard error.
     pub(crate) last_lines: Vec<String>,
     pub(crate) seconds: f64,
 }
@@ -234,7 +210,7 @@ pub(crate) struct Ended {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum How {
     Status {
-        /// Absent where a signal ended it.
+        /// Absent if a signal ended the process.
         code: Option<i32>,
         signal: Option<&'static str>,
     },
@@ -242,7 +218,7 @@ pub(crate) enum How {
 }
 
 impl Child {
-    /// Starts this program with these arguments, and with standard output for its JSON alone.
+    /// Starts this program with these arguments, and with only JSON on standard output.
     pub(crate) fn start(arguments: &[String]) -> io::Result<Self> {
         let mut command = this_program()?;
         command.args(arguments).args(["--json", "-", "--ends-with-input"]);
@@ -275,8 +251,7 @@ impl Child {
         Ok(Self { process, stdout, lines, last_lines: VecDeque::new(), start: Instant::now() })
     }
 
-    /// Waits for the end of the run, passing on what it says. `None` if `is_interrupted` said so before; then the run has
-    /// been ended.
+    /// Waits for the run's end, passing on its messages. `None` if interrupted; then the run has been ended.
     pub(crate) fn wait(
         mut self,
         timeout: Option<Duration>,
@@ -321,7 +296,6 @@ impl Child {
         self.last_lines.push_back(line);
     }
 
-    /// Ends the run. One that has ended by itself is not there to be ended.
     fn end(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -335,13 +309,12 @@ impl Drop for Child {
 }
 
 impl Ended {
-    /// Why the process failed; `None` also where it was ended for taking too long.
+    /// Returns why the process failed; `None` also after a timeout.
     pub(crate) fn failure(&self) -> Option<String> {
         let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
         has_failed.then(|| self.reason())
     }
 
-    /// Why there is no record, as far as the process told.
     pub(crate) fn reason(&self) -> String {
         let begins = self.last_lines.iter().position(|line| line.starts_with("error: "));
         let own: Option<String> = begins.map(|first| self.last_lines[first..].join(" "));

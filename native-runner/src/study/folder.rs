@@ -24,17 +24,17 @@ const PLAN: &str = "study.json";
 const CELLS: &str = "cells";
 const LOCK: &str = ".lock";
 
-/// A folder that this process alone writes to.
+/// Folder that is locked by this process.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// By whom and where it was begun.
+    /// Plan that the folder was begun with.
     begun: Plan,
-    /// Given back by the system when the process ends, however it ends.
+    /// Released by the system when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Begins the study in this folder, or goes on with it.
+    /// Begins or resumes the study in this folder.
     pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
@@ -61,8 +61,8 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun, _lock: lock })
     }
 
-    /// What makes cells that are run now unlike those that were run when the folder was begun, although the study is the
-    /// same: another version of the program, another processor.
+    /// Lists why new cells differ from earlier ones of the same study: another version of the program, another
+    /// processor.
     pub(crate) fn changes(&self, plan: &Plan) -> Vec<String> {
         let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
@@ -77,12 +77,11 @@ impl Folder {
         &self.path
     }
 
-    /// Keeps what became of a cell. The file is there as a whole or not at all.
     pub(crate) fn keep(&self, finished: &Finished) -> Result<(), Failure> {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
 
-    /// Notes the start of an attempt, so that one that is killed counts as well, and returns how many there are.
+    /// Logs the start of an attempt, so that killed ones count, and returns their number.
     pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32, Failure> {
         let file = self.path.join(CELLS).join(format!("{id}.attempts"));
         let log = OpenOptions::new().append(true).create(true).open(&file);
@@ -92,7 +91,7 @@ impl Folder {
         Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
-    /// The plan in a folder; nothing where it is not that of a study.
+    /// Returns the plan in a folder; `None` if it has none.
     pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
         let file = path.join(PLAN);
         let Some(text) = read(&file)? else { return Ok(None) };
@@ -107,7 +106,7 @@ impl Folder {
         Err(unusable(&format!("its layout has version {}", plan.schema_version)))
     }
 
-    /// What the cells of the plan have come to, in its order; nothing where there is no such folder yet.
+    /// Reads the finished cells of the plan, in its order.
     pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         if begun(path, plan)?.is_none() {
             return Ok(Vec::new());
@@ -163,26 +162,20 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Version of the layout of the plan.
 const SCHEMA_VERSION: u32 = 1;
-/// More differences than this are too many to read.
 const MOST_DIFFERENCES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Plan {
     pub(crate) schema_version: u32,
-    /// Of the built-in study, or of its file without the ending.
+    /// Name of the built-in study, or of its file without the extension.
     pub(crate) name: String,
-    /// With the back ends and adapters that took the place of its own.
+    /// Includes overridden back ends and adapters.
     pub(crate) definition: Definition,
-    /// What the limit of each cell was multiplied by.
     pub(crate) scale: f64,
-    /// In the order in which they run.
     pub(crate) cells: Vec<Cell>,
-    /// Who planned it, and when.
     pub(crate) provenance: Provenance,
-    /// What the processor calls itself; absent where it does not.
     pub(crate) processor: Option<String>,
 }
 
@@ -200,23 +193,20 @@ impl Plan {
         })
     }
 
-    /// The external program that trains as the back end of this name, if one does.
     pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
         // The definition was checked before anything was planned.
         self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
     }
 
-    /// Whether it measures kernels, and trains nothing.
     pub(crate) fn is_of_kernels(&self) -> bool {
         !self.definition.kernels.is_empty()
     }
 
-    /// Whether this program can read it.
     pub(crate) fn has_known_layout(&self) -> bool {
         self.schema_version == SCHEMA_VERSION
     }
 
-    /// What makes this another study than the one that a folder was begun for; nothing where it is the same.
+    /// Lists how this study differs from the one that a folder was begun for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
         let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
         let (Value::Array(here), Value::Array(there)) = (json(self), json(begun)) else { return Vec::new() };
@@ -244,7 +234,7 @@ impl Plan {
 }
 
 impl Plan {
-    /// Networks of one's own whose files do not say any more what they said when the folder was begun.
+    /// Lists files of networks that have changed since the folder was begun.
     fn changed_files(&self, begun: &Self) -> Vec<String> {
         let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
             let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
@@ -257,7 +247,7 @@ impl Plan {
     }
 }
 
-/// Where two values differ, as `path: THIS here, THAT in the folder`.
+/// Lists differences as `path: THIS here, THAT in the folder`.
 fn differ(path: &str, here: &Value, there: &Value, found: &mut Vec<String>) {
     match (here, there) {
         _ if here == there => {}

@@ -13,14 +13,12 @@ use crate::study::cell::{Cell, Length, RunSettings, Settings, WorkloadFile};
 use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
-/// The adapter of whoever does not choose one.
 const ANY: &str = "any";
 
-/// What the cells depend on beside the definition.
+/// Properties of the machine and the command line that cells depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Machine {
     pub(crate) cores: u16,
-    /// Whether a remote device was named.
     pub(crate) has_remote: bool,
 }
 
@@ -67,7 +65,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
 }
 
-/// A cell of which nothing else is known yet.
+/// Returns a cell with only its workload set.
 fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     let (workload, file) = if workload_file::is_file_name(name) {
         let path = PathBuf::from(name);
@@ -93,7 +91,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String>
     })
 }
 
-/// Each of the cells once with each of the values.
+/// Combines each cell with each value.
 fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
     let varied = cells.iter().flat_map(|cell| {
         values.iter().map(|value| {
@@ -105,12 +103,12 @@ fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSett
     varied.collect()
 }
 
-/// What is listed, or once nothing: then it is the workload's own.
+/// Returns the values, or a single `None`: the workload's own.
 fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
     if listed.is_empty() { vec![None] } else { listed.iter().map(|&one| Some(value(one))).collect() }
 }
 
-/// Back ends by name, with what [`ALL`] stands for. A remote device takes part where one is named.
+/// Expands [`ALL`]. A remote device takes part only if an address was given.
 fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in matrix.backends.iter().map(|name| name.0.as_str()) {
@@ -125,12 +123,10 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String>
     names
 }
 
-/// Whether no back end of ours has this name.
 fn is_program(backend: &str) -> bool {
     KNOWN_BACKENDS.iter().all(|known| known.name != backend)
 }
 
-/// An external program chooses its device itself.
 fn chooses_devices(backend: &str) -> bool {
     let known = KNOWN_BACKENDS.iter().find(|known| known.name == backend);
     known.is_some_and(|known| known.devices() != Devices::Given)
@@ -171,7 +167,7 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 
-/// All cells of a study, each once, in the order in which the definition lists them.
+/// Lists all cells of a study once, in the order of the definition.
 pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     definition.check_backends()?;
     if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
@@ -205,7 +201,7 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
     Ok(cells)
 }
 
-/// Why another cell has another network of the same name, where one has: tables could not tell them apart.
+/// Returns an error if another cell has a different network of the same name.
 fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
     let RunSettings { workload, file, .. } = cell.settings.run()?;
     let file = file.as_ref()?;
@@ -215,7 +211,7 @@ fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
     Some(format!("{one} and {two} both describe a network called `{workload}`"))
 }
 
-/// The same cells in the order in which they run: so that nothing always comes first, while the device is cool.
+/// Shuffles the cells, so that none always runs first, while the device is cool.
 pub(crate) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
     let count = u32::try_from(cells.len()).expect("a study has few cells");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
@@ -350,7 +346,6 @@ mod tests {
         assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).limit, None);
     }
 
-    /// What a cell is asked for that trains something.
     fn run(cell: &Cell) -> &RunSettings {
         cell.settings.run().expect("it trains something")
     }

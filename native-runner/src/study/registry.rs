@@ -1,6 +1,5 @@
 //! The studies that are built in. A new one is a file and a line here.
 
-/// Name and definition of each.
 pub(crate) const STUDIES: &[(&str, &str)] = &[
     ("keras-backends", include_str!("../../studies/keras-backends.toml")),
     ("keras-five", include_str!("../../studies/keras-five.toml")),
@@ -39,7 +38,6 @@ mod tests {
         Plan::new(name, definition, 1.0, MACHINE).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Of a study that trains.
     fn cells(name: &str) -> Vec<RunSettings> {
         plan(name).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
     }
@@ -63,7 +61,7 @@ mod tests {
         assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
     }
 
-    /// Batch size, learning rate and iterations or epochs of a framework's rows, from `published_results.json`.
+    /// Batch size, learning rate and length of a framework's rows, from `published_results.json`.
     #[test]
     fn the_combined_study_has_the_rows_of_its_table() {
         let of = |workload: &str| cells("gtdl-combined").into_iter().filter(|cell| cell.workload == workload).count();

@@ -7,7 +7,6 @@ use results::{InputMode, Layout, Precision};
 
 use crate::study::cell::{KernelSettings, Length, RunSettings};
 
-/// A cell of `workload` that leaves everything else as it is.
 pub(crate) fn run_settings(workload: &str) -> RunSettings {
     RunSettings {
         workload: workload.to_owned(),
@@ -26,7 +25,6 @@ pub(crate) fn run_settings(workload: &str) -> RunSettings {
     }
 }
 
-/// A cell of `workload` that asks for other than usual things.
 pub(crate) fn unusual_run_settings(workload: &str) -> RunSettings {
     RunSettings {
         threads: Some(2),
@@ -39,7 +37,6 @@ pub(crate) fn unusual_run_settings(workload: &str) -> RunSettings {
     }
 }
 
-/// A cell of kernels with the usual budgets.
 pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
     KernelSettings { suite, adapter: "any".to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
 }

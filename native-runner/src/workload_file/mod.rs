@@ -24,20 +24,19 @@ use toml::de::{DeTable, DeValue};
 use crate::failure::Failure;
 use crate::workload_file::definition::Definition;
 
-/// A record has the whole network in it.
+/// Bound on a file, because a record contains the whole network.
 const MOST_BYTES: u64 = 64 << 10;
 
-/// Whether somebody means a file, where a name could stand as well.
+/// Returns true for a name that ends like such a file.
 pub(crate) fn is_file_name(text: &str) -> bool {
     language(Path::new(text)).is_some()
 }
 
-/// The workload that this file describes.
 pub(crate) fn load(path: &Path) -> Result<Workload, Failure> {
     Ok(load_with_digest(path)?.0)
 }
 
-/// The same with the SHA-256 of the file, which says whether it is still what it was.
+/// Returns the workload with the SHA-256 of its file, which detects changes.
 pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failure> {
     let file = path.display().to_string();
     let Some(language) = language(path) else {
@@ -94,13 +93,12 @@ fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
     shown(file, text, at..at, &message)
 }
 
-/// The reader's message in the words of the file.
+/// Rewords a message of serde in terms of the file.
 fn plain(message: &str) -> String {
     let bare = "invalid type: unit variant, expected struct variant";
     message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
 }
 
-/// The two languages of a workload's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Language {
     Toml,
@@ -200,9 +198,8 @@ impl Tree {
     }
 }
 
-/// The message with the file's name, line and column, and the line itself with a mark below the place.
+/// Formats a message with file, line and column, and the line itself with a mark below the place.
 pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
-    /// Longer lines are no help, and the mark would be far away.
     const LONGEST_LINE: usize = 160;
     let start = text.floor_char_boundary(at.start);
     let begin = text[..start].rfind('\n').map_or(0, |end| end + 1);
@@ -224,7 +221,7 @@ pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> 
     shown
 }
 
-/// The byte where this line and column are, both from 1; columns of JSON count bytes.
+/// Converts line and column, both from 1, to a byte offset; columns of JSON count bytes.
 pub(crate) fn byte_of(text: &str, line: usize, column: usize) -> usize {
     let lines = text.split_inclusive('\n');
     let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();

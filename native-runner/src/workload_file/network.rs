@@ -11,15 +11,15 @@ use crate::workload_file::definition::{BatchNorm, Conv2d, Layer, LocalResponseNo
 use crate::workload_file::recipe::check_whole;
 use crate::workload_file::{Mistake, Tree};
 
-/// Values that a layer makes of one sample: more would fill any device.
+/// Bound on the values that a layer makes of one sample.
 const MOST_VALUES: u64 = 1 << 22;
-/// Weights of one layer.
+/// Bound on the weights of one layer.
 const MOST_WEIGHTS: u64 = 1 << 27;
 const MOST_LAYERS: usize = 1024;
-/// What `from` calls the sample.
+/// Name of the sample in `from`.
 const DATA: &str = "data";
 
-/// The model of these layers, whose samples have the shape `input`.
+/// Builds the model of these layers, for samples of shape `input`.
 pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
@@ -39,23 +39,21 @@ pub(crate) fn model(
     network.finish(list)
 }
 
-/// What a layer reads.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     source: Source,
-    /// Whether `flatten` made a vector of something that was none.
+    /// True after `flatten`, if the input was no vector.
     is_flat: bool,
 }
 
 struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    /// Where each node of the model stands in the file.
+    /// Place of each node in the file.
     places: Vec<&'f Tree>,
-    /// What the next layer reads.
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
-    /// The node whose activation the next word may be.
+    /// Node that the next word may be the activation of.
     takes: Option<usize>,
 }
 
@@ -82,7 +80,6 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// What a label stands for.
     fn labelled(&self, place: &Tree, label: &str) -> Result<Reading, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
@@ -104,7 +101,7 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// An activation belongs to the layer before it, as back ends compute it.
+    /// Sets the activation of the layer before, which back ends compute together.
     fn activate(
         &mut self,
         place: &Tree,
@@ -126,7 +123,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// A layer that becomes a node of the model. `place` is that of its options.
+    /// Adds a layer as a node of the model. `place` is that of its options.
     fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.
@@ -174,7 +171,6 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// What every layer may read at all.
     fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
             return Err(place.mistake(format!(
@@ -206,7 +202,6 @@ impl<'f> Network<'f> {
         Ok(reading.source)
     }
 
-    /// The embedding whose vectors a layer reads as well.
     fn shared(&self, place: &Tree, label: Option<&str>) -> Result<Option<usize>, Mistake> {
         let Some(label) = label else { return Ok(None) };
         let place = place.field("shares");
@@ -225,7 +220,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// What the engine says of a node, where the file has it.
+    /// Locates an error of the engine in the file.
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
@@ -248,7 +243,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// The whole, held to what only the whole shows.
+    /// Checks what only the whole network shows.
     fn finish(self, list: &Tree) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
@@ -276,7 +271,6 @@ impl<'f> Network<'f> {
         nodes.filter(move |(_, node)| node.inputs.contains(&source)).map(|(number, _)| number)
     }
 
-    /// The last layer makes a number for each class.
     fn check_logits(&self, last: usize) -> Result<(), Mistake> {
         let (place, set, classes) = (&self.places[last], &self.set.name, self.set.train.classes);
         let made = self.shape(Source::Node(last)).features();
@@ -311,7 +305,7 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
     }
 }
 
-/// Two inputs that the engine cannot join, and why.
+/// Describes two inputs that the engine cannot join.
 fn unjoinable(layer: &Layer, first: Shape, second: Shape) -> String {
     let (one, other) = (text(first), text(second));
     match layer {
@@ -326,7 +320,7 @@ fn text(shape: Shape) -> String {
     if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
 }
 
-/// The engine's layer, which reads `input` first. Each bound that depends on other numbers is checked.
+/// Returns the engine's layer. Bounds that depend on other numbers are checked.
 fn translated(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
     // Any word of a data set may be the answer: they are its classes.
     let vocabulary = set.train.classes;
@@ -383,7 +377,6 @@ fn translated(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition
     })
 }
 
-/// Every window must hold an element: an average of none is no number.
 fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     let &Pool { size: side, padding, rounding, activation, .. } = pool;
     let stride = pool.stride.unwrap_or(side);
@@ -436,9 +429,8 @@ fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: boo
     }
 }
 
-/// Checks a kernel that starts as eigenvectors of the patches of the images, and their negatives.
 fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mistake> {
-    /// The covariance of larger patches takes minutes.
+    /// Largest side of patches; the covariance of larger ones takes minutes.
     const MAX_PATCH_SIDE: u32 = 5;
     let filters = convolution.filters;
     let [side, width] = convolution.kernel_size.sides();
@@ -451,7 +443,7 @@ fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mist
     )))
 }
 
-/// Weights of a layer that reads `input`, before anything multiplies them in 32 bits.
+/// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.
 fn weights_of(layer: &Node, input: Shape) -> u64 {
     let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
     match *layer {

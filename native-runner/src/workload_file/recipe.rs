@@ -14,15 +14,14 @@ use crate::workload_file::{Content, Mistake, Tree, network};
 
 type Checked = Result<(), Mistake>;
 
-/// Largest relative difference of an early loss from the reference's, as every built-in workload has it.
+/// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
 const MAX_BATCH_SIZE: u32 = 1 << 16;
-/// Of units, filters and the like.
+/// Bound on units, filters and the like.
 const MAX_CHANNELS: u32 = 1 << 16;
-/// Of images, windows and their strides.
+/// Bound on sides of images and windows, and on strides.
 const MAX_SIDE: u32 = 256;
 
-/// Allowed values of a number.
 #[derive(Clone, Copy)]
 enum Bound {
     Whole(u32, u32),
@@ -168,7 +167,7 @@ pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload,
     })
 }
 
-/// The engine's names live as long as the process. Each is kept once, however often its file is read.
+/// Interns a text: the engine's names live as long as the process.
 fn kept(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -181,7 +180,6 @@ fn kept(text: &str) -> &'static str {
 }
 
 fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
-    /// It is a part of the names of files.
     const LONGEST: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_plain) || name.len() > LONGEST {
@@ -195,7 +193,7 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
     Ok(kept(name))
 }
 
-/// A text that is shown in one line.
+/// Collapses whitespace of a text that is shown in one line.
 fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
@@ -245,7 +243,7 @@ fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
     Ok(())
 }
 
-/// What happens to a sample's bytes, and the shape that comes of it.
+/// Returns the preprocessing and the shape that results from it.
 fn input(
     value: &Tree,
     preprocessing: &Preprocessing,

@@ -11,12 +11,11 @@ use serde_json::{Map, Value, json};
 use crate::workload_file::definition::schema;
 use crate::workload_file::{Language, Tree, byte_of, load, parse, shown};
 
-/// A file of the documentation.
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }
 
-/// Everything that decides how a workload trains, without what it is called.
+/// Returns everything that affects training.
 fn recipe(workload: &Workload) -> Value {
     let mut value = serde_json::to_value(workload).unwrap();
     let fields = value.as_object_mut().unwrap();
@@ -58,7 +57,6 @@ fn the_schema_of_the_documentation_is_that_of_the_code() {
     assert!(written == schema().to_value(), "the schema has changed; {advice}");
 }
 
-/// Nothing in the file is optional to the schema that is not to the reader, and the other way round.
 #[test]
 fn the_schema_asks_for_what_the_reader_asks_for() {
     let schema = schema().to_value();
@@ -97,7 +95,7 @@ const START: &str = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 64\n";
 const OPTIMIZER: &str = "optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.1 }\n";
 const END: &str = "{ dense = { units = 10 } },\n";
 
-/// A file with these layers, one in each line from line 6 on, before the last.
+/// Returns a file with these layers, one per line from line 6 on, before the last.
 fn with_layers(layers: &[&str]) -> String {
     let lines: String = layers.iter().map(|layer| format!("{layer},\n")).collect();
     format!("{START}{OPTIMIZER}layers = [\n{lines}{END}]\n")
@@ -313,7 +311,6 @@ fn a_file_of_json_has_places_as_well() {
     }
 }
 
-/// Numbers that end a type, or a computation.
 fn odd_number() -> impl Strategy<Value = String> {
     prop_oneof![
         any::<u32>().prop_map(|number| number.to_string()),
@@ -440,7 +437,6 @@ fn preprocessing(workload: &Workload) -> Value {
     fields
 }
 
-/// Each layer by its label, whatever it reads.
 fn layers(workload: &Workload) -> Vec<Value> {
     let label = |source: Source| match source {
         Source::Data => "data".to_owned(),
@@ -539,7 +535,6 @@ fn merged(one: Value, other: Value) -> Value {
     Value::Object(fields(one).into_iter().chain(fields(other)).collect())
 }
 
-/// TOML has no null.
 fn without_nulls(value: Value) -> Value {
     let fields: Map<String, Value> = value.as_object().unwrap().clone();
     Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())

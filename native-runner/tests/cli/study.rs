@@ -382,7 +382,7 @@ fn records_are_uploaded_once_after_one_agreement() {
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
 
 /// A study of kernels with these lines, on the adapter of the tests; nothing where there is none.
-pub(super) fn study_of_kernels(test: &str, lines: &str) -> Option<Study> {
+fn study_of_kernels(test: &str, lines: &str) -> Option<Study> {
     let adapter = any_adapter(test)?;
     let adapter = adapter.rsplit(' ').next().unwrap_or("any");
     let study = Study { place: tempfile::tempdir().unwrap() };

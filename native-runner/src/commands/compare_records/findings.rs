@@ -18,7 +18,6 @@ use crate::screen::{Column, Table};
 
 const NONE: &str = "–";
 
-/// The whole of what is shown. `notes` say how the records were chosen.
 pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
@@ -28,7 +27,6 @@ pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     Report { headline: headline(compared), sections, sheet: sheet(compared) }
 }
 
-/// Whether anything fails, and what the others are.
 fn headline(compared: &[Compared<'_>]) -> Note {
     let lines = || compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (&of.regressions, line)));
     let failing = lines().filter(|(of, line)| line.verdict.fails(&of.rules)).count();
@@ -98,7 +96,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     sections
 }
 
-/// What tells a line from the others, no longer than it has to be.
+/// Returns the shortest names that tell the lines apart.
 fn names(lines: &[Line]) -> Vec<String> {
     let contender = |line: &Line| line.key.contender();
     let first: Option<Contender> = lines.first().map(contender);
@@ -118,7 +116,6 @@ fn names(lines: &[Line]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-/// What holds for all lines: how many runs, of which commits, on what.
 fn conditions(of: &Compared<'_>) -> String {
     let lines = &of.regressions.lines;
     let mut parts = Vec::new();
@@ -143,13 +140,12 @@ fn joined(group: &Group, value: fn(&results::RunRecord) -> &String) -> String {
     values.join(", ")
 }
 
-/// The value of all, if they have one.
 fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
 
-/// How many runs of both sides count; nothing where a side has none.
+/// Returns the number of counted runs of both sides; `None` if a side has none.
 fn runs(line: &Line) -> Option<[usize; 2]> {
     let completed = |side: &Option<Side>| side.as_ref().map(|side| side.completed).filter(|runs| *runs > 0);
     Some([completed(&line.baseline)?, completed(&line.candidate)?])
@@ -209,7 +205,7 @@ fn ratio(change: &Change) -> Option<String> {
     change.ratio.map(|ratio| format!("{:.2}", ratio.value))
 }
 
-/// What is not alike around the sides.
+/// Lists differences in the environment of the two sides.
 fn surroundings(regressions: &Regressions) -> Option<Section> {
     let said = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let notes = regressions.differences.iter().map(|difference| {
@@ -226,14 +222,12 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
     })
 }
 
-/// The records that were chosen, and how, in sentences.
 #[derive(Debug)]
 pub(crate) struct Choice {
     pub(crate) chosen: Vec<KeptRecord>,
     pub(crate) told: Vec<String>,
 }
 
-/// What was left out, and how often.
 #[derive(Default)]
 struct LeftOut {
     candidates: usize,
@@ -242,9 +236,9 @@ struct LeftOut {
     commits: usize,
 }
 
-/// Of the records of folders those of the candidates' suites and devices, of the commit that was asked for or else of the
-/// newest; records whose files were named are taken as they are, but for a commit that was asked for. Where mismatches are
-/// allowed, other devices and other versions of the suites are taken as well.
+/// Selects from folders the records of the candidates' suites and devices, of the requested or the newest commit.
+/// Records named by file are kept, except for a requested commit. If mismatches are allowed, other devices and suite
+/// versions are kept too.
 pub(crate) fn choose(
     baseline: Vec<KeptRecord>,
     candidates: &[&KeptRecord],
@@ -288,7 +282,6 @@ pub(crate) fn choose(
     Ok(Choice { chosen, told: told.into_iter().collect() })
 }
 
-/// The commits of records, the one with the newest run last.
 fn commits(records: &[KeptRecord]) -> Vec<String> {
     let mut by_time: Vec<(f64, &str)> = records
         .iter()
@@ -303,7 +296,7 @@ fn commits(records: &[KeptRecord]) -> Vec<String> {
     commits
 }
 
-/// Whether both name the same commit: records have short names, and people may type longer ones.
+/// Compares commits by prefix: records have short names, and people may type longer ones.
 fn is_commit(of_record: &str, wanted: &str) -> bool {
     !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
 }
@@ -347,7 +340,6 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
 }
 
 impl LeftOut {
-    /// What was left out; empty where nothing was.
     fn sentence(&self) -> String {
         let counts = [
             (self.commits, "of other commits"),
@@ -361,18 +353,15 @@ impl LeftOut {
     }
 }
 
-/// The runs of one side.
 pub(crate) struct Group {
-    /// For people: the path, or the first of several.
+    /// The path, or the first of several.
     pub(crate) name: String,
     pub(crate) records: Vec<KeptRecord>,
 }
 
 pub(crate) struct Sides {
     pub(crate) baseline: Group,
-    /// At least one.
     pub(crate) candidates: Vec<Group>,
-    /// How the records were chosen, and what was left out.
     pub(crate) notes: Vec<String>,
 }
 
@@ -404,7 +393,6 @@ impl Sides {
     }
 }
 
-/// The paths of the baseline, and those of each candidate.
 fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
     let CompareRecordsArgs { baseline, candidates, .. } = arguments;
     match (baseline.as_slice(), candidates.as_slice()) {

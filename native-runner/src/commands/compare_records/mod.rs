@@ -21,18 +21,15 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
-/// So many reasons are told where nothing can be compared.
+/// Number of reasons that are shown if nothing can be compared.
 const MOST_REASONS: usize = 8;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
     baseline: SideDocument<'a>,
     candidates: Vec<CandidateDocument<'a>>,
-    /// How the records were chosen.
     notes: &'a [String],
     provenance: Provenance,
 }
@@ -59,14 +56,13 @@ struct CandidateDocument<'a> {
     regressions: &'a Regressions,
 }
 
-/// A candidate with what holding it beside the baseline came to.
 pub(crate) struct Compared<'a> {
     baseline: &'a Group,
     candidate: &'a Group,
     regressions: Regressions,
 }
 
-/// Holds candidates beside a baseline, shows where they are slower, and fails where that was asked for.
+/// Compares candidates with a baseline, and fails on regressions if requested.
 pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let sides = Sides::read(arguments)?;
@@ -92,7 +88,7 @@ fn records(group: &Group) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-/// A verdict on another device is none. Without one, figures stand beside each other with a note.
+/// Refuses to compare different devices, unless mismatches are allowed.
 fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     if arguments.fail_if_slower.is_none() || arguments.allow_mismatch {
         return Ok(());
@@ -209,7 +205,7 @@ pub(crate) struct CompareRecordsArgs {
     pub(crate) json: Option<JsonTarget>,
 }
 
-/// A share, typed as `5%`. A bare number could be meant as either.
+/// Parses a share such as `5%`. A bare number would be ambiguous.
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
     match number {
@@ -218,14 +214,13 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
-/// As much of a commit's name as git would take.
+/// Parses a commit prefix that git would accept.
 fn commit(text: &str) -> Result<String, String> {
     let text = text.trim().to_lowercase();
     let is_name = (4..=64).contains(&text.len()) && text.chars().all(|letter| letter.is_ascii_hexdigit());
     if is_name { Ok(text) } else { Err("it must be at least four hexadecimal digits of a commit".to_owned()) }
 }
 
-/// A row for each line of each candidate.
 pub(crate) fn sheet(compared: &[Compared<'_>]) -> Sheet {
     let rows: Vec<Vec<(String, Value)>> =
         compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect();
@@ -234,7 +229,7 @@ pub(crate) fn sheet(compared: &[Compared<'_>]) -> Sheet {
     Sheet { columns, rows: rows.collect() }
 }
 
-/// The names of the columns with the values of one row; the names are the same in all.
+/// Returns the columns and values of one row; the columns are the same in all rows.
 fn row(of: &Compared<'_>, line: &Line) -> Vec<(String, Value)> {
     let mut row: Vec<(String, Value)> = Vec::new();
     let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));
@@ -281,12 +276,11 @@ fn add_ratio(row: &mut Vec<(String, Value)>, id: &str, ratio: Option<Estimate>) 
     row.push((format!("{id}_ratio_high"), json!(interval.map(|of| of.high))));
 }
 
-/// A quantity that changed by less is not worth a line, however certain that is.
+/// Smallest change of a quantity that gets a line.
 const WORTH_TELLING: f64 = 0.02;
-/// So many kernels are named; a device that chose anew may have chosen dozens.
+/// Number of kernels that are named; a device that tuned again may differ in dozens.
 const MOST_VARIANTS: usize = 4;
 
-/// Why a line has its verdict, as a part of a sentence.
 pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
         Verdict::Broken { reason } => format!("the candidate could not train it, and the baseline could: {reason}"),
@@ -304,7 +298,6 @@ pub(crate) fn reason(line: &Line) -> String {
     }
 }
 
-/// Everything about a line that its row does not say.
 pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     let mut notes = Vec::new();
     let mut add = |mark, text: String| notes.push(Note { mark, text: format!("{name}: {text}") });
@@ -347,7 +340,6 @@ pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     notes
 }
 
-/// What makes the figures of a side less than they could be.
 fn about_side(side: &Side, whose: &str) -> Vec<String> {
     let Side { runs, completed, unsteady, .. } = side;
     let mut texts = Vec::new();
@@ -390,7 +382,6 @@ fn accuracy(line: &Line) -> Option<(Mark, String)> {
     }
 }
 
-/// Where one side reaches the target accuracy more often than the other.
 fn target(line: &Line) -> Option<(Mark, String)> {
     let (before, after) = (line.baseline.as_ref()?, line.candidate.as_ref()?);
     let always = |side: &Side| side.reached_target == side.completed;
@@ -406,7 +397,6 @@ fn target(line: &Line) -> Option<(Mark, String)> {
     Some((if always(before) { Mark::Careful } else { Mark::Plain }, text))
 }
 
-/// A quantity that is certainly worse, other than what follows from the throughput.
 fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
     let is_worse = match quantity.better {
@@ -434,7 +424,7 @@ fn variants(line: &Line) -> Option<String> {
     Some(format!("the candidate computes with {}, the baseline with {}.", list(after), list(before)))
 }
 
-/// A share as it is typed, without digits that say nothing.
+/// Formats a share without insignificant digits.
 pub(crate) fn percent_details(share: f64) -> String {
     format!("{} %", (share * 1e4).round() / 100.0)
 }

@@ -19,38 +19,31 @@ use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::finished::Finished;
 use crate::study::folder::{Folder, Plan};
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
     plan: &'a Plan,
     folder: &'a Path,
-    /// In the order in which they would run.
     cells: Vec<Listed<'a>>,
-    /// Of the cells that would run; absent where nothing is known of any of them.
     seconds: Option<Forecast>,
-    /// Cells that would run, and of whose time nothing is known.
+    /// Number of cells that would run, with unknown duration.
     unknown: usize,
 }
 
 #[derive(Serialize)]
 struct Listed<'a> {
-    /// Place in the order, from 1.
     number: usize,
     cell: &'a Cell,
     /// True if the cell would run now; otherwise it has finished or has an obstacle.
     would_run: bool,
-    /// Why it cannot run on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
     estimate: Option<Estimate>,
 }
 
-/// Lists the cells with an estimate of time and memory each, and of the whole. Back ends are opened; nothing is written, and
-/// nothing is trained but for the calibration where one is asked for.
+/// Lists the cells with estimates. Back ends are opened; nothing is written, and only the calibration trains.
 pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;

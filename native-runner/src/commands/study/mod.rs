@@ -29,10 +29,9 @@ use crate::study::matrix::Machine;
 use crate::study::registry::STUDIES;
 use crate::workload_file::is_file_name;
 
-/// Folder with all studies.
 const STUDIES_FOLDER: &str = "studies";
 
-/// Runs a study, or says what it is, or what it would take.
+/// Runs, plans or prints a study.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
         return JsonTarget::StandardOutput.write(&to_json(&schema())?);
@@ -61,7 +60,6 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
-/// What is asked of networks means nothing to kernels.
 fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     let asked = [
         ("--backend", !arguments.backends.is_empty()),
@@ -82,13 +80,13 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     ))
 }
 
-/// Where a study is kept that was told no place: the same on the same day, so that it is gone on with.
+/// Returns the default folder, the same for the same day, so that a study is resumed.
 fn usual_folder(name: &str) -> PathBuf {
     let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
     Path::new(STUDIES_FOLDER).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
 }
 
-/// Says where the same study was begun on another day, and not finished.
+/// Mentions an unfinished run of the same study from another day.
 fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     let begins = format!("{}-", plan.name);
     let entries = fs::read_dir(STUDIES_FOLDER).into_iter().flatten().flatten();
@@ -110,7 +108,7 @@ fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The command that was typed, with the folder to go on in.
+/// Returns the typed command with the folder to resume in.
 fn resume(folder: &Path) -> String {
     let mut words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if !words.iter().any(|word| word == "--output" || word.starts_with("--output=")) {
@@ -119,7 +117,7 @@ fn resume(folder: &Path) -> String {
     words.iter().fold("native-runner".to_owned(), |line, word| format!("{line} {}", quoted(word)))
 }
 
-/// The cells that are asked for now, with their places in the order, from 1.
+/// Returns the requested cells with their position in the order, from 1.
 fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
     let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
     let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
@@ -130,13 +128,14 @@ fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Ce
     Ok(asked)
 }
 
-/// What became of a cell before, where it is an answer, or a failure that is not to be tried again.
+/// Returns an earlier result of a cell, unless it is a failure to retry.
 fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Option<&'a Finished> {
     let before = finished.iter().find(|finished| finished.id == cell.id)?;
     (!(retry_failed && before.ending.is_failure())).then_some(before)
 }
 
-/// What the process of a cell is told: its settings, and for a run also where the data are, and the remote device or the external program that trains.
+/// Arguments of a cell's process: its settings, and for a run also the data folders and the remote device or external
+/// program.
 fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let Some(run) = cell.settings.run() else { return words };
@@ -255,7 +254,6 @@ fn scale(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What `--json` writes of a study.
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,
@@ -264,7 +262,7 @@ struct Listed<'a> {
     cells: usize,
 }
 
-/// Lists the studies that are built in: what each asks, which published table it repeats, and how it differs.
+/// Lists the built-in studies: question, published table and differences from it.
 pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
     let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
     let mut studies = Vec::new();

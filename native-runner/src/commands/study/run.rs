@@ -31,7 +31,7 @@ use crate::study::folder::{Folder, Plan};
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
                           in the files of their cells.\n";
 
-/// Runs what has no answer yet, shows everything, and uploads it as asked.
+/// Runs the unfinished cells, shows all results, and uploads them if requested.
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
     // Nobody is asked to agree to what will not happen.
@@ -91,7 +91,6 @@ fn has_its_network(run: &RunSettings) -> Result<(), Failure> {
     run.network().map(drop).map_err(Failure::Usage)
 }
 
-/// The networks of these cells, each once.
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     let mut networks: Vec<Workload> = Vec::new();
     for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
@@ -102,7 +101,6 @@ fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     Ok(networks)
 }
 
-/// Says what will run, and where it is kept.
 fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
@@ -132,7 +130,7 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
     screen.line("")
 }
 
-/// The cells that have been run, and what they tell about the others.
+/// A study in progress.
 struct Session<'a> {
     arguments: &'a StudyArgs,
     plan: &'a Plan,
@@ -142,7 +140,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs these cells, until all are done or somebody interrupts.
+    /// Runs these cells until all are done or the user interrupts.
     fn run(
         &mut self,
         missing: &[(usize, &Cell)],
@@ -166,7 +164,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// `None` where somebody interrupted it.
+    /// `None` if interrupted.
     fn run_cell(
         &self,
         number: usize,
@@ -213,7 +211,6 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
     )))
 }
 
-/// Returns the obstacle of each cell, if any.
 pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
     let mut of_openings: BTreeMap<[String; 7], Option<String>> = BTreeMap::new();
@@ -236,7 +233,6 @@ pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> 
     }
 }
 
-/// Shows each obstacle with the number of cells that it stops.
 pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
     let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
     obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
@@ -247,8 +243,8 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
     Ok(())
 }
 
-/// Opens the back end as the cell's run does, in a child process: a crash of the driver ends only the child, and no device
-/// stays open while cells are measured.
+/// Opens the back end as the cell's run does, in a child process: a driver's crash ends only the child, and no device
+/// stays open during measurements.
 fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
     let asked = Axis::OF_OPENING.into_iter().filter(|axis| axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
@@ -265,7 +261,7 @@ fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &Progres
     Some(if name.is_empty() { reason } else { format!("{name}: {reason}") })
 }
 
-/// Reads the data set as a run does. One that is missing is no obstacle where a run fetches it.
+/// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
 fn of_data(name: &str, arguments: &StudyArgs) -> Option<String> {
     let set = engine::data_set(name)?;
     let mut data = DataFolder::new(&arguments.data);
@@ -290,10 +286,10 @@ fn spinner() -> ProgressBar {
     spinner
 }
 
-/// Long enough for the first steps to weigh little, short enough for a hundred of them.
+/// Long enough for the first steps to weigh little, short enough for a hundred calibrations.
 const SECONDS: u32 = 2;
 
-/// Measures what nothing is known of among these cells, each once, whatever its learning rate, length and seed.
+/// Measures each combination of settings of unknown duration once, whatever its learning rate, length and seed.
 pub(crate) fn calibrate(
     arguments: &StudyArgs,
     plan: &Plan,
@@ -321,7 +317,7 @@ pub(crate) fn calibrate(
     Ok(())
 }
 
-/// What differs in time and memory for a step, each once.
+/// Returns each combination of settings that affects a step's time and memory once.
 fn shapes<'a>(cells: impl Iterator<Item = &'a RunSettings>) -> Vec<RunSettings> {
     let mut shapes: Vec<RunSettings> = Vec::new();
     for settings in cells {
@@ -334,7 +330,6 @@ fn shapes<'a>(cells: impl Iterator<Item = &'a RunSettings>) -> Vec<RunSettings> 
     shapes
 }
 
-/// Version of the layout.
 const DOCUMENT_VERSION: u32 = 1;
 
 #[derive(Serialize)]
@@ -343,7 +338,6 @@ struct Document<'a> {
     name: &'a str,
     folder: &'a Path,
     scale: f64,
-    /// In the order in which they run.
     cells: Vec<InShort<'a>>,
 }
 
@@ -351,14 +345,10 @@ struct Document<'a> {
 struct InShort<'a> {
     #[serde(flatten)]
     cell: &'a Cell,
-    /// Absent where it has not been run.
     ending: Option<Ending>,
     reason: Option<&'a str>,
-    /// Of its process.
     seconds: Option<f64>,
-    /// Of a run.
     summary: Option<&'a Summary>,
-    /// Of kernels.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernels: Option<KernelSummary>,
 }
@@ -385,8 +375,8 @@ pub(crate) fn document<'a>(
     to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
 }
 
-/// Uploads what the leaderboard does not have yet, after asking once, and notes each in its cell's file at once, so that it
-/// can be gone on with.
+/// Uploads new records after asking once, and notes each in its cell's file at once, so that an interrupted upload
+/// can be resumed.
 pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();

@@ -14,7 +14,7 @@ use crate::study::cell::{Cell, Settings};
 use crate::study::finished::{Ending, Finished};
 use crate::study::folder::Plan;
 
-/// Cells that differ in their seeds alone: a line of the table.
+/// Cells that differ only in their seeds: a line of the table.
 pub(crate) struct Row<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
@@ -27,7 +27,6 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
                           ± one standard deviation. Memory, of the back end on its device and of the whole process, is that \
                           of the first seed.";
 
-/// Shows the figures of all these cells, and why some have none.
 pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
@@ -63,7 +62,7 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     Ok(())
 }
 
-/// What tells each of these from the others, in words.
+/// Names each cell by the settings in which they differ.
 pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     let mut axes = Axis::varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
@@ -78,7 +77,7 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     settings.iter().map(title).collect()
 }
 
-/// What all of them have in common, as far as it was asked for.
+/// Lists the settings that all have in common.
 pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
     let varying = Axis::varying(settings.iter().copied());
@@ -91,7 +90,6 @@ pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
-/// In the order of the definition.
 fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| cell.place);
@@ -142,7 +140,7 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     Table { titles, columns }
 }
 
-/// Shares of the timed seconds, as means over a row's seeds; no column where no row has any.
+/// Builds a column of shares of the timed seconds, as means over a row's seeds; `None` without any.
 fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<Column> {
     let of_row = |row: &Row<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
@@ -154,13 +152,12 @@ fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64
     is_told.then(|| Column { name: name.to_owned(), cells })
 }
 
-/// Medians and means over a row's seeds, as comparisons of back ends make them.
 fn figures(row: &Row<'_>) -> Option<Figures> {
     let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
     comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
-/// What a row's cells say for themselves that have no figures, with the seed where there are several.
+/// Lists why cells of a row have no results.
 fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
@@ -178,7 +175,6 @@ const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measu
                                 their budget allows, need more memory, or are done by no kernel; the files of the cells and \
                                 the report say which.";
 
-/// A line for each suite on each adapter.
 fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
         rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
@@ -204,7 +200,6 @@ fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     }
 }
 
-/// The values of what a device can do at best; the order of the suites names them.
 fn peaks(record: &KernelRecord) -> String {
     let values = record.report.peaks.iter().map(|peak| amount(peak.unit, peak.value));
     values.collect::<Vec<_>>().join(", ")
