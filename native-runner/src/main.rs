@@ -1,6 +1,7 @@
 //! Gradmark on the command line: trains real networks on this machine's GPU with the same engine as
 //! the page, and says how fast it learns.
 
+mod child;
 mod cli;
 mod commands;
 mod data_folder;

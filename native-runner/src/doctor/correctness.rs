@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::cli::find_workloads;
 use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::DataFolder;
-use crate::doctor::graphics::this_program;
-use crate::doctor::{Circumstances, Finding, Severity, child};
+use crate::doctor::graphics::{run, this_program};
+use crate::doctor::{Circumstances, Finding, Severity};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
@@ -162,7 +162,7 @@ fn try_out(
                 command.arg(name).arg(folder);
             }
         }
-        let output = child::run(command, circumstances.patience()).output()?;
+        let output = run(command, circumstances.patience())?;
         serde_json::from_str(&output).map_err(|error| error.to_string())
     });
     let trial = untried(circumstances, backend, adapter);

@@ -12,9 +12,9 @@ use results::Adapter;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::child::Child;
 use crate::device::describe;
-use crate::doctor::child::Ended;
-use crate::doctor::{Circumstances, Finding, Severity, child, system};
+use crate::doctor::{Circumstances, Finding, Severity, system};
 use crate::failure::Failure;
 use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
@@ -28,6 +28,10 @@ const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Listing {
     pub(crate) adapters: Vec<Details>,
     pub(crate) trouble: Option<String>,
+}
+
+pub(crate) fn run(command: Command, limit: Duration) -> Result<String, String> {
+    Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
 }
 
 pub(crate) fn this_program() -> io::Result<Command> {
@@ -46,7 +50,7 @@ impl Listing {
     pub(crate) fn by_another_process() -> Self {
         let output = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
             command.args(["--part", "adapters"]);
-            child::run(command, LISTING_TIMEOUT).output()
+            run(command, LISTING_TIMEOUT)
         });
         let read = output.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
         match read {
@@ -508,10 +512,10 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
     }));
     let mut command = Command::new(NVIDIA_SMI);
     command.args([FIELDS, "--format=csv,noheader,nounits"]);
-    match child::run(command, NVIDIA_SMI_TIMEOUT) {
-        Ended::NotStarted { .. } if module.is_none() => {}
-        Ended::NotStarted { .. } => findings.push(Finding::note("nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
-        ended => match ended.output() {
+    match Child::start(command) {
+        Err(_) if module.is_none() => {}
+        Err(_) => findings.push(Finding::note("nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
+        Ok(child) => match child.output_within(NVIDIA_SMI_TIMEOUT) {
             Ok(output) => {
                 findings.extend(output.lines().filter_map(parse_smi_line).map(judge_nvidia_gpu));
                 findings.extend(library_versions());
@@ -528,7 +532,7 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 fn library_versions() -> Option<Finding> {
     let mut command = Command::new(NVIDIA_SMI);
     command.arg("--version");
-    let output = child::run(command, NVIDIA_SMI_TIMEOUT).output().ok()?;
+    let output = run(command, NVIDIA_SMI_TIMEOUT).ok()?;
     let told = in_one_line(&output)?;
     Some(Finding::fine("nvidia_versions", format!("Versions of its libraries: {told}.")))
 }

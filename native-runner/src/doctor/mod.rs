@@ -1,6 +1,5 @@
 //! What is installed on this machine, whether it trains, and what to do about what does not.
 
-pub(crate) mod child;
 pub(crate) mod correctness;
 pub(crate) mod data;
 pub(crate) mod graphics;

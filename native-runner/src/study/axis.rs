@@ -1,160 +1,126 @@
-//! What cells differ in, and choosing some of them by it.
+//! Settings in which cells differ, and choosing some of the cells by them.
 
 use std::str::FromStr;
 
-use results::Precision;
-
 use crate::study::cell::{KernelSettings, RunSettings, Settings};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
-    Suite,
-    Workload,
-    Backend,
-    Adapter,
-    Precision,
-    Threads,
-    Devices,
-    Input,
-    Layout,
-    BatchSize,
-    LearningRate,
-    Limit,
-    Seed,
-    BudgetSeconds,
-    BudgetMib,
+/// One setting of a cell.
+#[derive(Debug)]
+pub(crate) struct Axis {
+    /// As `--only` takes it.
+    pub(crate) name: &'static str,
+    /// Value of a run; `None` if it is left open or only kernels have it.
+    of_run: fn(&RunSettings) -> Option<String>,
+    of_kernels: fn(&KernelSettings) -> Option<String>,
+    /// The value in words that can stand next to others.
+    in_words: fn(&str) -> String,
+    /// Value that needs no mention.
+    default: Option<&'static str>,
+    /// True for a setting that a back end is opened with.
+    pub(crate) is_of_opening: bool,
 }
 
 /// Value of a setting that a cell leaves to the workload, the suite or the machine.
 const OWN: &str = "own";
 
+/// Settings in the order in which tables show them.
+pub(crate) static AXES: [Axis; 15] = [
+    Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
+    Axis::new("workload", |of| Some(of.workload.clone()), str::to_owned),
+    Axis::new("backend", |of| Some(of.backend.clone()), str::to_owned).of_opening(),
+    Axis {
+        of_kernels: |of| Some(of.adapter.clone()),
+        default: Some("any"),
+        ..Axis::new(
+            "adapter",
+            |of| Some(of.adapter.clone()),
+            |value| {
+                if value == "any" { "any adapter".to_owned() } else { value.to_owned() }
+            },
+        )
+        .of_opening()
+    },
+    Axis {
+        default: Some("f32"),
+        ..Axis::new("precision", |of| Some(of.precision.name().to_owned()), str::to_owned).of_opening()
+    },
+    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| counted(value, "thread")).of_opening(),
+    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| counted(value, "device")).of_opening(),
+    Axis::new("input", |of| Some(of.input?.name().to_owned()), |value| format!("input {value}")).of_opening(),
+    Axis::new(
+        "layout",
+        |of| Some(of.layout?.name().to_owned()),
+        |value| {
+            if value == OWN { "own layout".to_owned() } else { value.to_owned() }
+        },
+    )
+    .of_opening(),
+    Axis::new("batch-size", |of| of.batch_size.map(|size| size.to_string()), |value| format!("batch {value}")),
+    Axis::new("learning-rate", |of| of.learning_rate.map(|rate| rate.to_string()), |value| format!("rate {value}")),
+    Axis::new(
+        "limit",
+        |of| of.limit.map(|limit| limit.to_string()),
+        |value| {
+            if value == OWN { "suite's budget".to_owned() } else { value.to_owned() }
+        },
+    ),
+    Axis::new("seed", |of| Some(of.seed.to_string()), |value| format!("seed {value}")),
+    Axis::of_kernels("budget-seconds", |of| Some(of.budget_seconds.to_string()), |value| format!("{value} s an entry")),
+    Axis::of_kernels("budget-mib", |of| Some(of.budget_mib.to_string()), |value| format!("{value} MiB an entry")),
+];
+
+fn counted(value: &str, what: &str) -> String {
+    format!("{value} {what}{}", if value == "1" { "" } else { "s" })
+}
+
 impl Axis {
-    pub(crate) const ALL: [Self; 15] = [
-        Self::Suite,
-        Self::Workload,
-        Self::Backend,
-        Self::Adapter,
-        Self::Precision,
-        Self::Threads,
-        Self::Devices,
-        Self::Input,
-        Self::Layout,
-        Self::BatchSize,
-        Self::LearningRate,
-        Self::Limit,
-        Self::Seed,
-        Self::BudgetSeconds,
-        Self::BudgetMib,
-    ];
-
-    /// Settings that a back end is opened with.
-    pub(crate) const OF_OPENING: [Self; 7] =
-        [Self::Backend, Self::Adapter, Self::Precision, Self::Threads, Self::Devices, Self::Input, Self::Layout];
-
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Suite => "suite",
-            Self::Workload => "workload",
-            Self::Backend => "backend",
-            Self::Adapter => "adapter",
-            Self::Precision => "precision",
-            Self::Threads => "threads",
-            Self::Devices => "devices",
-            Self::Input => "input",
-            Self::Layout => "layout",
-            Self::BatchSize => "batch-size",
-            Self::LearningRate => "learning-rate",
-            Self::Limit => "limit",
-            Self::Seed => "seed",
-            Self::BudgetSeconds => "budget-seconds",
-            Self::BudgetMib => "budget-mib",
-        }
+    const fn new(name: &'static str, of_run: fn(&RunSettings) -> Option<String>, in_words: fn(&str) -> String) -> Self {
+        Self { name, of_run, of_kernels: |_| None, in_words, default: None, is_of_opening: false }
     }
 
-    /// Returns a cell's value; `None` if it is left open or does not exist for its kind.
-    fn value(self, settings: &Settings) -> Option<String> {
+    const fn of_kernels(
+        name: &'static str,
+        of_kernels: fn(&KernelSettings) -> Option<String>,
+        in_words: fn(&str) -> String,
+    ) -> Self {
+        Self { of_kernels, ..Self::new(name, |_| None, in_words) }
+    }
+
+    const fn of_opening(self) -> Self {
+        Self { is_of_opening: true, ..self }
+    }
+
+    fn value(&self, settings: &Settings) -> Option<String> {
         match settings {
-            Settings::Run(run) => self.of_run(run),
-            Settings::Kernels(kernels) => self.of_kernels(kernels),
+            Settings::Run(run) => (self.of_run)(run),
+            Settings::Kernels(kernels) => (self.of_kernels)(kernels),
         }
     }
 
-    fn of_kernels(self, settings: &KernelSettings) -> Option<String> {
-        match self {
-            Self::Suite => Some(settings.suite.name().to_owned()),
-            Self::Adapter => Some(settings.adapter.clone()),
-            Self::BudgetSeconds => Some(settings.budget_seconds.to_string()),
-            Self::BudgetMib => Some(settings.budget_mib.to_string()),
-            _ => None,
-        }
+    pub(crate) fn text(&self, settings: &Settings) -> String {
+        (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
     }
 
-    fn of_run(self, settings: &RunSettings) -> Option<String> {
-        match self {
-            Self::Workload => Some(settings.workload.clone()),
-            Self::Backend => Some(settings.backend.clone()),
-            Self::Adapter => Some(settings.adapter.clone()),
-            Self::Precision => Some(settings.precision.name().to_owned()),
-            Self::Threads => settings.threads.map(|count| count.to_string()),
-            Self::Devices => settings.devices.map(|count| count.to_string()),
-            Self::Input => settings.input.map(|mode| mode.name().to_owned()),
-            Self::Layout => settings.layout.map(|layout| layout.name().to_owned()),
-            Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
-            Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
-            Self::Limit => settings.limit.map(|limit| limit.to_string()),
-            Self::Seed => Some(settings.seed.to_string()),
-            Self::Suite | Self::BudgetSeconds | Self::BudgetMib => None,
-        }
-    }
-
-    /// Returns a cell's value in words that can stand next to others.
-    pub(crate) fn text(self, settings: &Settings) -> String {
-        let value = self.value(settings).unwrap_or_else(|| OWN.to_owned());
-        match self {
-            Self::Workload | Self::Backend | Self::Precision | Self::Limit if value != OWN => value,
-            Self::Adapter if value == "any" => "any adapter".to_owned(),
-            Self::Adapter => value,
-            Self::Threads if value == "1" => "1 thread".to_owned(),
-            Self::Threads => format!("{value} threads"),
-            Self::Devices if value == "1" => "1 device".to_owned(),
-            Self::Devices => format!("{value} devices"),
-            Self::Input => format!("input {value}"),
-            Self::Layout if value == OWN => "own layout".to_owned(),
-            Self::BatchSize => format!("batch {value}"),
-            Self::LearningRate => format!("rate {value}"),
-            Self::Limit => "suite's budget".to_owned(),
-            Self::Seed => format!("seed {value}"),
-            Self::Suite => format!("kernels {value}"),
-            Self::BudgetSeconds => format!("{value} s an entry"),
-            Self::BudgetMib => format!("{value} MiB an entry"),
-            Self::Workload | Self::Backend | Self::Precision | Self::Layout => value,
-        }
-    }
-
-    /// Returns true for a setting that is not the default.
-    pub(crate) fn is_asked_for(self, settings: &Settings) -> bool {
-        let usual = match self {
-            Self::Adapter => Some("any"),
-            Self::Precision => Some(Precision::F32.name()),
-            _ => None,
-        };
-        self.value(settings).is_some_and(|value| usual != Some(value.as_str()))
-    }
-
-    /// Returns the settings in which these cells differ.
-    pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<Self> {
-        let differs = |axis: &Self| {
-            let mut values = cells.clone().map(|settings| axis.value(settings));
-            let first = values.next();
-            values.any(|value| Some(value) != first)
-        };
-        Self::ALL.into_iter().filter(differs).collect()
+    /// Returns true for a value that is not the default.
+    pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
+        self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Returns the settings in which these cells differ.
+pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
+    let differs = |axis: &&Axis| {
+        let mut values = cells.clone().map(|settings| axis.value(settings));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    AXES.iter().filter(differs).collect()
+}
+
+/// `AXIS=VALUE,VALUE`: the cells that have one of the values.
+#[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    axis: Axis,
+    axis: &'static Axis,
     values: Vec<String>,
 }
 
@@ -169,10 +135,10 @@ impl FromStr for Filter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = || Axis::ALL.map(Axis::name).join(", ");
+        let known = || AXES.each_ref().map(|axis| axis.name).join(", ");
         let wrong = || format!("it must be AXIS=VALUE, with one of {} for AXIS", known());
         let (name, values) = text.split_once('=').ok_or_else(wrong)?;
-        let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name.trim()).ok_or_else(wrong)?;
+        let axis = AXES.iter().find(|axis| axis.name == name.trim()).ok_or_else(wrong)?;
         Ok(Self { axis, values: values.split(',').map(|value| value.trim().to_owned()).collect() })
     }
 }
@@ -202,10 +168,10 @@ mod tests {
     fn only_what_differs_varies() {
         let plain = run_settings("caffe-mnist");
         let cells = [plain.clone(), RunSettings { learning_rate: Some(0.1), ..plain }].map(Settings::Run);
-        assert_eq!(Axis::varying(cells.iter()), [Axis::LearningRate]);
-        assert_eq!(cells.each_ref().map(|cell| Axis::LearningRate.text(cell)), ["rate own", "rate 0.1"]);
-        assert!(Axis::varying(cells[..1].iter()).is_empty());
+        let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
+        assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
+        assert!(varying(cells[..1].iter()).is_empty());
         let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
-        assert_eq!(Axis::varying(suites.iter()), [Axis::Suite]);
+        assert_eq!(varying(suites.iter())[0].name, "suite");
     }
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::study::axis::Axis;
+use crate::study::axis::{AXES, Axis};
 use crate::study::definition::Positive;
 use crate::workload_file;
 
@@ -46,8 +46,8 @@ impl Settings {
     /// Describes the settings that are not defaults.
     pub(crate) fn text(&self) -> String {
         let is_run = self.run().is_some();
-        let is_said = |axis: &Axis| axis.is_asked_for(self) || is_run && *axis == Axis::Limit;
-        Axis::ALL.into_iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
+        let is_said = |axis: &&Axis| axis.is_asked_for(self) || is_run && axis.name == "limit";
+        AXES.iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns a unique file name: the workload or suite, and a digest of all settings.

@@ -1,19 +1,10 @@
 //! What became of a cell: the file that it leaves.
 
-use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, Read};
-use std::process::{ExitStatus, Stdio};
-use std::sync::mpsc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
-use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
-use std::{io, process, thread};
-
 use results::kernels::KernelRecord;
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
-use crate::machine::this_program;
+use crate::child::{Ended, How, signal_name};
 use crate::study::cell::{Cell, Length, Settings};
 use crate::{figures, report};
 
@@ -117,7 +108,7 @@ impl Finished {
             (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
         };
         let (exit_status, signal) = match ended.how {
-            How::Status { code, signal } => (code, signal.map(str::to_owned)),
+            How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
             How::TimedOut => (None, None),
         };
         Self {
@@ -186,170 +177,6 @@ fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
     }
 }
 
-/// Lines of standard error that are kept.
-const LAST_LINES: usize = 20;
-/// Polling interval.
-const PATIENCE: Duration = Duration::from_millis(100);
-
-pub(crate) struct Child {
-    /// Its standard input stays open as long as this process lives: the run ends with it.
-    process: process::Child,
-    stdout: Option<JoinHandle<String>>,
-    lines: Receiver<String>,
-    last_lines: VecDeque<String>,
-    start: Instant,
-}
-
-pub(crate) struct Ended {
-    pub(crate) how: How,
-    pub(crate) stdout: String,
-    pub(crate) last_lines: Vec<String>,
-    pub(crate) seconds: f64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum How {
-    Status {
-        /// Absent if a signal ended the process.
-        code: Option<i32>,
-        signal: Option<&'static str>,
-    },
-    TimedOut,
-}
-
-impl Child {
-    /// Starts this program with these arguments, and with only JSON on standard output.
-    pub(crate) fn start(arguments: &[String]) -> io::Result<Self> {
-        let mut command = this_program()?;
-        command.args(arguments).args(["--json", "-", "--ends-with-input"]);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Ctrl-C on a terminal is for the study, which then ends the run.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        tracing::info!("cell: native-runner {}", arguments.join(" "));
-        let mut process = command.spawn()?;
-        let stdout = process.stdout.take().map(|mut pipe| {
-            thread::spawn(move || {
-                let mut bytes = Vec::new();
-                // What was read before an error is not a record, which is noticed.
-                let _ = pipe.read_to_end(&mut bytes);
-                String::from_utf8_lossy(&bytes).into_owned()
-            })
-        });
-        let (heard, lines) = mpsc::channel();
-        if let Some(pipe) = process.stderr.take() {
-            thread::spawn(move || {
-                for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
-                    let line = String::from_utf8_lossy(&line);
-                    let line = console::strip_ansi_codes(line.trim_end()).into_owned();
-                    if heard.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        Ok(Self { process, stdout, lines, last_lines: VecDeque::new(), start: Instant::now() })
-    }
-
-    /// Waits for the run's end, passing on its messages. `None` if interrupted; then the run has been ended.
-    pub(crate) fn wait(
-        mut self,
-        timeout: Option<Duration>,
-        is_interrupted: &dyn Fn() -> bool,
-        heard: &mut dyn FnMut(&str),
-    ) -> io::Result<Option<Ended>> {
-        let how = loop {
-            if is_interrupted() {
-                return Ok(None);
-            }
-            if timeout.is_some_and(|timeout| self.start.elapsed() >= timeout) {
-                self.end();
-                break How::TimedOut;
-            }
-            match self.lines.recv_timeout(PATIENCE) {
-                Ok(line) => {
-                    heard(&line);
-                    self.remember(line);
-                }
-                Err(RecvTimeoutError::Timeout) => {}
-                // It has closed its standard error, so it is about to end.
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(PATIENCE),
-            }
-            if let Some(status) = self.process.try_wait()? {
-                break how(status);
-            }
-        };
-        let seconds = self.start.elapsed().as_secs_f64();
-        let stdout = self.stdout.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
-        // The pipe is closed, so this ends.
-        while let Ok(line) = self.lines.recv() {
-            self.remember(line);
-        }
-        let last_lines = std::mem::take(&mut self.last_lines).into();
-        Ok(Some(Ended { how, stdout, last_lines, seconds }))
-    }
-
-    fn remember(&mut self, line: String) {
-        if self.last_lines.len() == LAST_LINES {
-            self.last_lines.pop_front();
-        }
-        self.last_lines.push_back(line);
-    }
-
-    fn end(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-impl Drop for Child {
-    fn drop(&mut self) {
-        self.end();
-    }
-}
-
-impl Ended {
-    /// Returns why the process failed; `None` also after a timeout.
-    pub(crate) fn failure(&self) -> Option<String> {
-        let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
-        has_failed.then(|| self.reason())
-    }
-
-    pub(crate) fn reason(&self) -> String {
-        let begins = self.last_lines.iter().position(|line| line.starts_with("error: "));
-        let own: Option<String> = begins.map(|first| self.last_lines[first..].join(" "));
-        let own = own.as_deref().and_then(|text| text.strip_prefix("error: ")).map(str::to_owned);
-        match (self.how, own) {
-            (_, Some(own)) => own,
-            (How::Status { signal: Some("SIGKILL"), .. }, _) => {
-                "was killed (SIGKILL), by somebody or by the system for want of memory".to_owned()
-            }
-            (How::Status { signal: Some(signal), .. }, _) => format!("was ended by {signal}"),
-            (How::Status { code: Some(code), .. }, _) => {
-                let last = self.last_lines.iter().rev().find(|line| !line.trim().is_empty());
-                let last = last.map(|line| format!(" after `{}`", line.trim())).unwrap_or_default();
-                format!("ended with status {code} and without a record{last}")
-            }
-            (How::Status { .. } | How::TimedOut, _) => "ended without a record".to_owned(),
-        }
-    }
-}
-
-#[cfg(unix)]
-fn how(status: ExitStatus) -> How {
-    use std::os::unix::process::ExitStatusExt;
-
-    use nix::sys::signal::Signal;
-
-    let name = |number| Signal::try_from(number).map_or("a signal", Signal::as_str);
-    How::Status { code: status.code(), signal: status.signal().map(name) }
-}
-
-#[cfg(not(unix))]
-fn how(status: ExitStatus) -> How {
-    How::Status { code: status.code(), signal: None }
-}
-
 #[cfg(test)]
 mod tests {
     use results::kernels::Suite;
@@ -375,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_killed_run_names_the_signal_and_a_slow_one_its_time() {
-        let killed = finished(How::Status { code: None, signal: Some("SIGKILL") }, &["keras-mnist-mlp (1 of 1)"]);
+        let killed = finished(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
         let reason = killed.reason.unwrap();
         assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
         assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));

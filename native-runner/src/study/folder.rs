@@ -283,8 +283,9 @@ fn short(value: &Value) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::child::{Ended, How};
     use crate::study::definition::Definition;
-    use crate::study::finished::{Attempt, Ended, Ending, How};
+    use crate::study::finished::{Attempt, Ending};
     use crate::study::matrix::Machine;
 
     fn plan(seeds: &str) -> Plan {

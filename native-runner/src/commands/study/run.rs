@@ -12,6 +12,7 @@ use results::kernels::KernelSummary;
 use results::{InputMode, RunRecord, Summary};
 use serde::Serialize;
 
+use crate::child::Child;
 use crate::commands::study::{StudyArgs, answer, arguments_of, asked, resume, table};
 use crate::commands::upload::Submission;
 use crate::data_folder::{Availability, DataFolder, fetching};
@@ -22,10 +23,10 @@ use crate::logs;
 use crate::machine::provenance;
 use crate::progress::{Left, StudyProgress};
 use crate::screen::Screen;
-use crate::study::axis::Axis;
+use crate::study::axis::AXES;
 use crate::study::cell::{Cell, Length, RunSettings, Settings};
 use crate::study::estimate::Estimator;
-use crate::study::finished::{Attempt, Child, Ending, Finished, Uploaded};
+use crate::study::finished::{Attempt, Ending, Finished, Uploaded};
 use crate::study::folder::{Folder, Plan};
 
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
@@ -176,7 +177,7 @@ impl Session<'_> {
         let started_unix_seconds = provenance().started_unix_seconds;
         let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
         let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
-        let ended = Child::start(&words)
+        let ended = Child::start_cell(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
         let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts };
@@ -213,10 +214,11 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
 
 pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
     let spinner = spinner();
-    let mut of_openings: BTreeMap<[String; 7], Option<String>> = BTreeMap::new();
+    let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
     let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
     let obstacle = |cell: &&Cell| {
-        let opening = Axis::OF_OPENING.map(|axis| axis.text(&cell.settings));
+        let axes = AXES.iter().filter(|axis| axis.is_of_opening);
+        let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
         let found = of_openings.entry(opening).or_insert_with(|| of_opening(arguments, plan, cell, &spinner));
         found.clone().or_else(|| {
             let name = cell.settings.run()?.network().ok()?.data_set;
@@ -246,13 +248,13 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
 /// Opens the back end as the cell's run does, in a child process: a driver's crash ends only the child, and no device
 /// stays open during measurements.
 fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
-    let asked = Axis::OF_OPENING.into_iter().filter(|axis| axis.is_asked_for(&cell.settings));
+    let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
     let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
     spinner.set_message(format!("opening {name}"));
     let mut words = arguments_of(arguments, plan, cell);
     words.push("--opens-only".to_owned());
     let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-    let ended = Child::start(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
+    let ended = Child::start_cell(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
     let reason = match ended {
         // A cell that takes too long says so itself.
         Ok(ended) => ended?.failure()?,
@@ -305,7 +307,7 @@ pub(crate) fn calibrate(
         let words = arguments_of(arguments, plan, &cell);
         let started_unix_seconds = provenance().started_unix_seconds;
         let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-        let ended = Child::start(&words)
+        let ended = Child::start_cell(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: "cannot start a calibration".to_owned(), source })?;
         let Some(ended) = ended else { break };

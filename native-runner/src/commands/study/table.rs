@@ -9,7 +9,7 @@ use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::screen::{Column, Screen, Table};
-use crate::study::axis::Axis;
+use crate::study::axis::{AXES, Axis, varying};
 use crate::study::cell::{Cell, Settings};
 use crate::study::finished::{Ending, Finished};
 use crate::study::folder::Plan;
@@ -64,12 +64,12 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
 
 /// Names each cell by the settings in which they differ.
 pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
-    let mut axes = Axis::varying(settings.iter().copied());
+    let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
-        axes.extend(Axis::ALL.into_iter().find(|axis| axis.is_asked_for(first)));
+        axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
     // What has no devices to choose among has no adapter to name.
-    let says = |axis: &&Axis, of: &Settings| **axis != Axis::Adapter || axis.is_asked_for(of);
+    let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
     let title = |of: &&Settings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
         if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
@@ -80,8 +80,9 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
 /// Lists the settings that all have in common.
 pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
-    let varying = Axis::varying(settings.iter().copied());
-    let same = Axis::ALL.into_iter().filter(|axis| !varying.contains(axis) && *axis != Axis::Seed);
+    let varying = varying(settings.iter().copied());
+    let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
+    let same = AXES.iter().filter(is_same);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
         Settings::Run(_) => format!("scaled to {scale} of the full length, so none of it is standard"),
