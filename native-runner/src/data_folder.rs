@@ -266,16 +266,6 @@ impl Progress for Lines {
 mod tests {
     use super::*;
 
-    #[test]
-    fn failure_names_the_command_that_fetches_into_its_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("my data");
-        let mut data = data(&place, None);
-        let error = pollster::block_on(data.load(engine::data_set("mnist").unwrap())).unwrap_err();
-        let text = data.advised(engine::EngineError::from(error)).to_string();
-        assert!(text.ends_with(&format!("  native-runner fetch-data mnist --data '{}'", place.display())), "{text}");
-    }
-
     fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
         DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })
     }

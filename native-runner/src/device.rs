@@ -12,6 +12,7 @@ use results::Adapter;
 
 use crate::cli::PlaceArgs;
 use crate::data_folder::cache;
+use crate::json_output::replace_file;
 #[cfg(feature = "burn-remote")]
 use crate::meter::MonotonicClock;
 use crate::program;
@@ -116,14 +117,10 @@ impl Keeper for KeptFile {
         tracing::debug!(key, text, "tuning kept in {}", self.path.display());
         let mut all = self.all();
         all.insert(key.to_owned(), text.to_owned());
-        let partial = self.path.with_extension(format!("partial-{}", std::process::id()));
         let json = serde_json::to_vec_pretty(&all).expect("texts are always JSON");
-        // Under another name until it is whole; several programs may do this at the same time, and the last one wins.
-        let written = self.path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(&partial, json));
-        if written.and_then(|()| fs::rename(&partial, &self.path)).is_err() {
-            // What cannot be removed either is in nobody's way.
-            let _ = fs::remove_file(&partial);
-        }
+        // Several programs may do this at the same time, and the last one wins.
+        let written = self.path.parent().map_or(Ok(()), fs::create_dir_all);
+        let _ = written.and_then(|()| replace_file(&self.path, &json));
     }
 }
 

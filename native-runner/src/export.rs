@@ -1,10 +1,6 @@
-//! What a command found, in whatever form it is wanted: for people or for programs.
-//!
-//! A format is a file here and a line in [`FORMATS`]; a command makes a [`Report`] and takes `--format` by [`parser`].
+//! Reports of a command, for people or for programs: a command makes a [`Report`] and takes a [`Format`].
 
-use std::fmt::Debug;
-
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::ValueEnum;
 use console::Style;
 use results::csv::cell;
 use serde::ser::{Serialize, SerializeMap, Serializer};
@@ -14,19 +10,24 @@ use crate::failure::Failure;
 use crate::screen::{Screen, Table};
 
 /// Output format of a report.
-pub(crate) trait Format: Debug + Sync {
-    fn name(&self) -> &'static str;
-
-    /// Returns the report without a final line end.
-    fn text(&self, report: &Report, screen: Screen) -> Result<String, Failure>;
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Table,
+    Markdown,
+    Csv,
+    JsonLines,
 }
 
-/// Formats by name, the default first.
-pub(crate) const FORMATS: [&dyn Format; 4] = [&Terminal, &Markdown, &Csv, &JsonLines];
-
-pub(crate) fn parser() -> impl TypedValueParser<Value = &'static dyn Format> {
-    let names = PossibleValuesParser::new(FORMATS.map(Format::name));
-    names.map(|name| *FORMATS.iter().find(|format| format.name() == name).expect("only these names are taken"))
+impl Format {
+    /// Returns the report without a final line end.
+    pub(crate) fn text(self, report: &Report, screen: Screen) -> Result<String, Failure> {
+        match self {
+            Self::Table => Ok(terminal_text(report, screen)),
+            Self::Markdown => Ok(markdown_text(report)),
+            Self::Csv => Ok(csv_text(report)),
+            Self::JsonLines => json_lines_text(report),
+        }
+    }
 }
 
 pub(crate) struct Report {
@@ -67,19 +68,10 @@ pub(crate) struct Sheet {
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-#[derive(Debug)]
-pub(crate) struct Csv;
-
-impl Format for Csv {
-    fn name(&self) -> &'static str {
-        "csv"
-    }
-
-    fn text(&self, report: &Report, _screen: Screen) -> Result<String, Failure> {
-        let names = report.sheet.columns.iter().map(|name| cell(name).into_owned()).collect::<Vec<_>>().join(",");
-        let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<_>>().join(",");
-        Ok([names].into_iter().chain(report.sheet.rows.iter().map(row)).collect::<Vec<_>>().join("\n"))
-    }
+fn csv_text(report: &Report) -> String {
+    let names = report.sheet.columns.iter().map(|name| cell(name).into_owned()).collect::<Vec<_>>().join(",");
+    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<_>>().join(",");
+    [names].into_iter().chain(report.sheet.rows.iter().map(row)).collect::<Vec<_>>().join("\n")
 }
 
 fn value(value: &Value) -> String {
@@ -92,19 +84,10 @@ fn value(value: &Value) -> String {
     }
 }
 
-#[derive(Debug)]
-struct JsonLines;
-
-impl Format for JsonLines {
-    fn name(&self) -> &'static str {
-        "json-lines"
-    }
-
-    fn text(&self, report: &Report, _screen: Screen) -> Result<String, Failure> {
-        let line = |values| serde_json::to_string(&Row { columns: &report.sheet.columns, values });
-        let lines: Result<Vec<String>, _> = report.sheet.rows.iter().map(line).collect();
-        Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
-    }
+fn json_lines_text(report: &Report) -> Result<String, Failure> {
+    let line = |values| serde_json::to_string(&Row { columns: &report.sheet.columns, values });
+    let lines: Result<Vec<String>, _> = report.sheet.rows.iter().map(line).collect();
+    Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
 }
 
 /// Values in the order of the columns, which a map would not keep.
@@ -124,19 +107,10 @@ impl Serialize for Row<'_> {
 }
 
 /// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
-#[derive(Debug)]
-pub(crate) struct Markdown;
-
-impl Format for Markdown {
-    fn name(&self) -> &'static str {
-        "markdown"
-    }
-
-    fn text(&self, report: &Report, _screen: Screen) -> Result<String, Failure> {
-        let mut parts = vec![format!("### {}", note_in_markdown(&report.headline))];
-        parts.extend(report.sections.iter().map(section_in_markdown));
-        Ok(parts.join("\n\n"))
-    }
+fn markdown_text(report: &Report) -> String {
+    let mut parts = vec![format!("### {}", note_in_markdown(&report.headline))];
+    parts.extend(report.sections.iter().map(section_in_markdown));
+    parts.join("\n\n")
 }
 
 fn section_in_markdown(section: &Section) -> String {
@@ -196,20 +170,10 @@ fn escaped(text: &str) -> String {
     escaped
 }
 
-#[derive(Debug)]
-struct Terminal;
-
-impl Format for Terminal {
-    fn name(&self) -> &'static str {
-        "table"
-    }
-
-    fn text(&self, report: &Report, screen: Screen) -> Result<String, Failure> {
-        let mut parts: Vec<String> =
-            report.sections.iter().map(|section| section_on_terminal(section, screen)).collect();
-        parts.push(note_on_terminal(&report.headline, screen));
-        Ok(parts.join("\n\n"))
-    }
+fn terminal_text(report: &Report, screen: Screen) -> String {
+    let mut parts: Vec<String> = report.sections.iter().map(|section| section_on_terminal(section, screen)).collect();
+    parts.push(note_on_terminal(&report.headline, screen));
+    parts.join("\n\n")
 }
 
 fn section_on_terminal(section: &Section, screen: Screen) -> String {
@@ -279,7 +243,7 @@ mod tests {
     }
 
     fn text(name: &str) -> String {
-        let format = FORMATS.iter().find(|format| format.name() == name).unwrap();
+        let format = Format::from_str(name, false).unwrap();
         console::strip_ansi_codes(&format.text(&report(), Screen::Output).unwrap()).into_owned()
     }
 

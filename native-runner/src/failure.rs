@@ -195,18 +195,6 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_comes_with_the_one_that_was_meant() {
-        let unknown = |name: &str| EngineError::UnknownBackend { name: name.to_owned(), known: Vec::new() };
-        let failure = Failure::from(unknown("cuda"));
-        assert_eq!(failure.exit_code(), 2);
-        let text = failure.to_string();
-        assert!(text.contains("Did you mean `burn-cuda`?"), "{text}");
-        let is_built = BACKENDS.iter().any(|backend| backend.name == "burn-cuda");
-        assert_eq!(text.contains("`--features burn-cuda`"), !is_built, "{text}");
-        assert!(!Failure::from(unknown("abacus")).to_string().contains("mean"));
-    }
-
-    #[test]
     fn a_refused_upload_says_what_became_of_the_record() {
         let error = LeaderboardError::TimedOut { leaderboard: "http://a".to_owned(), seconds: 2.0 };
         let failure = Failure::Upload { error, advice: Some("The record is kept.".to_owned()) };

@@ -101,20 +101,21 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
     }
 }
 
+pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    replace_file(path, content).map_err(|source| cannot_write(path, source))
+}
+
 /// Replaces a file atomically, once its content is on the disk. A link stays a link, and a pipe or a device is
 /// written to.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let write = || -> io::Result<()> {
-        let Some(file) = regular(path)? else {
-            return OpenOptions::new().write(true).open(path)?.write_all(content);
-        };
-        let mut partial = temporary_beside(&file)?;
-        partial.as_file_mut().write_all(content)?;
-        partial.as_file().sync_all()?;
-        partial.persist(file)?;
-        Ok(())
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let Some(file) = regular(path)? else {
+        return OpenOptions::new().write(true).open(path)?.write_all(content);
     };
-    write().map_err(|source| cannot_write(path, source))
+    let mut partial = temporary_beside(&file)?;
+    partial.as_file_mut().write_all(content)?;
+    partial.as_file().sync_all()?;
+    partial.persist(file)?;
+    Ok(())
 }
 
 pub(crate) fn holds_something(path: &Path) -> bool {

@@ -23,6 +23,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::data_folder::cache;
+use crate::json_output::replace_file;
 
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
@@ -409,9 +410,8 @@ fn write_programs(folder: &Path) -> io::Result<()> {
         if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
             continue;
         }
-        let partial = folder.join(format!("{name}.partial-{}", std::process::id()));
-        fs::write(&partial, text)?;
-        fs::rename(&partial, &path)?;
+        // Several processes may do this at once.
+        replace_file(&path, text.as_bytes())?;
     }
     Ok(())
 }
@@ -469,13 +469,6 @@ mod tests {
     fn a_command_that_cannot_be_started_is_named() {
         let error = refused("pytorch=/nowhere/python", 1.0);
         assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_last_words_of_a_program_that_ends_are_shown() {
-        let error = refused("pytorch=sh -c 'echo no module named torch >&2; exit 3'", 10.0);
-        assert!(error.contains("no module named torch") && error.contains('3'), "{error}");
     }
 
     #[cfg(unix)]

@@ -3,8 +3,7 @@
 use std::time::{Duration, Instant};
 
 use console::{Style, Term};
-use engine::measure;
-use engine::{Event, Observer};
+use engine::{Event, Observer, measure};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
 use results::{Evaluation, Outcome, Summary, Warning, WorkloadRecord};

@@ -482,11 +482,4 @@ mod tests {
         assert_eq!(failure.exit_code(), 4);
         assert!(failure.to_string().ends_with("; airbench94 was not trained: no such kernel"), "{failure}");
     }
-
-    #[test]
-    fn a_diverged_run_names_its_step() {
-        let failure = wrong_results(&record(Outcome::Diverged { step: 7 })).unwrap();
-        assert_eq!(failure.exit_code(), 3);
-        assert!(failure.to_string().contains("at step 7"), "{failure}");
-    }
 }

@@ -7,7 +7,7 @@ use results::{InputMode, Outcome, RunRecord, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::selection::{find_suite, workloads};
+use crate::commands::contenders::{find_suite, workloads};
 use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
 use crate::device::describe;

@@ -3,12 +3,11 @@
 use std::rc::Rc;
 
 use engine::backends::{Devices, REFERENCE};
-use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS};
+use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS, SUITES, SuiteDefinition, Workload};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-use crate::cli::ALL;
-use crate::cli::PlaceArgs;
+use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
 use crate::device;
 use crate::failure::Failure;
 use crate::meter::MonotonicClock;
@@ -157,6 +156,21 @@ pub(crate) fn devices(name: &str) -> Devices {
 
 pub(crate) fn on_adapter(backend: &dyn Backend) -> bool {
     devices(backend.name()) == Devices::Adapters
+}
+
+pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
+    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+/// Returns the named workloads and those of files; the suite's without any.
+pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+    let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
+    if asked.is_empty() && files.first().is_none() {
+        find_workloads(suite.workloads.iter().copied())
+    } else {
+        files.and_named(asked.iter().map(|name| name.trim()))
+    }
 }
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use record_table::{Column, ParquetError, ParquetFile, Run, csv, record_columns};
 use results::{Outcome, RunRecord, WorkloadRecord, metric};
 
 use crate::commands::report::input;
-use crate::export::{FORMATS, Mark, Note, Report, Section, Sheet};
+use crate::export::{Format, Mark, Note, Report, Section, Sheet};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen::{self, Screen, Table};
+use crate::screen;
+use crate::screen::{Screen, Table};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -275,8 +276,7 @@ fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
         }],
         sheet: Sheet { columns: Vec::new(), rows: Vec::new() },
     };
-    let markdown = FORMATS.iter().find(|format| format.name() == "markdown").expect("it is one of the formats");
-    markdown.text(&report, Screen::Output).map(|text| text + "\n")
+    Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")
 }
 
 fn shown(id: &str, workload: &WorkloadRecord) -> String {

@@ -8,7 +8,6 @@ pub(crate) mod contenders;
 #[cfg(feature = "wgsl")]
 pub(crate) mod doctor;
 pub(crate) mod export_records;
-pub(crate) mod framework;
 pub(crate) mod installation;
 #[cfg(feature = "wgsl")]
 pub(crate) mod kernels;
@@ -17,7 +16,6 @@ pub(crate) mod list;
 pub(crate) mod profile;
 pub(crate) mod report;
 pub(crate) mod scaling;
-pub(crate) mod selection;
 #[cfg(feature = "burn-remote")]
 pub(crate) mod serve_device;
 pub(crate) mod steps;

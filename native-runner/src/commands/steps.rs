@@ -12,9 +12,9 @@ use serde::Serialize;
 use sysinfo::System;
 
 use crate::cli::{ALL, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision, short_text};
+use crate::commands::compare_table::burn_lines;
 use crate::commands::contenders;
 use crate::commands::contenders::Unavailable;
-use crate::commands::framework::burn_lines;
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;

@@ -273,14 +273,6 @@ mod tests {
     }
 
     #[test]
-    fn a_back_end_that_is_not_there_says_which_are() {
-        assert!(wanted(&[]).unwrap().iter().all(|backend| backend.name != REFERENCE));
-        assert_eq!(wanted(&[" reference".to_owned()]).unwrap()[0].name, REFERENCE);
-        let error = wanted(&["abacus".to_owned()]).unwrap_err().to_string();
-        assert!(error.contains("abacus") && error.contains("reference"), "{error}");
-    }
-
-    #[test]
     fn where_images_are_missing_or_damaged_the_network_of_stories_is_computed() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };

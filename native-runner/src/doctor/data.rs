@@ -123,18 +123,6 @@ mod tests {
     }
 
     #[test]
-    fn a_run_lacks_data_only_where_a_folder_was_chosen_that_has_none() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut arguments = DoctorArgs::of_a_test();
-        assert_eq!(command_for_what_a_run_lacks(&arguments), None);
-        arguments.data.folder = Some(folder.path().to_owned());
-        let command = command_for_what_a_run_lacks(&arguments).unwrap();
-        assert!(command.starts_with("native-runner fetch-data mnist --data "), "{command}");
-        fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
-        assert_eq!(command_for_what_a_run_lacks(&arguments), None);
-    }
-
-    #[test]
     fn a_cache_is_tried_without_leaving_anything_behind() {
         let folder = tempfile::tempdir().unwrap();
         let deep = folder.path().join("not/there/yet");

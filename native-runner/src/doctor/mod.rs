@@ -450,17 +450,4 @@ mod tests {
         assert_eq!(decided(&broken[..1], Some(1)), (false, None));
         assert_eq!(decided(&[], None), (false, None));
     }
-
-    #[test]
-    fn a_run_that_would_stop_at_its_data_does_not_work() {
-        let trials = [trial("wgsl", Some(0), false, Outcome::Right)];
-        let verdict = decide(&trials, Some(0), Some("native-runner fetch-data mnist".to_owned()));
-        assert_eq!((verdict.trains, verdict.command.as_deref()), (false, Some("native-runner fetch-data mnist")));
-    }
-
-    #[test]
-    fn what_was_not_tried_is_not_said_to_work() {
-        let verdict = decide(&[trial("wgsl", Some(0), false, Outcome::Untried)], Some(0), None);
-        assert!(verdict.trains && !verdict.tried && verdict.sentence.contains("should work"), "{verdict:?}");
-    }
 }

@@ -474,8 +474,8 @@ pub(crate) mod tests {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests_with_card {
-    use super::tests::package;
     use super::*;
+    use crate::meter::sensors::tests::package;
 
     fn card(root: &Path, number: u32, place: &str) -> PathBuf {
         let device = root.join("sys/devices").join(place);

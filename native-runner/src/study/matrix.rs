@@ -225,9 +225,9 @@ mod tests {
 
     use proptest::collection::btree_set;
     use proptest::prelude::*;
-    use results::Layout;
 
     use super::*;
+    use crate::study::axis::AXES;
     use crate::study::definition::Definition;
 
     const MACHINE: Machine = Machine { cores: 6, has_remote: false };
@@ -256,16 +256,6 @@ mod tests {
         let cells = expand(&text, 1.0).unwrap();
         let threads: Vec<Option<u16>> = cells.iter().map(|cell| run(cell).threads).collect();
         assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"reference\"]\nthreads = [2]\n"), 1.0).unwrap_err();
-        assert!(error.contains("[[matrix]] 1") && error.contains("burn-flex"), "{error}");
-    }
-
-    #[test]
-    fn an_adapter_means_nothing_to_the_processor() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]\n");
-        let cells = expand(&text, 1.0).unwrap();
-        let adapters: Vec<&str> = cells.iter().map(|cell| run(cell).adapter.as_str()).collect();
-        assert_eq!(adapters, ["discrete", "cpu", "any"]);
     }
 
     #[test]
@@ -288,8 +278,6 @@ mod tests {
         let mine: Vec<&RunSettings> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
         assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
         assert_eq!(cells.iter().filter(|cell| run(cell).backend != "mine").count(), BACKENDS.len() - 1 - has_remote());
-        let error = expand(&format!("{CAFFE}backends = [\"mine\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("[[matrix]] 1") && error.contains("no back end `mine`"), "{error}");
     }
 
     fn has_remote() -> usize {
@@ -297,41 +285,48 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_larger_than_the_training_set_is_refused_before_anything_runs() {
-        let error = expand(&format!("{CAFFE}batch_sizes = [60001]\n"), 1.0).unwrap_err();
-        assert!(error.contains("caffe-mnist") && error.contains("from 1 to 60000"), "{error}");
+    fn setting_of_some_back_ends_varies_only_their_cells() {
+        let mine = "[programs]\nmine = \"python3 mine.py\"\n";
+        let cases = [
+            (
+                "",
+                "[\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]",
+                "adapter",
+                "discrete, cpu, any adapter",
+            ),
+            ("", "[\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]", "devices", "1 device, 2 devices, own devices"),
+            (
+                "",
+                "[\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]",
+                "input",
+                "input resident, input stream, input own",
+            ),
+            (mine, "[\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]", "layout", "nhwc, nchw, own layout"),
+        ];
+        for (programs, lines, name, expected) in cases {
+            let axis = AXES.iter().find(|axis| axis.name == name).unwrap();
+            let cells = expand(&format!("{programs}{CAFFE}backends = {lines}\n"), 1.0).unwrap();
+            let texts: Vec<String> = cells.iter().map(|cell| axis.text(&cell.settings)).collect();
+            assert_eq!(texts.join(", "), expected);
+        }
     }
 
     #[test]
-    fn devices_are_those_of_our_kernels_and_share_no_batch_that_is_smaller_than_they_are_many() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]\n");
-        let devices: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).devices).collect();
-        assert_eq!(devices, [Some(1), Some(2), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ndevices = [2]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`devices` is for the back end wgsl"), "{error}");
-        let error = expand(&format!("{CAFFE}devices = [2]\nbatch_sizes = [1]\n"), 1.0).unwrap_err();
-        assert!(error.contains("a batch of 1 cannot be shared by 2 devices"), "{error}");
-    }
-
-    #[test]
-    fn ways_of_input_are_those_of_our_kernels_on_one_device() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]\n");
-        let inputs: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).input).collect();
-        assert_eq!(inputs, [Some(InputMode::Resident), Some(InputMode::Stream), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ninputs = [\"stream\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`inputs` is for the back end wgsl"), "{error}");
-        let error = expand(&format!("{CAFFE}devices = [2]\ninputs = [\"prefetch\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("batches are streamed to one device, and 2 were asked for"), "{error}");
-    }
-
-    #[test]
-    fn layouts_are_those_of_external_programs() {
-        let programs = "[programs]\nmine = \"python3 mine.py\"\n";
-        let text = format!("{programs}{CAFFE}backends = [\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]\n");
-        let layouts: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).layout).collect();
-        assert_eq!(layouts, [Some(Layout::Nhwc), Some(Layout::Nchw), None]);
-        let error = expand(&format!("{CAFFE}layouts = [\"nchw\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`layouts` is for external programs"), "{error}");
+    fn impossible_matrix_is_refused_with_the_reason() {
+        for (lines, reason) in [
+            ("backends = [\"burn-flex\"]\ndevices = [2]", "`devices` is for the back end wgsl"),
+            ("devices = [2]\nbatch_sizes = [1]", "a batch of 1 cannot be shared by 2 devices"),
+            ("backends = [\"burn-flex\"]\ninputs = [\"stream\"]", "`inputs` is for the back end wgsl"),
+            ("devices = [2]\ninputs = [\"prefetch\"]", "batches are streamed to one device, and 2 were asked for"),
+            ("layouts = [\"nchw\"]", "`layouts` is for external programs"),
+            ("backends = [\"reference\"]\nthreads = [2]", "`threads` is for the back end burn-flex"),
+            ("backends = [\"mine\"]", "there is no back end `mine`"),
+            ("batch_sizes = [60001]", "caffe-mnist: "),
+            ("batch_sizes = [60001]", "from 1 to 60000"),
+        ] {
+            let error = expand(&format!("{CAFFE}{lines}\n"), 1.0).unwrap_err();
+            assert!(error.starts_with("[[matrix]] 1: ") && error.contains(reason), "{lines}: {error}");
+        }
     }
 
     #[test]
@@ -367,20 +362,6 @@ mod tests {
         assert!(error.contains("[programs]") && error.contains("measures kernels"), "{error}");
         let error = expand("[[kernels]]\nsuites = []\n", 1.0).unwrap_err();
         assert!(error.contains("has no cells") && error.contains("at least one suite"), "{error}");
-    }
-
-    #[test]
-    fn the_order_holds_every_cell_once_and_follows_from_the_seed() {
-        let text = format!("{CAFFE}seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n");
-        let ordered = |seed| -> Vec<u32> {
-            let cells = in_random_order(expand(&text, 1.0).unwrap(), seed);
-            cells.iter().map(|cell| run(cell).seed).collect()
-        };
-        let mut sorted = ordered(1);
-        assert_eq!(sorted, ordered(1));
-        assert_ne!(sorted, ordered(2));
-        sorted.sort_unstable();
-        assert_eq!(sorted, (1..=10).collect::<Vec<_>>());
     }
 
     proptest! {

@@ -8,6 +8,5 @@ pub(crate) mod estimate;
 pub(crate) mod finished;
 pub(crate) mod folder;
 pub(crate) mod matrix;
-pub(crate) mod registry;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -43,21 +43,6 @@ fn every_file_of_the_documentation_describes_a_network() {
 }
 
 #[test]
-fn a_name_is_kept_once_however_often_its_file_is_read() {
-    let read = || load(&documented("workloads/mnist-mlp.toml")).unwrap();
-    let (one, other) = (read(), read());
-    assert!(std::ptr::eq(one.name, other.name) && std::ptr::eq(one.description, other.description));
-}
-
-#[test]
-fn the_schema_of_the_documentation_is_that_of_the_code() {
-    let written: Value =
-        serde_json::from_str(&fs::read_to_string(documented("workload.schema.json")).unwrap()).unwrap();
-    let advice = "`native-runner workloads --schema > docs/workload.schema.json` writes it anew";
-    assert!(written == schema().to_value(), "the schema has changed; {advice}");
-}
-
-#[test]
 fn the_schema_asks_for_what_the_reader_asks_for() {
     let schema = schema().to_value();
     let mut required: Vec<&str> =

@@ -507,6 +507,7 @@ fn what_is_asked_of_networks_is_refused_and_nothing_is_uploaded() {
         ("workloads = [\"caffe-mnist\"]", ["line 3, column 1", "unknown field `workloads`"]),
         ("precisions = [\"f16\"]", ["line 3, column 1", "unknown field `precisions`"]),
         ("suites = [\"gru\"]", ["line 3, column 11", "unknown variant `gru`"]),
+        ("budget_seconds = 0", ["line 3, column 18", "above 0"]),
         ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", ["[[matrix]] and [[kernels]]", "two studies"]),
     ] {
         write_kernels(&study, line);

@@ -15,8 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::compare_records::findings::{Group, Sides};
-use crate::export;
-use crate::export::{FORMATS, Format, Mark, Note, Sheet};
+use crate::export::{Format, Mark, Note, Sheet};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
@@ -198,8 +197,8 @@ pub(crate) struct CompareRecordsArgs {
     #[arg(long, help_heading = "What fails")]
     pub(crate) allow_mismatch: bool,
     /// Form of the output
-    #[arg(long, value_name = "FORMAT", default_value = FORMATS[0].name(), help_heading = "Output", value_parser = export::parser())]
-    pub(crate) format: &'static dyn Format,
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    pub(crate) format: Format,
     /// Write the comparison as JSON; `-` is standard output, and all else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<JsonTarget>,

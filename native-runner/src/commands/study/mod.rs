@@ -22,11 +22,10 @@ use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
 use crate::study::axis::Filter;
 use crate::study::cell::Cell;
-use crate::study::definition::{Definition, load, schema};
+use crate::study::definition::{Definition, STUDIES, load, schema};
 use crate::study::finished::Finished;
 use crate::study::folder::{Folder, Plan};
 use crate::study::matrix::Machine;
-use crate::study::registry::STUDIES;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
