@@ -8,9 +8,7 @@ use results::{
 
 use crate::failure::Failure;
 use crate::figures::{figure, mebibytes};
-use crate::screen::{Column, Screen, Table};
-
-const NONE: &str = "–";
+use crate::screen::{Column, NONE, Screen, Table};
 
 /// Shows all metrics of the record, its warnings and a verdict.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {

@@ -127,7 +127,16 @@ pub(crate) struct Column {
     pub(crate) cells: Vec<String>,
 }
 
+/// Stands for an absent value.
+pub(crate) const NONE: &str = "–";
+
 impl Column {
+    /// Absent cells are shown as [`NONE`].
+    pub(crate) fn new(name: &str, cells: impl IntoIterator<Item = Option<String>>) -> Self {
+        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
+        Self { name: name.to_owned(), cells }
+    }
+
     fn width(&self) -> usize {
         let cells = self.cells.iter().map(String::as_str);
         cells.chain(self.name.lines()).map(measure_text_width).max().unwrap_or(0)

@@ -7,9 +7,7 @@ use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use crate::failure::Failure;
-use crate::screen::{Column, Screen, Table};
-
-pub(crate) const NONE: &str = "–";
+use crate::screen::{Column, NONE, Screen, Table};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
@@ -85,8 +83,7 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
 
 fn table(rows: &[Row]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        let cell = |row: &Row| row.figures.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned());
-        Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
+        Column::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
     };
     let columns = vec![
         timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Column, Screen, Table};
+use crate::screen::{Column, NONE, Screen, Table};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -371,8 +371,6 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
     }
 }
 
-const NONE: &str = "–";
-
 pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<8}"));
@@ -446,10 +444,8 @@ fn about(network: &Network) -> String {
 }
 
 fn table_of_measured(all: &[Held]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Held) -> String| Column {
-        name: name.to_owned(),
-        cells: all.iter().map(cell).collect(),
-    };
+    let column =
+        |name: &str, cell: &dyn Fn(&Held) -> String| Column::new(name, all.iter().map(|held| Some(cell(held))));
     Table {
         titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
         columns: vec![

@@ -226,10 +226,8 @@ fn table(report: &StepsReport) -> Table {
             }
         }
     }
-    let column = |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column {
-        name: name.to_owned(),
-        cells: rows.iter().map(cell).collect(),
-    };
+    let column =
+        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column::new(name, rows.iter().map(|row| Some(cell(row))));
     let mut columns = vec![
         column("back end", &|row| row.entry.backend.to_owned()),
         column("batch", &|row| row.size.batch_size.to_string()),

@@ -2,8 +2,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use engine::{
-    Augmentation, Batching, Initializer, InputRecipe, Layer, Node, Normalization, Padding, PoolKind, SampleOrder,
-    Source, TestView, WORKLOADS, Weights, Workload,
+    Augmentation, Batching, InputRecipe, Layer, Node, Normalization, SampleOrder, Source, TestView, WORKLOADS, Workload,
 };
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -433,13 +432,9 @@ fn layers(workload: &Workload) -> Vec<Value> {
             layers.push(json!({ "from": label(node.inputs[0]) }));
         }
         let (name, mut options) = named(node);
-        if let Some(&other) = node.inputs.get(1) {
-            options["with"] = json!(label(other));
-        }
-        if let Some(owner) = node.shares {
-            options["shares"] = json!(label(Source::Node(owner)));
-        }
-        layers.push(if options.is_null() { json!(name) } else { json!({ name: options }) });
+        options.extend(node.inputs.get(1).map(|&other| ("with".to_owned(), json!(label(other)))));
+        options.extend(node.shares.map(|owner| ("shares".to_owned(), json!(label(Source::Node(owner))))));
+        layers.push(if options.is_empty() { json!(name) } else { json!({ name: options }) });
         if number + 1 < workload.model.nodes.len() {
             layers.push(json!({ "label": label(Source::Node(number)) }));
         }
@@ -447,82 +442,46 @@ fn layers(workload: &Workload) -> Vec<Value> {
     layers
 }
 
-fn named(node: &Node) -> (&'static str, Value) {
-    match node.layer.clone() {
-        Layer::Conv2d { filters, size, stride, padding, activation, weights } => {
-            let options =
-                json!({ "filters": filters, "kernel_size": size, "stride": stride, "activation": activation });
-            let padding = match padding {
-                Padding::Zeros(zeros) => json!({ "zeros": zeros }),
-                other => json!(other),
-            };
-            ("conv2d", with_weights(merged(options, json!({ "padding": padding })), weights))
+/// The name of a layer in a file, and its options under the names that they have there.
+fn named(node: &Node) -> (String, Map<String, Value>) {
+    let (mut name, mut options) = match without_nulls(json!(node.layer)) {
+        Value::String(name) => (name, Map::new()),
+        Value::Object(layer) => {
+            let (name, options) = layer.into_iter().next().unwrap();
+            (name, options.as_object().unwrap().clone())
         }
-        Layer::Dense { units, activation, weights } => {
-            ("dense", with_weights(json!({ "units": units, "activation": activation }), weights))
-        }
-        Layer::Pool { kind, side, stride, padding, rounding, activation } => {
-            let name = if kind == PoolKind::Max { "max_pool" } else { "average_pool" };
-            let options = json!({
-                "size": side, "stride": stride, "padding": padding, "rounding": rounding, "activation": activation,
-            });
-            (name, options)
-        }
-        Layer::Dropout { rate } => ("dropout", json!({ "rate": rate })),
-        Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
-            ("local_response_norm", json!({ "radius": radius, "bias": bias, "alpha": alpha, "beta": beta }))
-        }
-        Layer::Lstm { units, recurrent } => ("lstm", json!({ "units": units, "recurrent_initializer": recurrent })),
-        Layer::Gru { units, activation, recurrent } => {
-            ("gru", json!({ "units": units, "activation": activation, "recurrent_initializer": recurrent }))
-        }
-        Layer::SimpleRnn { units, activation, recurrent } => {
-            ("simple_rnn", json!({ "units": units, "activation": activation, "recurrent_initializer": recurrent }))
-        }
-        Layer::Embedding { units, first, count, zero_padding, initializer, .. } => {
-            let options = json!({
-                "units": units, "first": first, "count": count, "zero_padding": zero_padding, "initializer": initializer,
-            });
-            ("embedding", options)
-        }
-        Layer::SentenceSum { words } => ("sentence_sum", json!({ "words": words })),
-        Layer::WordScores { initializer, .. } => ("word_scores", json!({ "initializer": initializer })),
-        Layer::PixelProducts => ("pixel_products", json!({})),
-        Layer::Softmax { linear_until } => ("softmax", json!({ "linear_until": linear_until })),
-        Layer::Transpose => ("transpose", Value::Null),
-        Layer::Concatenate => ("concatenate", json!({})),
-        Layer::Add { activation } => ("add", json!({ "activation": activation })),
-        Layer::BatchNorm { epsilon, keep, trained_scale, bias, activation } => {
-            let options = json!({
-                "epsilon": epsilon, "momentum": keep, "trained_scale": trained_scale, "activation": activation,
-            });
-            ("batch_norm", merged(options, json!({ "bias_multipliers": without_nulls(json!(bias)) })))
-        }
-        Layer::LayerNorm { epsilon } => ("layer_norm", json!({ "epsilon": epsilon })),
-        Layer::PositionEmbedding { initializer } => ("position_embedding", json!({ "initializer": initializer })),
-        Layer::Attention { heads } => ("attention", json!({ "heads": heads })),
+        other => panic!("{other} is no layer"),
+    };
+    if let Some(kind) = options.remove("kind") {
+        name = format!("{}_pool", kind.as_str().unwrap());
     }
+    options.remove("vocabulary");
+    let side = if name == "conv2d" { "kernel_size" } else { "size" };
+    let mut renamed = vec![("side", side), ("recurrent", "recurrent_initializer"), ("keep", "momentum")];
+    renamed.extend((name == "batch_norm").then_some(("bias", "bias_multipliers")));
+    for (engine, file) in renamed {
+        let value = options.remove(engine);
+        options.extend(value.map(|value| (file.to_owned(), value)));
+    }
+    if let Some(Value::Object(mut weights)) = options.remove("weights") {
+        options.insert("bias".to_owned(), weights.contains_key("bias").into());
+        let initializers = ["kernel", "bias"].into_iter().filter_map(|tensor| weights.remove_entry(tensor));
+        options
+            .extend(initializers.map(|(tensor, value)| (format!("{tensor}_initializer"), value)).collect::<Vec<_>>());
+        options.extend(weights);
+    }
+    (name, options)
 }
 
-fn with_weights(options: Value, weights: Weights) -> Value {
-    let own = json!({
-        "kernel_initializer": weights.kernel,
-        "bias": weights.bias.is_some(),
-        "bias_initializer": weights.bias.unwrap_or(Initializer::Constant { value: 0.0 }),
-        "kernel_multipliers": without_nulls(json!(weights.kernel_multipliers)),
-        "bias_multipliers": without_nulls(json!(weights.bias_multipliers)),
-    });
-    merged(options, own)
-}
-
-fn merged(one: Value, other: Value) -> Value {
-    let fields = |value: Value| value.as_object().cloned().unwrap_or_default();
-    Value::Object(fields(one).into_iter().chain(fields(other)).collect())
-}
-
+/// TOML has no null.
 fn without_nulls(value: Value) -> Value {
-    let fields: Map<String, Value> = value.as_object().unwrap().clone();
-    Value::Object(fields.into_iter().filter(|(_, value)| !value.is_null()).collect())
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        other => other,
+    }
 }
 
 const TOML: &str =

@@ -14,9 +14,7 @@ use crate::failure::Failure;
 use crate::figures::figure;
 use crate::records;
 use crate::records::KeptRecord;
-use crate::screen::{Column, Table};
-
-const NONE: &str = "–";
+use crate::screen::{Column, NONE, Table};
 
 pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
@@ -156,9 +154,8 @@ fn is_single(lines: &[Line]) -> bool {
 }
 
 fn verdicts(lines: &[(&Line, &String)]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: lines.iter().map(|(line, _)| cell(line).unwrap_or_else(|| NONE.to_owned())).collect(),
+    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
+        Column::new(name, lines.iter().map(|(line, _)| cell(line)))
     };
     // The unit stands in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");

@@ -5,7 +5,7 @@ use std::path::Path;
 use console::Style;
 use serde::Serialize;
 
-use crate::commands::compare_table::{NONE, mebibytes};
+use crate::commands::compare_table::mebibytes;
 use crate::commands::study::run::{calibrate, obstacles};
 use crate::commands::study::table::{constants, titles};
 use crate::commands::study::{StudyArgs, answer, asked, run};
@@ -116,10 +116,7 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
 
 fn table(listed: &[Listed<'_>]) -> Table {
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
-    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: listed.iter().map(|listed| cell(listed).unwrap_or_else(|| NONE.to_owned())).collect(),
-    };
+    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column::new(name, listed.iter().map(cell));
     let estimate = |listed: &Listed<'_>| listed.estimate.clone();
     let titles =
         titles(&settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));

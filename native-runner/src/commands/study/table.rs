@@ -5,7 +5,7 @@ use results::comparison::Figures;
 use results::kernels::{KernelRecord, KernelSummary};
 use results::{RunRecord, WorkloadRecord, comparison};
 
-use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
+use crate::commands::compare_table::{accuracy, digits, mebibytes};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::screen::{Column, Screen, Table};
@@ -111,9 +111,8 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
 
 fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
-    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: figures.iter().map(|of| of.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned())).collect(),
+    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
+        Column::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
     };
     let mut columns = vec![
         column("accuracy\n%", &accuracy),
@@ -148,9 +147,7 @@ fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
     let cells: Vec<Option<String>> = rows.iter().map(of_row).collect();
-    let is_told = cells.iter().any(Option::is_some);
-    let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
-    is_told.then(|| Column { name: name.to_owned(), cells })
+    cells.iter().any(Option::is_some).then(|| Column::new(name, cells))
 }
 
 fn figures(row: &Row<'_>) -> Option<Figures> {
@@ -179,9 +176,8 @@ const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measu
 fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
         rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
-    let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: records.iter().map(|of| of.and_then(cell).unwrap_or_else(|| NONE.to_owned())).collect(),
+    let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| {
+        Column::new(name, records.iter().map(|record| record.and_then(cell)))
     };
     let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
     let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
