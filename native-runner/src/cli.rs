@@ -635,7 +635,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_device_is_named_by_its_host_and_perhaps_a_port() {
+    fn remote_device_is_a_host_with_an_optional_port() {
         let cases = [
             ("gpu", "gpu:4400"),
             ("gpu.example:80", "gpu.example:80"),

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_is_recalled_by_its_key_until_it_is_to_be_forgotten() {
+    fn kept_text_is_recalled_by_key_unless_ignored() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/tuning.json");
         let file = |forgets| KeptFile { path: path.clone(), forgets };

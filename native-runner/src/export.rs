@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_terminal_shows_tables_and_notes_and_ends_with_the_headline() {
+    fn terminal_shows_tables_notes_and_the_headline_last() {
         let expected = "\
 head against base  3 runs each
 
@@ -270,7 +270,7 @@ More
     }
 
     #[test]
-    fn markdown_begins_with_the_headline_folds_details_and_shows_every_letter_as_it_is() {
+    fn markdown_starts_with_the_headline_and_escapes_markup() {
         let expected = "\
 ### ❌ One of two is slower.
 
@@ -292,7 +292,7 @@ More
     }
 
     #[test]
-    fn programs_get_whole_numbers_and_what_is_absent_is_empty_or_null() {
+    fn programs_get_unrounded_numbers_and_empty_or_null_cells() {
         assert_eq!(text("csv"), "name,ratio,fails\n\"'=a, \"\"b\"\"\",0.25,true\nc,,false");
         let expected = "{\"name\":\"=a, \\\"b\\\"\",\"ratio\":0.25,\"fails\":true}\n{\"name\":\"c\",\"ratio\":null,\"fails\":false}";
         assert_eq!(text("json-lines"), expected);

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lost_device_and_a_full_one_end_with_status_4() {
+    fn lost_or_full_device_ends_with_status_4() {
         for error in [
             EngineError::DeviceLost { message: "gone".to_owned() },
             EngineError::OutOfMemory { message: "full".to_owned() },
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_adapter_is_sent_to_the_doctor_and_who_has_no_workload_is_not() {
+    fn only_device_problems_mention_the_doctor() {
         let no_adapter = EngineError::NoAdapter { asked: "any".to_owned(), found: Vec::new() };
         assert!(Failure::from(no_adapter).is_for_the_doctor());
         let unknown = EngineError::UnknownWorkload { name: "x".to_owned(), known: Vec::new() };

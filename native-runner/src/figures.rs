@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_or_takes_too_long_says_both_numbers() {
+    fn refusal_for_size_or_time_has_both_numbers() {
         let what = "the workload as a whole".to_owned();
         let text_of_size = text(&Any::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 });
         assert_eq!(
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_says_by_how_much_and_a_figure_has_no_refusal() {
+    fn wrong_result_has_its_difference_and_measured_one_no_refusal() {
         let wrong = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 0.001 };
         let text_of_wrong = text(&Any::Wrong(wrong));
         assert!(text_of_wrong.contains("5.00e-1") && text_of_wrong.contains("1e-3"), "{text_of_wrong}");

@@ -473,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_never_returns_is_given_up_when_the_server_is_lost_and_what_it_uses_is_left_alone() {
+    fn hanging_call_is_abandoned_when_the_server_is_lost() {
         let (caller, lost, dropped) = counting();
         let (_never, silence) = mpsc::channel::<()>();
         let (begun, begins) = mpsc::channel();
@@ -512,7 +512,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_servers_the_lost_one_is_named_whoever_noticed_it() {
+    fn lost_server_of_several_is_named() {
         let second = Lost::default();
         let losses = Losses(vec![("a:1".to_owned(), Lost::default()), ("b:2".to_owned(), second.clone())]);
         assert!(losses.error().is_none());
@@ -528,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_single_server_nobody_has_to_be_told_which_it_was() {
+    fn single_lost_server_needs_no_name() {
         let lost = Lost::default();
         let losses = Losses::one(&lost);
         losses.note(&EngineError::LinkLost);
@@ -564,7 +564,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_falls_silent_is_lost_after_the_timeout_and_each_answer_begins_it_anew() {
+    fn silent_server_is_lost_one_timeout_after_its_last_answer() {
         let (_silent, address) = answering(3);
         // Between two questions there is a pause as long as the timeout.
         let silent = time_until_lost(&address, || {});
@@ -572,7 +572,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_gone_is_lost_even_where_its_host_says_so() {
+    fn server_is_lost_when_its_host_refuses_connections() {
         let (listener, address) = answering(1);
         let gone = time_until_lost(&address, || drop(listener));
         assert!(gone >= TIMEOUT, "{gone:?}");

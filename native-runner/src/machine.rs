@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_runs_on_its_battery_when_one_of_them_is_being_emptied() {
+    fn machine_runs_on_battery_if_one_is_discharging() {
         let battery = |is_discharging| Battery { is_discharging, charge_percent: 50.0 };
         assert!(any_discharging(&[battery(false), battery(true)]));
         assert!(!any_discharging(&[battery(false), battery(false)]));

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_core_shows_as_about_a_hundred_percent_and_memory_in_use_shows() {
+    fn busy_core_is_about_100_percent_and_memory_is_counted() {
         let mut meter = without_sensors();
         meter.start();
         let held = vec![1_u8; 64 << 20];
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_process_takes_is_not_what_an_external_program_trains_with() {
+    fn external_program_is_not_charged_with_this_process() {
         let mut meter = MachineMeter { trains_itself: false, ..without_sensors() };
         meter.start();
         let found = meter.finish();
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn free_memory_is_known_of_this_machine_and_of_no_other() {
+    fn free_memory_is_known_only_of_this_machine() {
         let free = without_sensors().free_memory_bytes().expect("memory is offered on every tested platform");
         assert!(free > 64 << 20, "{free}");
         assert_eq!(MachineMeter { is_here: false, ..without_sensors() }.free_memory_bytes(), None);
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn of_many_a_bounded_number_is_kept_evenly_with_the_first_and_the_last() {
+    fn many_samples_are_thinned_evenly_between_first_and_last() {
         for count in [9, 15, 100, 1000, 12_345] {
             let kept = thinned(count, 8);
             assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");

@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_ready_goes_by_its_name_and_can_be_named_with_another_command() {
+    fn bundled_program_goes_by_name_or_with_another_command() {
         let ready: NamedProgram = "keras-jax".parse().unwrap();
         assert_eq!((ready.name, ready.typed().as_str()), ("keras-jax", "keras-jax"));
         let other: NamedProgram = "keras-jax=python3 mine.py".parse().unwrap();

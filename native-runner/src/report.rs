@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_of_a_standard_run_says_that_it_can_be_ranked() {
+    fn verdict_of_a_standard_run_allows_ranking() {
         assert_eq!(
             verdict(&record(Outcome::Completed)),
             "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
@@ -411,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_not_steady_or_of_a_network_that_learned_nothing_are_not_ranked() {
+    fn unsteady_or_untrained_results_are_not_ranked() {
         let mut unsteady = record(Outcome::Completed);
         unsteady.workloads[0].summary.stable = false;
         assert!(verdict(&unsteady).ends_with("not ranked: caffe-mnist: not steady enough"));
@@ -421,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cold_start_is_told_in_parts_as_far_as_they_are_known() {
+    fn cold_start_lists_its_known_parts() {
         let mut workload = workload(Outcome::Completed);
         assert_eq!(cold_start(&workload), None);
         workload.cold_start = ColdStart {
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_that_was_not_trained_ends_with_a_sentence_and_the_status_of_its_cause() {
+    fn untrained_workload_ends_with_the_status_of_its_cause() {
         let mut record = record(Outcome::Completed);
         assert!(not_trained(&record).is_none());
         let mut other = workload(Outcome::failed(FailureCause::DeviceRefused, "no such kernel"));

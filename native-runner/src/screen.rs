@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_do_not_fit_follow_below_and_titles_give_way() {
+    fn columns_that_do_not_fit_follow_below() {
         let narrow = lines(24);
         assert_eq!(narrow[0], "                   first");
         assert_eq!(narrow[2], "Through…  3412 samples/s");

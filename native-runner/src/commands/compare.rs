@@ -376,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_named_after_what_tells_its_record_from_others() {
+    fn file_name_tells_its_record_from_others() {
         let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
         assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
     }
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_device_is_given_up_for_all_later_workloads_and_fails_the_command_once() {
+    fn lost_device_skips_later_workloads_and_fails_once() {
         let mut findings = Findings::default();
         let lost = EngineError::DeviceLost { message: "gone".to_owned() };
         findings.give_up(["one", "two"].into_iter(), &wgsl(), lost);
@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_an_answer_unless_it_is_the_only_one() {
+    fn workload_too_large_fails_only_if_nothing_else_ran() {
         let mut findings = Findings::default();
         let sentence = "it needs 2 bytes, and this device allows 1".to_owned();
         let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_has_devices_gets_the_one_that_was_asked_for_and_the_processor_is_left_alone() {
+    fn requested_adapter_goes_to_every_back_end_with_a_choice() {
         let asked: [AdapterChoice; 2] = ["discrete", "h200"].map(|text| text.parse().unwrap());
         let named = ["wgsl", "burn-vulkan", "burn-cuda", "burn-rocm", "burn-flex", "burn-remote", REFERENCE];
         for choice in asked {
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn an_index_means_the_same_device_to_all_or_is_refused() {
+    fn index_means_the_same_device_or_is_refused() {
         let second = AdapterChoice::Index(1);
         let adapters = [adapter("A"), adapter("B")];
         let of = |named: &[&str], name| choice_beside(named, name, &second, &adapters);

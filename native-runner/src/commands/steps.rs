@@ -417,7 +417,7 @@ mod tests {
     use crate::cli::{Cli, Command};
 
     #[test]
-    fn a_cliff_that_was_not_there_in_turns_is_told_as_such() {
+    fn cliff_that_turns_do_not_confirm_is_reported_so() {
         let cliff = |rise_in_turns| Cliff {
             backend: "wgsl",
             from_batch_size: 128,

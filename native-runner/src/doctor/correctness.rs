@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn where_images_are_missing_or_damaged_the_network_of_stories_is_computed() {
+    fn network_of_stories_replaces_one_without_images() {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
         let name = || pollster::block_on(small_work(&mut DataFolder::new(&chosen))).map(|(workload, _)| workload.name);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crash_is_a_problem_of_a_gpu_and_a_warning_of_a_software_adapter() {
+    fn crash_is_a_problem_only_on_a_real_gpu() {
         let trial = |software| Trial {
             backend: "wgsl",
             adapter: Some(0),
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_agrees_is_fine_and_what_does_not_says_by_how_much() {
+    fn disagreement_is_reported_with_its_size() {
         let judged = |loss: f64| {
             let correctness = Box::new(Correctness {
                 batch_size: 64,

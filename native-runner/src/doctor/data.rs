@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_folder_without_a_set_is_a_problem_with_the_command_that_fetches_it() {
+    fn missing_or_damaged_set_of_a_chosen_folder_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let set = engine::data_set("mnist").unwrap();
         let found = of_set(set, &chosen(Some(folder.path().to_owned())), true);

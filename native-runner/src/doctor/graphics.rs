@@ -674,7 +674,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adapter_that_cannot_be_opened_says_which_limit_is_too_low() {
+    fn adapter_below_the_limits_names_the_limit() {
         let mut small = details("Tiny", false);
         assert_eq!(judge_adapter(0, &small, true).severity, Severity::Fine);
         small.limits.storage_buffers = 4;
@@ -715,7 +715,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gpu_that_no_driver_offers_is_a_problem_with_what_to_install() {
+    fn gpu_without_a_driver_is_a_problem_with_advice() {
         let gpu = |vendor, driver: Option<&str>| Gpu {
             pci_bus_id: "0000:01:00.0".to_owned(),
             vendor,
@@ -734,7 +734,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_that_must_not_be_opened_names_the_group_to_join() {
+    fn forbidden_render_node_names_the_group_to_join() {
         let denied = judge_render_node(
             "/dev/dri/renderD128",
             Err(io::ErrorKind::PermissionDenied.into()),

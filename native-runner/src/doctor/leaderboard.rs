@@ -76,7 +76,7 @@ mod tests {
     use crate::doctor::Severity;
 
     #[test]
-    fn a_clock_is_off_only_by_what_whole_seconds_and_the_way_do_not_explain() {
+    fn clock_skew_excludes_rounding_and_network_delay() {
         let at = |seconds: f64| UNIX_EPOCH + Duration::from_secs_f64(seconds);
         let skew = |before: f64, after: f64, theirs: f64| skew_seconds(at(before), at(after), at(theirs));
         assert_eq!(skew(1000.2, 1000.4, 1000.0), 0.0);

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn home_user_and_host_are_replaced_wherever_they_stand_by_themselves() {
+    fn home_user_and_host_are_replaced_as_whole_words() {
         for (told, kept) in [
             ("`/home/ina/data/a.bin` is missing", "`~/data/a.bin` is missing"),
             ("/home/ina", "~"),

@@ -261,7 +261,7 @@ mod tests {
     use crate::doctor::Severity;
 
     #[test]
-    fn back_ends_that_are_missing_come_with_the_feature_that_adds_them() {
+    fn missing_back_ends_come_with_their_cargo_feature() {
         let missing: Vec<&BackendDefinition> =
             KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
         let found = list_missing_backends(&missing).unwrap();
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_governor_that_keeps_clocks_low_is_a_warning_where_it_really_does() {
+    fn governor_is_a_warning_only_if_it_lowers_clocks() {
         assert_eq!(severity(&["performance"], &["acpi-cpufreq"]), Some(Severity::Fine));
         assert_eq!(severity(&["powersave"], &["acpi-cpufreq"]), Some(Severity::Warning));
         assert_eq!(severity(&["performance", "powersave"], &[]), Some(Severity::Warning));
@@ -310,13 +310,13 @@ mod tests {
     }
 
     #[test]
-    fn other_programs_are_warned_of_where_they_take_more_than_a_little() {
+    fn busy_processor_is_a_warning() {
         assert_eq!(judge_load(3.0, None).severity, Severity::Fine);
         assert_eq!(judge_load(60.0, Some([1.5, 1.0, 1.0])).severity, Severity::Warning);
     }
 
     #[test]
-    fn a_machine_on_its_battery_is_told_to_be_plugged_in() {
+    fn discharging_battery_is_a_warning() {
         let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
         assert_eq!(judge_power(&[]).severity, Severity::Fine);
         assert_eq!(judge_power(&[battery(false)]).severity, Severity::Fine);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_counter_that_must_not_be_read_comes_with_how_to_open_it() {
+    fn unreadable_energy_counter_is_a_note() {
         let denied = || Err(io::ErrorKind::PermissionDenied.into());
         let severity = |read: Vec<io::Result<String>>| judge_energy(read.into_iter()).map(|finding| finding.severity);
         assert_eq!(severity(Vec::new()), None);

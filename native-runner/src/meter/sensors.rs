@@ -446,7 +446,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_counter_that_began_again_nobody_knows_where_is_absent_from_then_on() {
+    fn counter_that_wraps_at_an_unknown_value_stays_absent() {
         let root = tempfile::tempdir().unwrap();
         let folder = package(root.path(), 0, "package-0", 9_000_000);
         fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
@@ -461,7 +461,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn without_packages_or_without_the_right_to_read_them_there_is_nothing() {
+    fn unreadable_packages_give_no_sensor() {
         let root = tempfile::tempdir().unwrap();
         assert!(Rapl::find(root.path()).is_none());
         package(root.path(), 0, "psys", 1);
@@ -529,7 +529,7 @@ mod tests_with_card {
     }
 
     #[test]
-    fn a_counter_of_energy_counts_from_the_beginning_and_not_backwards() {
+    fn energy_counter_starts_at_zero_and_never_decreases() {
         let root = tempfile::tempdir().unwrap();
         let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
         let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
@@ -547,7 +547,7 @@ mod tests_with_card {
     }
 
     #[test]
-    fn of_two_equal_gpus_only_the_place_tells_which_it_is() {
+    fn equal_gpus_are_told_apart_by_bus_address() {
         let root = tempfile::tempdir().unwrap();
         card(root.path(), 0, "0000:03:00.0");
         fs::write(card(root.path(), 1, "0000:04:00.0").join("gpu_busy_percent"), "5").unwrap();
@@ -571,7 +571,7 @@ mod tests_with_card {
     }
 
     #[test]
-    fn the_energy_is_that_of_the_device_that_trains_and_only_if_it_was_told_all_the_time() {
+    fn energy_needs_every_sample_of_the_training_device() {
         let root = tempfile::tempdir().unwrap();
         package(root.path(), 0, "package-0", 1);
         let device = card(root.path(), 0, "0000:03:00.0");

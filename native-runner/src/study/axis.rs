@@ -151,7 +151,7 @@ mod tests {
     use crate::study::testing::{kernel_settings, run_settings};
 
     #[test]
-    fn a_filter_keeps_the_cells_that_have_one_of_its_values() {
+    fn filter_keeps_cells_with_one_of_its_values() {
         let cell = Settings::Run(RunSettings { batch_size: Some(500), ..run_settings("caffe-mnist") });
         let allows = |text: &str| text.parse::<Filter>().unwrap().allows(&cell);
         assert!(allows("batch-size=50, 500") && allows("workload=caffe-mnist") && allows("learning-rate=own"));

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cells_name_depends_on_every_setting_and_is_the_same_each_time() {
+    fn cell_name_depends_on_every_setting_and_nothing_else() {
         let with = |change: &dyn Fn(&mut RunSettings)| {
             let mut settings = run_settings("caffe-mnist");
             change(&mut settings);
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_asked_for_what_the_cell_says_and_for_nothing_else() {
+    fn run_arguments_are_the_settings_of_the_cell() {
         let plain = run_settings("caffe-mnist").arguments().join(" ");
         assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
         let cell = unusual_run_settings("caffe-mnist");
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn the_option_of_a_run_and_the_text_say_the_same() {
+    fn length_has_an_option_and_a_text() {
         assert_eq!(epochs(2).arguments(), ["--epochs", "2"]);
         assert_eq!((epochs(1).to_string(), steps(2).to_string()), ("1 epoch".to_owned(), "2 steps".to_owned()));
     }

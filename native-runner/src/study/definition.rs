@@ -438,7 +438,7 @@ mod tests {
     const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
 
     #[test]
-    fn a_file_that_says_little_has_the_usual_back_end_and_one_seed() {
+    fn short_file_has_the_default_back_end_and_seed() {
         let definition = Definition::parse(SMALL).unwrap();
         let matrix = &definition.matrix[0];
         assert_eq!((matrix.backends[0].0.as_str(), matrix.seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()));
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
+    fn mistake_is_shown_with_its_place_and_valid_values() {
         let cases = [
             ("colour = 1", "line 4, column 1", "`batch_sizes`"),
             ("backends = [\"wgsl\", 7]", "line 4, column 21", "expected a string"),
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_back_ends_once_the_file_or_the_command_line_names_them() {
+    fn named_programs_are_back_ends() {
         let text = "title = \"t\"\n[programs]\nmine = \"python3 'my program.py'\"\npytorch = \"\"\n[[matrix]]\n\
                     workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
         let definition = Definition::parse(text).unwrap();
@@ -525,13 +525,13 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_says_nothing_is_every_suite_on_the_best_adapter() {
+    fn empty_kernels_table_means_every_suite() {
         let suites: Vec<Settings> = cells("", 1.0).into_iter().map(|cell| cell.settings).collect();
         assert_eq!(suites.len(), Suite::ALL.len());
     }
 
     #[test]
-    fn a_scale_shortens_the_seconds_of_an_entry_and_the_full_ones_are_remembered() {
+    fn scale_shortens_seconds_and_keeps_the_full_limit() {
         let cells = cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1);
         assert!(cells[0].settings.text().contains("0.4 s an entry"), "{}", cells[0].settings.text());
         assert_eq!(cells[0].full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
@@ -550,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn every_built_in_study_says_what_it_repeats_and_what_differs_and_has_cells() {
+    fn built_in_studies_are_described_and_have_cells() {
         for (name, text) in STUDIES {
             let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
             assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn the_study_of_batch_sizes_has_the_rows_of_its_tables() {
+    fn study_of_batch_sizes_has_the_published_rows() {
         let sizes = |workload: &str| -> BTreeSet<u32> {
             cells_of_study("gtdl-batch-size")
                 .into_iter()
@@ -602,7 +602,7 @@ mod tests {
     }
 
     #[test]
-    fn the_study_of_devices_has_the_batches_of_its_table_and_divides_the_smallest_of_them() {
+    fn study_of_devices_has_the_published_batches() {
         let of = |workload: &str| -> Vec<(u32, u32)> {
             let cells = cells_of_study("gtdl-devices").into_iter().filter(|of| of.workload == workload);
             let mut found: Vec<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
@@ -614,7 +614,7 @@ mod tests {
     }
 
     #[test]
-    fn the_study_of_the_input_pipeline_has_every_way_for_each_network_and_batch_size() {
+    fn study_of_the_input_pipeline_has_every_mode() {
         let mut ways: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
         for cell in cells_of_study("input-pipeline") {
             ways.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);

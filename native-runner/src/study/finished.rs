@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_run_names_the_signal_and_a_slow_one_its_time() {
+    fn killed_run_names_its_signal_and_slow_one_its_time() {
         let killed = finished(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
         let reason = killed.reason.unwrap();
         assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_answered_by_whatever_was_measured_and_a_wrong_entry_is_named() {
+    fn measured_kernels_complete_a_cell_and_wrong_ones_are_named() {
         let of = |entry: &str, cancelled: bool| {
             let stdout = format!(
                 r#"{{"schema_version": 1, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",

@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_folder_keeps_is_read_again_and_nothing_half_written_is() {
+    fn kept_cells_are_read_again_without_partial_files() {
         let place = tempfile::tempdir().unwrap();
         let plan = plan("[1, 2]");
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_go_up_to_all_cores_and_belong_to_one_back_end() {
+    fn threads_double_up_to_all_cores() {
         let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
         let cells = expand(&text, 1.0).unwrap();
         let threads: Vec<Option<u16>> = cells.iter().map(|cell| run(cell).threads).collect();
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn all_is_what_the_program_has_without_the_reference_and_a_device_that_nobody_named() {
+    fn all_excludes_the_reference_and_unnamed_remote_devices() {
         let names = |machine| -> Vec<String> {
             let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
             cells.iter().map(|cell| run(cell).backend.clone()).collect()
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn all_has_the_external_programs_too_and_no_adapter_is_chosen_for_them() {
+    fn all_includes_external_programs_without_an_adapter() {
         let text =
             format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
         let cells = expand(&text, 1.0).unwrap();
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn suites_that_are_asked_for_twice_are_one_cell_and_runs_are_another_study() {
+    fn repeated_suites_are_one_cell_and_runs_are_refused() {
         let kernels = "[[kernels]]\nsuites = [\"gemm\", \"conv\"]\n[[kernels]]\nsuites = [\"conv\", \"rnn\"]\n";
         assert_eq!(expand(kernels, 1.0).unwrap().len(), 3);
         let error = expand(&format!("{CAFFE}{kernels}"), 1.0).unwrap_err();
@@ -368,7 +368,7 @@ mod tests {
         #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
         #[test]
-        fn a_matrix_has_as_many_cells_as_combinations_and_another_one_adds_only_what_is_new(
+        fn matrix_has_every_combination_once(
             sizes in btree_set(1_u32..200, 1..4),
             seeds in btree_set(0_u32..100, 1..4),
             others in btree_set(0_u32..100, 1..4),

@@ -26,7 +26,7 @@ fn recipe(workload: &Workload) -> Value {
 }
 
 #[test]
-fn the_files_of_the_documentation_that_repeat_built_in_networks_do() {
+fn documented_files_equal_the_built_in_networks() {
     for (file, name) in [("mnist-mlp.toml", "keras-mnist-mlp"), ("cifar10-cnn.json", "keras-cifar10-cnn")] {
         let own = load(&documented("workloads").join(file)).unwrap();
         assert_eq!(recipe(&own), recipe(&engine::workload(name).unwrap()), "{file}");
@@ -94,7 +94,7 @@ fn assert_mistake(text: &str, parts: &[&str]) {
 }
 
 #[test]
-fn a_layer_that_does_not_fit_is_shown_with_its_shapes() {
+fn layer_that_does_not_fit_is_shown_with_shapes() {
     let small = "{ conv2d = { filters = 8, kernel_size = 5, stride = 5 } }";
     let cases: [(&[&str], &[&str]); 16] = [
         (
@@ -204,7 +204,7 @@ fn a_number_out_of_its_bounds_is_shown_with_them() {
 }
 
 #[test]
-fn a_recipe_that_is_not_possible_is_shown_where_it_is() {
+fn impossible_recipe_is_shown_with_its_place() {
     let valid = with_layers(&[]);
     let cases = [
         ("name = \"mine\"", "name = \"keras-mnist-mlp\"", "line 1, column 8", "a built-in workload is called"),
@@ -255,7 +255,7 @@ fn a_recipe_that_is_not_possible_is_shown_where_it_is() {
 }
 
 #[test]
-fn what_is_no_such_file_at_all_is_shown_as_well() {
+fn syntax_error_is_shown_with_its_place() {
     let cases = [
         ("{ dens = { units = 4 } }", "line 6, column 3", "unknown variant `dens`, expected one of `dense`, `conv2d`"),
         ("{ dense = { unit = 4 } }", "line 6, column 13", "unknown field `unit`, expected one of `units`"),

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::support::{Runner, adapters, any_adapter, claim_suite_network, one_line, skipped};
 
 #[test]
-fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
-    let Some(adapter) = any_adapter("a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again") else {
+fn run_shows_metrics_and_keeps_a_valid_record() {
+    let Some(adapter) = any_adapter("run_shows_metrics_and_keeps_a_valid_record") else {
         return;
     };
     let line = format!(
@@ -45,8 +45,8 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
 
 #[test]
 #[ignore = "trains for 4 s"]
-fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
-    let Some(adapter) = any_adapter("a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too") else {
+fn run_of_a_given_length_has_a_share_of_peak() {
+    let Some(adapter) = any_adapter("run_of_a_given_length_has_a_share_of_peak") else {
         return;
     };
     let line = format!("{adapter} --seconds 4 --seed 7 --json -");
@@ -58,7 +58,7 @@ fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
 }
 
 #[test]
-fn json_on_standard_output_is_pure_and_the_table_is_on_standard_error() {
+fn json_on_standard_output_moves_the_table_to_standard_error() {
     let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).tiny().run().expect_status(3);
     let record: RunRecord = serde_json::from_str(&finished.stdout).expect("standard output holds one record");
@@ -104,8 +104,8 @@ fn has_software(test: &str) -> bool {
 const LINE: &str = "--adapter cpu --steps 6 --batch-size 16 --seed 7";
 
 #[test]
-fn batches_from_the_host_train_as_resident_data_does_and_the_record_says_what_they_took() {
-    if !has_software("batches_from_the_host_train_as_resident_data_does_and_the_record_says_what_they_took") {
+fn streamed_batches_train_like_resident_data() {
+    if !has_software("streamed_batches_train_like_resident_data") {
         return;
     }
     let run = |input: &str| {
@@ -150,7 +150,7 @@ fn what_was_streamed_is_not_uploaded_from_a_file_either() {
 }
 
 #[test]
-fn a_way_of_input_is_refused_where_nobody_can_choose_one() {
+fn input_mode_is_refused_without_a_choice() {
     let cases = [
         ("--backend reference --input stream", "it reads each sample from memory as it computes"),
         ("--backend burn-flex --input resident", "Burn's queue decides"),
@@ -170,8 +170,8 @@ fn a_way_of_input_is_refused_where_nobody_can_choose_one() {
 
 #[test]
 #[ignore = "runs a study"]
-fn a_study_has_a_cell_for_each_way_and_its_report_says_how_long_the_device_waits() {
-    if !has_software("a_study_has_a_cell_for_each_way_and_its_report_says_how_long_the_device_waits") {
+fn study_of_input_modes_reports_waiting_times() {
+    if !has_software("study_of_input_modes_reports_waiting_times") {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -246,8 +246,8 @@ fn a_trace_goes_to_standard_output_unless_told_otherwise() {
 
 /// Whether there is a software adapter, which is as many logical devices as are wanted.
 #[test]
-fn two_logical_devices_train_as_one_and_say_what_they_told_each_other() {
-    if !has_software("two_logical_devices_train_as_one_and_say_what_they_told_each_other") {
+fn two_logical_devices_train_as_one() {
+    if !has_software("two_logical_devices_train_as_one") {
         return;
     }
     let run = |devices: &str| {
@@ -273,8 +273,8 @@ fn two_logical_devices_train_as_one_and_say_what_they_told_each_other() {
 }
 
 #[test]
-fn exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_record_says_so() {
-    let test = "exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_record_says_so";
+fn late_exchanges_change_no_loss_and_are_recorded() {
+    let test = "late_exchanges_change_no_loss_and_are_recorded";
     if !has_software(test) {
         return;
     }
@@ -296,8 +296,8 @@ fn exchanges_that_wait_for_the_end_of_the_backward_pass_change_no_loss_and_the_r
 }
 
 #[test]
-fn a_list_that_names_a_software_adapter_twice_is_two_logical_devices() {
-    let test = "a_list_that_names_a_software_adapter_twice_is_two_logical_devices";
+fn software_adapter_named_twice_is_two_logical_devices() {
+    let test = "software_adapter_named_twice_is_two_logical_devices";
     let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
         return skipped(test, "there is no software adapter");
     };
@@ -308,8 +308,8 @@ fn a_list_that_names_a_software_adapter_twice_is_two_logical_devices() {
 }
 
 #[test]
-fn what_several_devices_trained_is_not_uploaded_from_a_file_either_and_says_what_more_would_bring() {
-    let test = "what_several_devices_trained_is_not_uploaded_from_a_file_either_and_says_what_more_would_bring";
+fn record_of_several_devices_scales_but_is_not_uploaded() {
+    let test = "record_of_several_devices_scales_but_is_not_uploaded";
     if !has_software(test) {
         return;
     }
@@ -347,7 +347,7 @@ fn scaling_says_what_more_devices_would_bring(one: &str, two: &str) {
 }
 
 #[test]
-fn without_records_scaling_says_what_was_published_of_few_gpus_and_what_that_says_of_eight() {
+fn scaling_without_records_shows_published_steps() {
     let shown = one_line(&Runner::new("scaling").run().expect_status(0).stdout);
     for part in ["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"] {
         assert!(shown.contains(part), "`{part}` is missing in:\n{shown}");
@@ -357,7 +357,7 @@ fn without_records_scaling_says_what_was_published_of_few_gpus_and_what_that_say
 }
 
 #[test]
-fn several_devices_are_refused_where_they_mean_nothing_and_nothing_of_them_is_uploaded() {
+fn several_devices_are_refused_where_meaningless() {
     let cases = [
         ("--backend reference --devices 2", "plain loops on one core"),
         ("--backend burn-flex --devices 2", "that is the processor, of which it uses every core"),
@@ -376,7 +376,7 @@ fn several_devices_are_refused_where_they_mean_nothing_and_nothing_of_them_is_up
     for (line, part) in cases {
         Runner::new(line).run().expect_status(2).expect_errors(&[part]);
     }
-    if has_software("several_devices_are_refused_where_they_mean_nothing_and_nothing_of_them_is_uploaded") {
+    if has_software("several_devices_are_refused_where_meaningless") {
         let cases = [
             ("--workload keras-mnist-mlp --batch-size 1", "one sample for each device, but is 1"),
             ("--upload http://127.0.0.1:9 --yes", "nothing that 2 devices trained together is uploaded"),

@@ -24,8 +24,8 @@ fn quick(arguments: &str) -> Runner {
 
 #[test]
 #[ignore = "traces a network"]
-fn a_back_end_that_computes_rightly_makes_a_run_that_works() {
-    let Some(adapter) = any_adapter("a_back_end_that_computes_rightly_makes_a_run_that_works") else { return };
+fn correct_back_end_gives_a_positive_verdict() {
+    let Some(adapter) = any_adapter("correct_back_end_gives_a_positive_verdict") else { return };
     let finished = Runner::new(&format!("doctor {adapter} --json report.json")).run().expect_status(0);
     for part in ["Program", "System", "Adapters and drivers", "Data", "Correctness", "Verdict", "A run works here"] {
         assert!(finished.stdout.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
@@ -49,7 +49,7 @@ fn a_back_end_that_computes_rightly_makes_a_run_that_works() {
 }
 
 #[test]
-fn every_finding_says_how_much_it_matters_and_problems_what_to_do() {
+fn findings_have_severities_and_problems_have_advice() {
     let finished = quick("--adapter").arg("no such gpu").run().expect_status(7);
     let report = document(&finished.stdout);
     let sections = report["sections"].as_array().unwrap();
@@ -66,8 +66,8 @@ fn every_finding_says_how_much_it_matters_and_problems_what_to_do() {
 }
 
 #[test]
-fn a_doctor_that_only_looks_does_not_say_that_anything_works() {
-    if any_adapter("a_doctor_that_only_looks_does_not_say_that_anything_works").is_none() {
+fn quick_doctor_claims_nothing_untested() {
+    if any_adapter("quick_doctor_claims_nothing_untested").is_none() {
         return;
     }
     let report = document(&quick("").run().expect_status(0).stdout);
@@ -76,7 +76,7 @@ fn a_doctor_that_only_looks_does_not_say_that_anything_works() {
 }
 
 #[test]
-fn a_chosen_folder_without_data_is_told_how_to_fetch_it() {
+fn chosen_folder_without_data_gets_the_fetch_command() {
     let empty = tempfile::tempdir().unwrap();
     let finished = Runner::new("doctor --quick --data").arg(empty.path()).run().expect_status(7);
     let command = format!("native-runner fetch-data mnist --data {}", empty.path().display());
@@ -104,8 +104,8 @@ fn a_machine_without_adapters_is_told_why() {
 }
 
 #[test]
-fn a_back_end_that_takes_too_long_is_ended_and_said_to_be_late() {
-    let Some(adapter) = any_adapter("a_back_end_that_takes_too_long_is_ended_and_said_to_be_late") else { return };
+fn slow_back_end_is_ended_and_reported_late() {
+    let Some(adapter) = any_adapter("slow_back_end_is_ended_and_reported_late") else { return };
     let finished = Runner::new(&format!("doctor {adapter} --trace-seconds 0.01")).run().expect_status(7);
     assert!(one_line(&finished.stdout).contains("it had not finished after 0.01 s"), "{}", finished.stdout);
 }
@@ -156,7 +156,7 @@ fn a_leaderboard_is_asked_for_its_version_and_its_time() {
 }
 
 #[test]
-fn a_back_end_that_does_not_exist_is_refused_before_anything_is_looked_at() {
+fn unknown_back_end_is_refused_before_any_examination() {
     let finished = Runner::new("doctor --backend abacus").run().expect_status(2);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["abacus", "reference"]);

@@ -310,7 +310,7 @@ fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
 /// WebAssembly lacks the gradients of convolutions. A test of its own, because it takes longer than all others.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
-fn the_plain_back_end_of_tensorflow_js_reproduces_a_golden_trace_with_convolutions() {
+fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
@@ -318,7 +318,7 @@ fn the_plain_back_end_of_tensorflow_js_reproduces_a_golden_trace_with_convolutio
 /// Convolutions take minutes there; docs/EXTERNAL.md says which traces were held to by hand.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
-fn frameworks_of_javascript_reproduce_a_golden_trace_on_the_gpu_of_a_browser() {
+fn javascript_frameworks_reproduce_a_golden_trace_on_a_gpu() {
     let Some(bundles) = Bundles::find(CHROMIUM) else { return };
     for name in ["tfjs-webgpu", "tfjs-webgl", "jax-js-webgpu"] {
         bundles.reproduces(CHROMIUM, name, &["keras-mnist-mlp-small"]);
@@ -327,7 +327,7 @@ fn frameworks_of_javascript_reproduce_a_golden_trace_on_the_gpu_of_a_browser() {
 
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
-fn a_network_that_a_framework_cannot_express_is_refused_with_the_reason_and_others_go_on() {
+fn inexpressible_network_is_refused_and_others_go_on() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     let line = "--backend tfjs-wasm --workload caffe-mnist,keras-mnist-mlp --batch-size 16 --steps 4 --json -";
     let runner = Runner::new(line).arg("--program").arg(bundles.command(NODE, "tfjs-wasm"));

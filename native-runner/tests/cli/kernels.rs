@@ -38,8 +38,8 @@ fn launches_are_measured_with_every_sample_and_nothing_else_is() {
 
 #[test]
 #[ignore = "measures every product"]
-fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason() {
-    let test = "products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason";
+fn products_have_a_share_of_peak_or_a_reason() {
+    let test = "products_have_a_share_of_peak_or_a_reason";
     // Some milliseconds each time: small products on any device, and the largest ones on none.
     let Some(finished) = run(test, "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
     let document = document(&finished.expect_status(0));
@@ -71,8 +71,8 @@ fn products_that_fit_the_budget_have_a_share_of_the_peak_and_the_others_a_reason
 
 #[test]
 #[ignore = "measures every recurrent layer"]
-fn recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures() {
-    let test = "recurrent_layers_have_a_share_of_the_peak_in_every_pass_and_those_that_do_not_fit_both_figures";
+fn recurrent_layers_have_shares_of_peak_in_every_pass() {
+    let test = "recurrent_layers_have_shares_of_peak_in_every_pass";
     // Enough for the second layer of our own network on any device, be it busy with something else.
     let Some(finished) = run(test, "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
     let document = document(&finished.expect_status(0));
@@ -137,8 +137,8 @@ fn run_profile(test: &str, arguments: &str) -> Option<Finished> {
 }
 
 #[test]
-fn every_launch_of_a_step_has_its_cost_and_every_product_its_operations() {
-    let test = "every_launch_of_a_step_has_its_cost_and_every_product_its_operations";
+fn profile_has_costs_of_launches_and_operations_of_products() {
+    let test = "profile_has_costs_of_launches_and_operations_of_products";
     let arguments = "--workload keras-mnist-mlp --batch-size 16 --seconds-per-launch 0.01 --json";
     let Some(finished) = run_profile(test, arguments) else { return };
     let document: Value = serde_json::from_str(&finished.expect_status(0).stdout).unwrap();
@@ -159,8 +159,8 @@ fn every_launch_of_a_step_has_its_cost_and_every_product_its_operations() {
 }
 
 #[test]
-fn without_json_there_is_a_table_in_the_order_of_the_step() {
-    let test = "without_json_there_is_a_table_in_the_order_of_the_step";
+fn profile_table_follows_the_step() {
+    let test = "profile_table_follows_the_step";
     let Some(finished) = run_profile(test, "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01") else {
         return;
     };
@@ -254,8 +254,8 @@ fn without_json_there_is_a_table_of_figures() {
 }
 
 #[test]
-fn a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
-    let test = "a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on";
+fn workload_too_large_is_refused_and_others_go_on() {
+    let test = "workload_too_large_is_refused_and_others_go_on";
     // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
     let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
@@ -276,8 +276,8 @@ fn a_workload_that_does_not_fit_is_refused_with_both_numbers_and_the_others_go_o
 
 #[test]
 #[ignore = "times a recurrent network"]
-fn missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone() {
-    let test = "missing_data_and_batches_of_more_samples_than_there_are_leave_the_others_alone";
+fn missing_data_and_oversized_batches_affect_no_others() {
+    let test = "missing_data_and_oversized_batches_affect_no_others";
     let few = "--workload keras-babi-rnn --batch-sizes 2,5000 --seconds-per-workload 0.1 --unchecked --json";
     let Some(finished) = run_steps(test, few) else { return };
     let sizes = &document(&finished.expect_status(0))["workloads"][0]["sizes"];
@@ -313,7 +313,7 @@ fn what_cannot_be_meant_is_refused() {
 /// Burn's need is known once it is built; its compiler and what it does with it stand below the table.
 #[cfg(feature = "burn-flex")]
 #[test]
-fn burn_is_held_to_the_budget_and_says_how_it_computes() {
+fn burn_respects_the_budget_and_reports_its_settings() {
     let line =
         "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
     let finished = Runner::new(line).run().expect_status(0);

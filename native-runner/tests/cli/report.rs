@@ -58,7 +58,7 @@ fn records_become_one_file_that_needs_nothing_else() {
 }
 
 #[test]
-fn a_report_takes_the_place_of_a_report_and_of_nothing_else() {
+fn report_overwrites_only_a_report() {
     let folder = records();
     let file = folder.path().join("mine.html");
     fs::write(&file, "<p>my own</p>").unwrap();
@@ -91,7 +91,7 @@ fn what_cannot_be_reported_on_is_named() {
 }
 
 #[test]
-fn a_study_has_its_title_its_failures_and_what_is_missing() {
+fn report_of_a_study_has_title_failures_and_missing_cells() {
     let place = tempfile::tempdir().unwrap();
     let (file, folder) = (place.path().join("small.toml"), place.path().join("out"));
     // Nothing on the processor multiplies with matrix units.
@@ -215,7 +215,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
 }
 
 #[test]
-fn standard_output_holds_the_table_alone_and_nothing_is_overwritten_unasked() {
+fn export_to_standard_output_is_pure_and_files_are_kept() {
     let folder = two_records();
     let finished = Runner::new("export --format csv -o -").arg(folder.path()).run().expect_status(0);
     let (names, lines) = table(&finished.stdout);
@@ -228,7 +228,7 @@ fn standard_output_holds_the_table_alone_and_nothing_is_overwritten_unasked() {
 }
 
 #[test]
-fn cells_of_a_study_are_exported_and_those_without_a_record_are_counted() {
+fn exported_study_counts_cells_without_a_record() {
     let place = tempfile::tempdir().unwrap();
     // Nothing on the processor multiplies with matrix units.
     let definition = format!(

@@ -105,7 +105,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
 }
 
 #[test]
-fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
+fn impossible_cell_is_kept_and_others_go_on() {
     // Nothing on the processor multiplies with matrix units.
     let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let finished = study.runner("").run().expect_status(1);
@@ -192,7 +192,7 @@ fn study_goes_on_where_standard_error_is_closed() {
 }
 
 #[test]
-fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
+fn study_without_possible_cells_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let study = Study::new("");
@@ -219,7 +219,7 @@ fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
 
 #[cfg(unix)]
 #[test]
-fn each_back_end_is_opened_once_before_a_folder_is_made() {
+fn back_ends_are_opened_once_before_the_folder_exists() {
     let study = Study::new("batch_sizes = [16, 32]\nlimits = [{ steps = 1 }]");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
@@ -273,7 +273,7 @@ fn a_calibration_measures_what_the_estimate_is_made_from() {
 }
 
 #[test]
-fn the_order_is_random_and_the_same_for_the_same_seed() {
+fn order_follows_from_the_seed() {
     let seeds = "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
     let order = |order_seed: u32| -> Vec<u64> {
         let study = Study::new(seeds);
@@ -306,7 +306,7 @@ fn a_scaled_study_says_so_everywhere() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_named_with_its_place() {
+fn mistake_in_a_study_is_shown_with_its_place() {
     for (line, parts) in [
         ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
         ("seeds = [-1]", ["line 5, column 10", "-1"]),
@@ -401,8 +401,8 @@ fn report(study: &Study) -> (String, String) {
 
 #[test]
 #[ignore = "runs a study of kernels"]
-fn suites_are_cells_that_keep_what_the_command_prints_and_make_a_report() {
-    let test = "suites_are_cells_that_keep_what_the_command_prints_and_make_a_report";
+fn study_of_kernels_keeps_records_and_makes_a_report() {
+    let test = "study_of_kernels_keeps_records_and_makes_a_report";
     let Some(study) = study_of_kernels(test, FAST) else { return };
     let finished = study.runner("--scale 0.2 --json -").run().expect_status(0);
     let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
@@ -472,8 +472,8 @@ fn a_dry_run_knows_time_and_memory_from_the_budgets() {
 }
 
 #[test]
-fn a_cell_that_fails_is_kept_with_its_reason_and_the_others_go_on() {
-    let test = "a_cell_that_fails_is_kept_with_its_reason_and_the_others_go_on";
+fn failed_kernel_cell_is_kept_and_others_go_on() {
+    let test = "failed_kernel_cell_is_kept_and_others_go_on";
     let Some(study) = study_of_kernels(
         test,
         "suites = [\"launch\"]\n[[kernels]]\nsuites = [\"launch\"]\nadapters = [\"no-such-gpu\"]",
@@ -492,8 +492,8 @@ fn a_cell_that_fails_is_kept_with_its_reason_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_asked_of_networks_is_refused_and_nothing_is_uploaded() {
-    let test = "what_is_asked_of_networks_is_refused_and_nothing_is_uploaded";
+fn study_of_kernels_refuses_options_of_networks() {
+    let test = "study_of_kernels_refuses_options_of_networks";
     for option in ["--backend wgsl", "--workload-file mine.toml", "--program pytorch", "--remote host", "--calibrate"] {
         let finished = Runner::new(&format!("study kernels --dry-run {option}")).run().expect_status(2);
         finished.expect_errors(&[option.split(' ').next().unwrap(), "for studies that train networks"]);

@@ -41,7 +41,7 @@ fn a_server_that_is_down_is_found_out_before_training() {
 }
 
 #[test]
-fn a_host_that_does_not_exist_is_found_out_before_training() {
+fn unknown_host_is_refused_before_training() {
     let finished = run_against("http://leaderboard.invalid");
     expect_refusal_before_training(finished, &["http://leaderboard.invalid", "cannot be reached"]);
 }
@@ -216,8 +216,8 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
 }
 
 #[test]
-fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
-    let test = "a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run";
+fn lost_leaderboard_costs_the_proof_but_not_the_run() {
+    let test = "lost_leaderboard_costs_the_proof_but_not_the_run";
     let Some(adapter) = any_adapter(test) else { return };
     let runs = "/api/v1/runs";
     let (laps, segments) = ("/api/v1/runs/run-1/laps", "/api/v1/runs/run-1/segments");
@@ -246,8 +246,8 @@ fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
 }
 
 #[test]
-fn a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified() {
-    let test = "a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified";
+fn refused_record_can_be_uploaded_later_as_unverified() {
+    let test = "refused_record_can_be_uploaded_later_as_unverified";
     let Some(adapter) = any_adapter(test) else { return };
     let closing = FakeServer::start(|_| Answer::json(503, &refusal("closed", "The leaderboard is closed today.")));
     let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");

@@ -38,10 +38,10 @@ fn record(finished: &str) -> RunRecord {
     serde_json::from_str(finished).unwrap()
 }
 
-/// [`a_trace_of_the_file_is_that_of_the_built_in_network`] compares them on the reference.
+/// [`trace_of_a_file_equals_the_built_in_network`] compares them on the reference.
 #[test]
 #[ignore = "trains two networks"]
-fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
+fn file_trains_bit_for_bit_like_the_built_in_network() {
     let Some(device) = any_adapter("the_file_of_a_built_in_network") else { return };
     let line = format!("{device} --steps 4 --batch-size 16 --seed 5 --json -");
     let own = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
@@ -59,7 +59,7 @@ fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
 }
 
 #[test]
-fn a_trace_of_the_file_is_that_of_the_built_in_network() {
+fn trace_of_a_file_equals_the_built_in_network() {
     let line = "trace --backend reference --seed 3 --batch-size 8 --steps 3 --dropout on";
     let own = Runner::new(line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
     let mut own: Value = serde_json::from_str(&own.run().expect_status(0).stdout).unwrap();
@@ -72,7 +72,7 @@ fn a_trace_of_the_file_is_that_of_the_built_in_network() {
 
 #[test]
 #[ignore = "trains on every back end"]
-fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() {
+fn file_trains_on_every_back_end_and_is_recorded() {
     let beside = any_adapter("a_network_of_ones_own");
     let (names, adapter) = match &beside {
         Some(words) => (format!("reference,{}", words.split(' ').nth(1).unwrap()), words.clone()),
@@ -99,7 +99,7 @@ fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() 
 /// Before anything is timed, `steps` holds losses and gradients of each to the plain reference.
 #[test]
 #[ignore = "compiles every kernel"]
-fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere() {
+fn unusual_networks_compute_the_same_everywhere() {
     let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
     let index = words.rsplit(' ').next().unwrap();
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };

@@ -433,7 +433,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tolerance_is_a_percentage_and_nothing_that_could_be_a_share() {
+    fn tolerance_needs_a_percent_sign() {
         assert_eq!((percent("5%"), percent("2.5 %"), percent("0%")), (Ok(0.05), Ok(0.025), Ok(0.0)));
         for text in ["5", "0.05", "100%", "-1%", "%", "NaN%"] {
             assert!(percent(text).is_err(), "{text}");

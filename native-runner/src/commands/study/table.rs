@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_told_apart_by_suite_and_have_their_budgets_in_common() {
+    fn kernels_differ_by_suite_and_share_budgets() {
         let definition = "title = \"t\"\n[[kernels]]\nsuites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\"]\n";
         let definition = Definition::parse(definition).unwrap();
         let plan = Plan::new("t", definition, 0.1, Machine { cores: 2, has_remote: false }).unwrap();
