@@ -16,7 +16,7 @@ const LAST_LINES: usize = 20;
 /// Characters of the last line that are shown.
 const MAX_LAST_WORDS: usize = 300;
 /// Polling interval.
-const PATIENCE: Duration = Duration::from_millis(100);
+const POLLING_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Child {
     /// Its standard input stays open as long as this process lives: the run ends with it.
@@ -129,14 +129,14 @@ impl Child {
                 self.end();
                 break How::TimedOut;
             }
-            match self.lines.recv_timeout(PATIENCE) {
+            match self.lines.recv_timeout(POLLING_INTERVAL) {
                 Ok(line) => {
                     heard(&line);
                     self.remember(line);
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 // It has closed its standard error, so it is about to end.
-                Err(RecvTimeoutError::Disconnected) => thread::sleep(PATIENCE),
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(POLLING_INTERVAL),
             }
             if let Some(status) = self.process.try_wait()? {
                 break how(status);

@@ -506,7 +506,7 @@ pub(crate) struct ProgramArgs {
         help_heading = "Device",
         value_parser = positive_seconds
     )]
-    timeout: Option<f64>,
+    pub(crate) timeout: Option<f64>,
 }
 
 impl ProgramArgs {
@@ -520,10 +520,6 @@ impl ProgramArgs {
     }
 
     /// Seconds without an answer, as far as somebody said how many.
-    pub(crate) fn chosen_timeout(&self) -> Option<f64> {
-        self.timeout
-    }
-
     pub(crate) fn timeout_seconds(&self) -> f64 {
         const LONG_ENOUGH_TO_COMPILE: f64 = 900.0;
         self.timeout.unwrap_or(LONG_ENOUGH_TO_COMPILE)

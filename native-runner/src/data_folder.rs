@@ -203,10 +203,10 @@ fn quoted(folder: &Path) -> String {
 }
 
 /// Download time of 170 MB at half a megabit per second.
-const PATIENCE: Duration = Duration::from_secs(3600);
-const CONNECTING: Duration = Duration::from_secs(30);
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
 /// Bound on the size of an archive.
-const LARGEST_BYTES: u64 = 1 << 30;
+const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
 /// Makes these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
@@ -229,13 +229,13 @@ struct Registry;
 impl Download for Registry {
     fn download(&self, package: &Package, to: &Path) -> anyhow::Result<()> {
         let config = Agent::config_builder()
-            .timeout_connect(Some(CONNECTING))
-            .timeout_global(Some(PATIENCE))
+            .timeout_connect(Some(CONNECTION_TIMEOUT))
+            .timeout_global(Some(DOWNLOAD_TIMEOUT))
             .tls_config(leaderboard::trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         let mut answer = config.build().new_agent().get(package.address()).call()?;
         let bar = bar(answer.body().content_length());
-        let body = answer.body_mut().with_config().limit(LARGEST_BYTES).reader();
+        let body = answer.body_mut().with_config().limit(MAX_ARCHIVE_BYTES).reader();
         let copied = io::copy(&mut bar.wrap_read(body), &mut File::create(to)?);
         bar.finish_and_clear();
         copied?;

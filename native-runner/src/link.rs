@@ -181,7 +181,7 @@ impl Drop for LinkedTrainer {
 }
 
 /// Polling interval while waiting for an answer.
-const GLANCE: Duration = Duration::from_millis(50);
+const POLLING_INTERVAL: Duration = Duration::from_millis(50);
 
 type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
 
@@ -197,7 +197,7 @@ struct Caller<Held> {
 }
 
 impl<Held: 'static> Caller<Held> {
-    pub(crate) fn start(
+    fn start(
         watches: Vec<Watch>,
         open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
@@ -234,7 +234,7 @@ impl<Held: 'static> Caller<Held> {
         Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
     }
 
-    pub(crate) fn call<T: Send + 'static>(
+    fn call<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
     ) -> Result<T, EngineError> {
@@ -265,7 +265,7 @@ fn ended() -> EngineError {
 /// Waits for an answer, or until none can come because the server is lost or the thread has ended.
 fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
     loop {
-        let silence = match answer.recv_timeout(GLANCE) {
+        let silence = match answer.recv_timeout(POLLING_INTERVAL) {
             Ok(result) => return result,
             Err(silence) => silence,
         };
@@ -280,20 +280,20 @@ fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result
 
 /// Loss of each server, by address, in the order in which they were named.
 #[derive(Clone)]
-pub(crate) struct Losses(Vec<(String, Lost)>);
+struct Losses(Vec<(String, Lost)>);
 
 impl Losses {
-    pub(crate) fn of(watches: &[Watch]) -> Self {
+    fn of(watches: &[Watch]) -> Self {
         Self(watches.iter().map(|watch| (watch.address().to_owned(), watch.lost())).collect())
     }
 
     #[cfg(test)]
-    pub(crate) fn one(lost: &Lost) -> Self {
+    fn one(lost: &Lost) -> Self {
         Self(vec![("gpu:4400".to_owned(), lost.clone())])
     }
 
     /// Returns the first server that is lost, as an error.
-    pub(crate) fn error(&self) -> Option<EngineError> {
+    fn error(&self) -> Option<EngineError> {
         let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
         let devices = self.0.len();
         if devices == 1 {
@@ -304,7 +304,7 @@ impl Losses {
     }
 
     /// Records a server as lost if a call's error says so.
-    pub(crate) fn note(&self, error: &EngineError) {
+    fn note(&self, error: &EngineError) {
         let place = match error {
             EngineError::LinkLost => 0,
             EngineError::OfDevice { number, error, .. } if matches!(**error, EngineError::LinkLost) => number - 1,
@@ -317,12 +317,12 @@ impl Losses {
 }
 
 /// Longest wait for one answer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Shortest wait, so that an answer that has already arrived is read.
-const LAST_LOOK: Duration = Duration::from_millis(1);
-const PAUSE: Duration = Duration::from_secs(3);
+const MIN_ANSWER_TIME: Duration = Duration::from_millis(1);
+const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
 /// Request for a path that Burn's server does not have: its error is a sign of life.
-const QUESTION: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
+const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
 
 /// Polls a server for signs of life.
 struct Watch {
@@ -337,11 +337,11 @@ struct Watch {
 struct Lost(Arc<AtomicBool>);
 
 impl Lost {
-    pub(crate) fn is_known(&self) -> bool {
+    fn is_known(&self) -> bool {
         self.0.load(Ordering::Acquire)
     }
 
-    pub(crate) fn set(&self) {
+    fn set(&self) {
         self.0.store(true, Ordering::Release);
     }
 }
@@ -349,8 +349,8 @@ impl Lost {
 impl Watch {
     /// Connects to the server and watches it. It is lost after `timeout` and at least two unanswered requests: after
     /// one, this process may have been delayed.
-    pub(crate) fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
-        let patience = PATIENCE.min(timeout);
+    fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
+        let patience = MAX_ANSWER_TIME.min(timeout);
         let server = find(address, patience)
             .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
         let (alive, watched) = mpsc::channel::<()>();
@@ -358,7 +358,7 @@ impl Watch {
         let lost = watch.lost();
         thread::spawn(move || {
             let (mut heard, mut unanswered) = (Instant::now(), 0);
-            while watched.recv_timeout(PAUSE.min(timeout)) == Err(RecvTimeoutError::Timeout) {
+            while watched.recv_timeout(REQUEST_INTERVAL.min(timeout)) == Err(RecvTimeoutError::Timeout) {
                 if sign_of_life(&server, patience).is_ok() {
                     (heard, unanswered) = (Instant::now(), 0);
                     continue;
@@ -372,11 +372,11 @@ impl Watch {
         Ok(watch)
     }
 
-    pub(crate) fn address(&self) -> &str {
+    fn address(&self) -> &str {
         &self.address
     }
 
-    pub(crate) fn lost(&self) -> Lost {
+    fn lost(&self) -> Lost {
         self.lost.clone()
     }
 }
@@ -407,10 +407,10 @@ fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
 fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
     let mut stream = TcpStream::connect_timeout(server, patience)?;
     stream.set_write_timeout(Some(patience))?;
-    stream.write_all(QUESTION)?;
+    stream.write_all(REQUEST)?;
     let deadline = Instant::now() + patience;
     loop {
-        let left = deadline.saturating_duration_since(Instant::now()).max(LAST_LOOK);
+        let left = deadline.saturating_duration_since(Instant::now()).max(MIN_ANSWER_TIME);
         stream.set_read_timeout(Some(left))?;
         match stream.read(&mut [0; 1]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
@@ -544,7 +544,7 @@ mod tests {
         thread::spawn(move || {
             for _ in 0..questions {
                 let (mut stream, _) = answering.accept().unwrap();
-                stream.read_exact(&mut [0; QUESTION.len()]).unwrap();
+                stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
                 stream.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap();
             }
         });

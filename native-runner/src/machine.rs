@@ -40,7 +40,7 @@ pub(crate) fn operating_system() -> &'static str {
 }
 
 /// Bound on a processor's name, which a virtual machine chooses freely.
-const LONGEST: usize = 100;
+const MAX_NAME_LENGTH: usize = 100;
 
 /// Returns the processor's brand, such as `AMD EPYC 9B14`; `None` where the platform does not report it.
 pub(crate) fn name() -> Option<String> {
@@ -57,7 +57,7 @@ pub(crate) fn name() -> Option<String> {
 fn tidy(brand: &str) -> Option<String> {
     let words: Vec<&str> =
         brand.split(|c: char| c.is_whitespace() || c.is_control()).filter(|w| !w.is_empty()).collect();
-    let name: String = words.join(" ").chars().take(LONGEST).collect();
+    let name: String = words.join(" ").chars().take(MAX_NAME_LENGTH).collect();
     Some(name).filter(|name| !name.is_empty())
 }
 
@@ -102,7 +102,7 @@ mod tests {
     fn a_name_is_one_short_line_or_none() {
         assert_eq!(tidy(" Intel(R)  Core(TM) i7 \u{0}").as_deref(), Some("Intel(R) Core(TM) i7"));
         assert_eq!(tidy("  "), None);
-        assert_eq!(tidy(&"x".repeat(500)).map(|name| name.len()), Some(LONGEST));
+        assert_eq!(tidy(&"x".repeat(500)).map(|name| name.len()), Some(MAX_NAME_LENGTH));
     }
 
     #[test]

@@ -28,9 +28,9 @@ use crate::json_output::replace_file;
 /// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
 /// Longest wait for a failed program to end.
-const TIME_TO_SAY: Duration = Duration::from_secs(2);
+const MAX_FAILURE_TIME: Duration = Duration::from_secs(2);
 /// Longest wait for a finished program to end on its own.
-const TIME_TO_END: Duration = Duration::from_secs(3);
+const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(3);
 
 /// `NAME=COMMAND`, or the `NAME` of a bundled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -170,11 +170,11 @@ impl Running {
 
     /// Returns the error with how the program ended and its last lines.
     fn failed(&self, message: &str) -> EngineError {
-        let ended = self.ends_within(TIME_TO_SAY);
+        let ended = self.ends_within(MAX_FAILURE_TIME);
         // What it said last may still be on its way.
         let is_said = || self.listener.as_ref().is_none_or(JoinHandle::is_finished);
         if ended.is_some() {
-            wait_until(TIME_TO_SAY, || is_said().then_some(()));
+            wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));
         }
         let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -213,7 +213,7 @@ impl external::Program for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         drop(self.input.take());
-        if self.ends_within(TIME_TO_END).is_none() {
+        if self.ends_within(MAX_SHUTDOWN_TIME).is_none() {
             let mut child = self.child.borrow_mut();
             drop(child.kill());
             drop(child.wait());
@@ -242,8 +242,8 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
 }
 
 /// Bounds on a line and on a payload.
-const LONGEST_LINE: u64 = 16 << 20;
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_LINE_BYTES: u64 = 16 << 20;
+const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 /// Field with the length of the payload.
 const BYTES: &str = "bytes";
 
@@ -268,7 +268,7 @@ fn parse(line: &[u8]) -> serde_json::Result<Value> {
 
 fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
     let mut line = Vec::new();
-    let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line);
+    let read = input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
     read.map_err(|error| format!("it cannot be read: {error}"))?;
     if line.is_empty() {
         return Err("it has closed its standard output".to_owned());
@@ -279,10 +279,10 @@ fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
     })?;
     let bytes = match header.get(BYTES) {
         None => 0,
-        Some(bytes) => bytes.as_u64().filter(|&bytes| bytes <= MOST_BYTES).ok_or_else(|| {
+        Some(bytes) => bytes.as_u64().filter(|&bytes| bytes <= MAX_PAYLOAD_BYTES).ok_or_else(|| {
             format!(
                 "the field `{BYTES}` of its answer says that {bytes} bytes follow, and must be a whole number up to \
-                 {MOST_BYTES}"
+                 {MAX_PAYLOAD_BYTES}"
             )
         })?,
     };
@@ -298,7 +298,7 @@ fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
 /// Environment variable with Python executables, separated as in `PATH`.
 const PYTHON: &str = "GRADMARK_PYTHON";
 
-const OWN_PYTHONS: [&str; 2] = ["python3", "python"];
+const SYSTEM_PYTHONS: [&str; 2] = ["python3", "python"];
 
 /// A bundled program, and the Python packages that it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -387,7 +387,7 @@ impl ReadyProgram {
 
 fn candidates(named: &OsStr) -> Vec<PathBuf> {
     let named = env::split_paths(named).filter(|path| !path.as_os_str().is_empty());
-    named.chain(OWN_PYTHONS.map(PathBuf::from)).collect()
+    named.chain(SYSTEM_PYTHONS.map(PathBuf::from)).collect()
 }
 
 /// Digest of all files, so that each version of this program has its own folder.

@@ -7,7 +7,7 @@ use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str}
 use crate::failure::Failure;
 
 /// Width of a terminal that does not report it.
-const USUAL_WIDTH: usize = 80;
+const DEFAULT_WIDTH: usize = 80;
 /// Maximum width of prose, for readability.
 const PROSE_WIDTH: usize = 100;
 
@@ -25,7 +25,7 @@ impl Screen {
         if !term.is_term() {
             return usize::MAX;
         }
-        term.size_checked().map_or(USUAL_WIDTH, |(_, columns)| usize::from(columns))
+        term.size_checked().map_or(DEFAULT_WIDTH, |(_, columns)| usize::from(columns))
     }
 
     pub(crate) fn is_terminal(self) -> bool {
@@ -202,7 +202,7 @@ pub(crate) fn quoted(word: &str) -> String {
 }
 
 /// Similarity, 0 to 1, from which a name is suggested.
-const SIMILAR: f64 = 0.85;
+const MIN_SIMILARITY: f64 = 0.85;
 
 /// Returns the only name that contains `typed` between hyphens, or the most similar one.
 pub(crate) fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
@@ -211,7 +211,7 @@ pub(crate) fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>)
     if let (Some(name), None) = (having_it.next(), having_it.next()) {
         return Some(*name);
     }
-    let similar = known.iter().map(|name| (strsim::jaro(typed, name), *name)).filter(|(how, _)| *how >= SIMILAR);
+    let similar = known.iter().map(|name| (strsim::jaro(typed, name), *name)).filter(|(how, _)| *how >= MIN_SIMILARITY);
     similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
 }
 

@@ -29,7 +29,7 @@ use crate::screen::Screen;
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Default number of seeds: the fewest whose spread is meaningful.
-const USUAL_SEEDS: u32 = 3;
+const DEFAULT_SEEDS: u32 = 3;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -115,7 +115,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 /// Returns consecutive seeds from the requested or a random one.
 fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
     let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
-    let count = arguments.training.seeds.unwrap_or(USUAL_SEEDS);
+    let count = arguments.training.seeds.unwrap_or(DEFAULT_SEEDS);
     Ok((0..count).map(|number| first.wrapping_add(number)).collect())
 }
 

@@ -100,7 +100,7 @@ pub(crate) struct ManualArgs {
 }
 
 /// Download time of 150 MB at half a megabit per second.
-const PATIENCE_SECONDS: f64 = 3600.0;
+const DOWNLOAD_TIMEOUT_SECONDS: f64 = 3600.0;
 
 /// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
 /// checked, so that any leaderboard will do.
@@ -122,7 +122,7 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
         data_folder::make(&sets, &folder, arguments.compressed)?;
         return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
     };
-    let leaderboard = Leaderboard::new(address.clone(), PATIENCE_SECONDS);
+    let leaderboard = Leaderboard::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
         let Origin::Files { train, test } = &definition.origin else { continue };
         if is_good(definition, &folder) {

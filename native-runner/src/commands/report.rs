@@ -15,7 +15,7 @@ use crate::screen::Screen;
 use crate::study::finished::{Ending, Finished, Record};
 use crate::study::folder::{Folder, Plan};
 
-const USUAL_NAME: &str = "report.html";
+const DEFAULT_NAME: &str = "report.html";
 
 pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     let target = arguments.output.clone().unwrap_or_else(|| usual_target(&arguments.paths[0]));
@@ -53,7 +53,7 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
 
 fn usual_target(path: &Path) -> JsonTarget {
     let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    JsonTarget::File(folder.join(USUAL_NAME))
+    JsonTarget::File(folder.join(DEFAULT_NAME))
 }
 
 /// Refuses to overwrite anything but a report.

@@ -127,7 +127,7 @@ const TABLE: [Published; 3] = [
     },
 ];
 /// Number of devices that nobody published.
-const ASKED: u32 = 8;
+const PREDICTED_DEVICES: u32 = 8;
 
 struct Published {
     what: &'static str,
@@ -182,7 +182,8 @@ impl Published {
             let model_seconds = alone + all_reduce.seconds(devices, gradient_bytes, &transport);
             PublishedStep { devices, published_seconds, model_seconds, model_efficiency: alone / model_seconds }
         };
-        let asked = steps.into_iter().map(|(devices, seconds)| (devices, Some(seconds))).chain([(ASKED, None)]);
+        let asked =
+            steps.into_iter().map(|(devices, seconds)| (devices, Some(seconds))).chain([(PREDICTED_DEVICES, None)]);
         Some(PublishedScaling {
             what: self.what,
             gradient_bytes,
@@ -193,7 +194,7 @@ impl Published {
     }
 }
 
-const MOST_DEVICES: u32 = 1024;
+const MAX_DEVICES: u32 = 1024;
 
 pub(crate) struct Run<'a> {
     record: &'a RunRecord,
@@ -344,7 +345,7 @@ fn network(runs: &[Run<'_>], name: &str, link: &Transport) -> Option<Network> {
         transport: *link,
     };
     let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
-    let devices = devices.take_while(|devices| *devices <= MOST_DEVICES);
+    let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
     let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
     Some(Network {
         workload: name.to_owned(),
@@ -504,7 +505,7 @@ mod tests {
         assert_eq!(all.len(), TABLE.len() * AllReduce::ALL.len());
         for row in &all {
             let last = row.steps.last().unwrap();
-            assert_eq!((last.devices, last.published_seconds), (ASKED, None), "{}", row.what);
+            assert_eq!((last.devices, last.published_seconds), (PREDICTED_DEVICES, None), "{}", row.what);
             // A fit goes through what was published on one, and near it on two and four.
             for step in &row.steps[..3] {
                 let off = step.model_seconds / step.published_seconds.unwrap() - 1.0;

@@ -67,8 +67,8 @@ pub(crate) struct ConsentArgs {
 }
 
 /// Longest wait for a verdict, which takes seconds on an idle server.
-const VERDICT_PATIENCE: Duration = Duration::from_secs(180);
-const VERDICT_PAUSE: Duration = Duration::from_secs(1);
+const VERDICT_TIMEOUT: Duration = Duration::from_secs(180);
+const VERDICT_POLLING_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct Submission {
     pub(crate) leaderboard: Leaderboard,
@@ -177,8 +177,8 @@ impl Submission {
             0,
         )?;
         let start = Instant::now();
-        while start.elapsed() < VERDICT_PATIENCE {
-            thread::sleep(VERDICT_PAUSE);
+        while start.elapsed() < VERDICT_TIMEOUT {
+            thread::sleep(VERDICT_POLLING_INTERVAL);
             // It has the run; whether it answers just now changes nothing about that.
             let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
             if !verdict.being_verified {

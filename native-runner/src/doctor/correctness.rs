@@ -22,7 +22,7 @@ use crate::meter::MonotonicClock;
 use crate::{interrupt, machine};
 
 /// Convolutions, pools and dense layers, if MNIST is there; and two LSTMs on stories, which can always be generated.
-const SMALL: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
+const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
 const SEED: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -245,7 +245,7 @@ async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, Stri
 /// Returns the first small network whose data can be loaded without fetching.
 async fn small_work(folder: &mut DataFolder) -> Result<(Workload, Arc<DataSet>), EngineError> {
     let mut failure = None;
-    for workload in find_workloads(SMALL).expect("a test holds them to the registry") {
+    for workload in find_workloads(SMALL_WORKLOADS).expect("a test holds them to the registry") {
         let set = engine::data_set(workload.data_set).expect("the engine's tests hold every workload to a data set");
         match folder.load(set).await {
             Ok(data) => return Ok((workload, data)),
@@ -277,9 +277,9 @@ mod tests {
         let empty = tempfile::tempdir().unwrap();
         let chosen = DataArgs { folder: Some(empty.path().to_owned()), babi: None };
         let name = || pollster::block_on(small_work(&mut DataFolder::new(&chosen))).map(|(workload, _)| workload.name);
-        assert_eq!(name().ok(), Some(SMALL[1]));
+        assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
         std::fs::write(empty.path().join("mnist-train.bin"), "GMDS").unwrap();
-        assert_eq!(name().ok(), Some(SMALL[1]));
+        assert_eq!(name().ok(), Some(SMALL_WORKLOADS[1]));
     }
 
     #[test]
@@ -313,7 +313,8 @@ mod tests {
                 whole_batch: None,
             });
             let adapter = crate::doctor::graphics::Listing::of_a_test(&[("llvmpipe", true)]).described().remove(0);
-            let answer = Answer::Checked { adapter, workload: SMALL[0].to_owned(), seconds: 1.5, correctness };
+            let answer =
+                Answer::Checked { adapter, workload: SMALL_WORKLOADS[0].to_owned(), seconds: 1.5, correctness };
             let device = "0".to_owned();
             let trial = Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: Outcome::Untried };
             judge_trace(trial, Ok(answer))

@@ -283,9 +283,9 @@ fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> 
 
 const LOADER: &str = "libvulkan.so.1";
 /// Variables that choose drivers; the second is the older name of the first.
-const CHOOSING: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
 /// Other variables that change which devices there are.
-const INFLUENTIAL: [&str; 8] = [
+const OTHER_VARIABLES: [&str; 8] = [
     "VK_ADD_DRIVER_FILES",
     "VK_LOADER_DRIVERS_SELECT",
     "VK_LOADER_DRIVERS_DISABLE",
@@ -336,7 +336,7 @@ fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
 
 fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
     let set = |name: &&'static str| circumstances.variable(name).map(|value| (*name, value));
-    let chosen = CHOOSING.iter().find_map(set);
+    let chosen = DRIVER_VARIABLES.iter().find_map(set);
     let mut findings = Vec::new();
     if let Some((name, value)) = chosen {
         let missing: Vec<&str> = value.split(':').filter(|path| !Path::new(path).exists()).collect();
@@ -351,7 +351,7 @@ fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
         findings.push(finding.with_details(details));
     }
     let others: Vec<String> =
-        INFLUENTIAL.iter().filter_map(set).map(|(name, value)| format!("{name}={value}")).collect();
+        OTHER_VARIABLES.iter().filter_map(set).map(|(name, value)| format!("{name}={value}")).collect();
     if !others.is_empty() {
         let sentence = format!("Variables that decide which devices there are: {}.", others.join(", "));
         findings.push(Finding::note("variables", sentence).with_details(json!({ "variables": others })));

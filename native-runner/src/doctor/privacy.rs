@@ -8,7 +8,7 @@ use sysinfo::System;
 use crate::doctor::{Finding, Report, Section, Verdict};
 
 /// Length below which a name is a part of too many words, and identifies nobody.
-const SHORTEST_NAME: usize = 3;
+const MIN_NAME_LENGTH: usize = 3;
 
 /// Replacements, in the order in which they are made.
 #[derive(Debug, Default)]
@@ -30,10 +30,11 @@ impl Privacy {
     fn of(homes: impl Iterator<Item = String>, users: impl Iterator<Item = String>, host: Option<String>) -> Self {
         // The root of all folders is nobody's home.
         let homes = homes.filter(|home| home.len() > 1).map(|home| (home, "~"));
-        let users = users.filter(|user| user.len() >= SHORTEST_NAME);
+        let users = users.filter(|user| user.len() >= MIN_NAME_LENGTH);
         // Users have names that are words; in a path they are users.
         let users = users.flat_map(|user| [(format!("/{user}"), "/<user>"), (format!("\\{user}"), "\\<user>")]);
-        let host = host.filter(|host| host.len() >= SHORTEST_NAME && host != "localhost").map(|host| (host, "<host>"));
+        let host =
+            host.filter(|host| host.len() >= MIN_NAME_LENGTH && host != "localhost").map(|host| (host, "<host>"));
         Self { replaced: homes.chain(users).chain(host).collect() }
     }
 

@@ -99,9 +99,7 @@ pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static st
 }
 
 pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    let mut findings = vec![describe_processor()];
-    findings.extend(examine_governor(circumstances));
-    findings
+    [describe_processor()].into_iter().chain(examine_governor(circumstances)).collect()
 }
 
 fn describe_processor() -> Finding {
@@ -152,7 +150,7 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
 }
 
 /// Host memory that the largest workloads take.
-const COMFORTABLE_BYTES: u64 = 2 << 30;
+const MIN_FREE_BYTES: u64 = 2 << 30;
 
 pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Ok(mut system) = System::new() else { return Vec::new() };
@@ -173,7 +171,7 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     let whose = if container.is_some() { " that this container may use" } else { "" };
     let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total), mebibytes(free));
     let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
-    let finding = if free < COMFORTABLE_BYTES {
+    let finding = if free < MIN_FREE_BYTES {
         Finding::warning("memory", format!("{sentence} The larger networks may not fit."))
             .with_advice("Close what needs memory, or choose smaller batches with --batch-size.")
     } else {

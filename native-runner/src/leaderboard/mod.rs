@@ -23,7 +23,7 @@ use ureq::{Agent, Body};
 use crate::data_folder::cache;
 
 /// Bound on an answer.
-const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
+const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 pub(crate) struct About {
     pub(crate) version: String,
@@ -192,7 +192,7 @@ impl Leaderboard {
     }
 
     fn text_of(&self, response: &mut Response<Body>) -> Result<String, LeaderboardError> {
-        let text = response.body_mut().with_config().limit(LONGEST_ANSWER_BYTES).read_to_string();
+        let text = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
         text.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -359,10 +359,10 @@ impl LeaderboardError {
 
 /// Makes text of others safe for a terminal: no control characters, and a bounded length.
 pub(crate) fn clean(text: &str) -> String {
-    const LONGEST: usize = 500;
+    const MAX_LENGTH: usize = 500;
     let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
-    let mut shown: String = visible.take(LONGEST + 1).collect();
-    if shown.chars().count() > LONGEST {
+    let mut shown: String = visible.take(MAX_LENGTH + 1).collect();
+    if shown.chars().count() > MAX_LENGTH {
         shown.pop();
         shown.push('…');
     }

@@ -124,12 +124,8 @@ impl Estimator {
         Self { measured: finished.iter().filter_map(|one| Measured::from_finished(one, Source::Cell)).collect() }
     }
 
-    pub(crate) fn learn(&mut self, finished: &Finished) {
-        self.measured.extend(Measured::from_finished(finished, Source::Cell));
-    }
-
-    pub(crate) fn learn_calibration(&mut self, finished: &Finished) {
-        self.measured.extend(Measured::from_finished(finished, Source::Calibration));
+    pub(crate) fn learn(&mut self, finished: &Finished, source: Source) {
+        self.measured.extend(Measured::from_finished(finished, source));
     }
 
     /// `None` for a workload whose file has changed, and for kernels in a program without them.

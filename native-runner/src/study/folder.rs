@@ -163,7 +163,7 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
 }
 
 const SCHEMA_VERSION: u32 = 1;
-const MOST_DIFFERENCES: usize = 5;
+const MAX_DIFFERENCES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -224,9 +224,9 @@ impl Plan {
                  lacks {fewer} of those"
             ));
         }
-        if found.len() > MOST_DIFFERENCES {
-            let more = found.len() - MOST_DIFFERENCES;
-            found.truncate(MOST_DIFFERENCES);
+        if found.len() > MAX_DIFFERENCES {
+            let more = found.len() - MAX_DIFFERENCES;
+            found.truncate(MAX_DIFFERENCES);
             found.push(format!("and {more} more"));
         }
         found
@@ -269,13 +269,17 @@ fn differ(path: &str, here: &Value, there: &Value, found: &mut Vec<String>) {
 }
 
 fn short(value: &Value) -> String {
-    const LONGEST: usize = 60;
+    const MAX_LENGTH: usize = 60;
     match value {
         Value::Null => "nothing".to_owned(),
         Value::Array(values) if values.iter().any(Value::is_object) => format!("{} entries", values.len()),
         value => {
             let text = value.to_string();
-            if text.chars().count() <= LONGEST { text } else { text.chars().take(LONGEST).chain(['…']).collect() }
+            if text.chars().count() <= MAX_LENGTH {
+                text
+            } else {
+                text.chars().take(MAX_LENGTH).chain(['…']).collect()
+            }
         }
     }
 }

@@ -9,6 +9,7 @@ use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::{InputMode, Precision};
 
 use crate::cli::ALL;
+use crate::commands::contenders::devices as devices_of;
 use crate::study::cell::{Cell, Length, RunSettings, Settings, WorkloadFile};
 use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
@@ -39,7 +40,8 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     if let Some((listed, _)) = of_wgsl.iter().find(|(_, empty)| !empty && !backends.iter().any(|name| name == WGSL)) {
         return Err(format!("`{listed}` is for the back end {WGSL}, which is not among its back ends"));
     }
-    if !matrix.layouts.is_empty() && !backends.iter().any(|name| is_program(name)) {
+    if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
+    {
         let text =
             "`layouts` is for external programs, and none is among its back ends: those of our own have one each";
         return Err(text.to_owned());
@@ -52,7 +54,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
     // Where they mean nothing, all of them come to the same cell.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
-        cell.adapter = if chooses_devices(&cell.backend) { adapter } else { ANY.to_owned() };
+        cell.adapter = if devices_of(&cell.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
     cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
     cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
@@ -121,15 +123,6 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String>
         names.extend(wanted.into_iter().map(str::to_owned));
     }
     names
-}
-
-fn is_program(backend: &str) -> bool {
-    KNOWN_BACKENDS.iter().all(|known| known.name != backend)
-}
-
-fn chooses_devices(backend: &str) -> bool {
-    let known = KNOWN_BACKENDS.iter().find(|known| known.name == backend);
-    known.is_some_and(|known| known.devices() != Devices::Given)
 }
 
 fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {

@@ -25,7 +25,7 @@ use crate::failure::Failure;
 use crate::workload_file::definition::Definition;
 
 /// Bound on a file, because a record contains the whole network.
-const MOST_BYTES: u64 = 64 << 10;
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
 /// Returns true for a name that ends like such a file.
 pub(crate) fn is_file_name(text: &str) -> bool {
@@ -59,11 +59,11 @@ fn language(path: &Path) -> Option<Language> {
 fn read(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     // A byte more, so that too many are noticed.
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
     let file = path.display();
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Failure::Usage(format!("{file} is larger than {MOST_BYTES} bytes: it must be something else")));
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes: it must be something else")));
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
     Ok(text.to_owned())
@@ -200,14 +200,14 @@ impl Tree {
 
 /// Formats a message with file, line and column, and the line itself with a mark below the place.
 pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
-    const LONGEST_LINE: usize = 160;
+    const MAX_LINE_LENGTH: usize = 160;
     let start = text.floor_char_boundary(at.start);
     let begin = text[..start].rfind('\n').map_or(0, |end| end + 1);
     let line = text[begin..].lines().next().unwrap_or_default();
     let number = text[..begin].matches('\n').count() + 1;
     let column = text[begin..start].chars().count();
     let mut shown = format!("{file}, line {number}, column {}: {message}", column + 1);
-    if line.trim().is_empty() || line.chars().count() > LONGEST_LINE {
+    if line.trim().is_empty() || line.chars().count() > MAX_LINE_LENGTH {
         return shown;
     }
     // Where more than this line is meant, its beginning is.

@@ -12,10 +12,10 @@ use crate::workload_file::recipe::check_whole;
 use crate::workload_file::{Mistake, Tree};
 
 /// Bound on the values that a layer makes of one sample.
-const MOST_VALUES: u64 = 1 << 22;
+const MAX_VALUES: u64 = 1 << 22;
 /// Bound on the weights of one layer.
-const MOST_WEIGHTS: u64 = 1 << 27;
-const MOST_LAYERS: usize = 1024;
+const MAX_WEIGHTS: u64 = 1 << 27;
+const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.
 const DATA: &str = "data";
 
@@ -27,8 +27,8 @@ pub(crate) fn model(
     layers: &[Layer],
     list: &Tree,
 ) -> Result<Model, Mistake> {
-    if layers.is_empty() || layers.len() > MOST_LAYERS {
-        return Err(list.mistake(format!("there must be 1 to {MOST_LAYERS} layers, and here are {}", layers.len())));
+    if layers.is_empty() || layers.len() > MAX_LAYERS {
+        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, and here are {}", layers.len())));
     }
     let model = Model { name, input, nodes: Vec::new() };
     let current = Reading { source: Source::Data, is_flat: false };
@@ -146,8 +146,8 @@ impl<'f> Network<'f> {
             _ => None,
         };
         let weights = weights_of(&node, shapes[0]);
-        if weights > MOST_WEIGHTS {
-            return Err(place.mistake(format!("it has {weights} weights, and at most {MOST_WEIGHTS} are allowed")));
+        if weights > MAX_WEIGHTS {
+            return Err(place.mistake(format!("it has {weights} weights, and at most {MAX_WEIGHTS} are allowed")));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place);
@@ -161,8 +161,8 @@ impl<'f> Network<'f> {
         let node = self.model.nodes.len() - 1;
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
-        if values > MOST_VALUES {
-            let text = format!("it makes {} of each sample, and at most {MOST_VALUES} values are allowed", text(made));
+        if values > MAX_VALUES {
+            let text = format!("it makes {} of each sample, and at most {MAX_VALUES} values are allowed", text(made));
             return Err(place.mistake(text));
         }
         self.current =

@@ -180,11 +180,14 @@ fn kept(text: &str) -> &'static str {
 }
 
 fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
-    const LONGEST: usize = 40;
+    const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_plain) || name.len() > LONGEST {
+    if !name.starts_with(|c: char| c.is_ascii_lowercase())
+        || !name.chars().all(is_plain)
+        || name.len() > MAX_NAME_LENGTH
+    {
         return Err(value.mistake(format!(
-            "a name is of small letters, digits and hyphens, begins with a letter, and has at most {LONGEST} of them"
+            "a name is of small letters, digits and hyphens, begins with a letter, and has at most {MAX_NAME_LENGTH} of them"
         )));
     }
     if engine::workload(name).is_some() {

@@ -22,7 +22,7 @@ use crate::machine::provenance;
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Number of reasons that are shown if nothing can be compared.
-const MOST_REASONS: usize = 8;
+const MAX_REASONS: usize = 8;
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -108,8 +108,8 @@ fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
     }
     let lines = compared.iter().flat_map(|of| of.regressions.lines.iter());
     let mut reasons: Vec<String> = lines.map(|line| format!("{}: {}", line.key, reason(line))).collect();
-    let left_out = reasons.len().saturating_sub(MOST_REASONS);
-    reasons.truncate(MOST_REASONS);
+    let left_out = reasons.len().saturating_sub(MAX_REASONS);
+    reasons.truncate(MAX_REASONS);
     if left_out > 0 {
         reasons.push(format!("and {left_out} more"));
     }
@@ -276,9 +276,9 @@ fn add_ratio(row: &mut Vec<(String, Value)>, id: &str, ratio: Option<Estimate>) 
 }
 
 /// Smallest change of a quantity that gets a line.
-const WORTH_TELLING: f64 = 0.02;
+const MIN_CHANGE: f64 = 0.02;
 /// Number of kernels that are named; a device that tuned again may differ in dozens.
-const MOST_VARIANTS: usize = 4;
+const MAX_VARIANTS: usize = 4;
 
 pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
@@ -399,8 +399,8 @@ fn target(line: &Line) -> Option<(Mark, String)> {
 fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
     let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
     let is_worse = match quantity.better {
-        Better::Lower => ratio.value > 1.0 + WORTH_TELLING,
-        Better::Higher => ratio.value < 1.0 - WORTH_TELLING,
+        Better::Lower => ratio.value > 1.0 + MIN_CHANGE,
+        Better::Higher => ratio.value < 1.0 - MIN_CHANGE,
     };
     let interval = ratio.interval.filter(|_| is_worse)?;
     let Quantity { title, .. } = quantity;
@@ -413,8 +413,8 @@ fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
 fn variants(line: &Line) -> Option<String> {
     let list = |variants: &[String]| match variants {
         [] => "nothing else".to_owned(),
-        few if few.len() <= MOST_VARIANTS => few.join(", "),
-        many => format!("{} and {} more", many[..MOST_VARIANTS].join(", "), many.len() - MOST_VARIANTS),
+        few if few.len() <= MAX_VARIANTS => few.join(", "),
+        many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
     };
     let (before, after) = (&line.variants_only_in_baseline, &line.variants_only_in_candidate);
     if before.is_empty() && after.is_empty() {

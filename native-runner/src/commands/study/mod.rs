@@ -146,7 +146,7 @@ fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> 
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
     let program = plan.program(&run.backend);
     tell("--program", program.as_ref().map(NamedProgram::typed));
-    tell("--program-timeout", arguments.external.chosen_timeout().filter(|_| program.is_some()).map(|x| x.to_string()));
+    tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
 }
 

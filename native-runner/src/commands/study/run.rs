@@ -25,7 +25,7 @@ use crate::progress::{Left, StudyProgress};
 use crate::screen::Screen;
 use crate::study::axis::AXES;
 use crate::study::cell::{Cell, Length, RunSettings, Settings};
-use crate::study::estimate::Estimator;
+use crate::study::estimate::{Estimator, Source};
 use crate::study::finished::{Attempt, Ending, Finished, Uploaded};
 use crate::study::folder::{Folder, Plan};
 
@@ -88,10 +88,6 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     conclude(&cells, &finished, path)
 }
 
-fn has_its_network(run: &RunSettings) -> Result<(), Failure> {
-    run.network().map(drop).map_err(Failure::Usage)
-}
-
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     let mut networks: Vec<Workload> = Vec::new();
     for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
@@ -152,13 +148,13 @@ impl Session<'_> {
             if interrupt.asked() {
                 break;
             }
-            cell.settings.run().map_or(Ok(()), has_its_network)?;
+            cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
             let left = self.left(&missing[index..]);
             progress.begin(*number, self.plan.cells.len(), &cell.settings.text(), Some(&left));
             let Some(finished) = self.run_cell(*number, cell, interrupt, progress)? else { break };
             progress.ended(&finished);
             self.folder.keep(&finished)?;
-            self.estimator.learn(&finished);
+            self.estimator.learn(&finished, Source::Cell);
             self.finished.retain(|before| before.id != finished.id);
             self.finished.push(finished);
         }
@@ -314,7 +310,7 @@ pub(crate) fn calibrate(
         let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
         let finished = Finished::of(&cell, words, attempt, ended);
         progress.ended(&finished);
-        estimator.learn_calibration(&finished);
+        estimator.learn(&finished, Source::Calibration);
     }
     Ok(())
 }
