@@ -62,7 +62,7 @@ impl Child {
         let stdout = process.stdout.take().map(|mut pipe| {
             thread::spawn(move || {
                 let mut bytes = Vec::new();
-                // What was read before an error is not a record, which is noticed.
+                // Output before an error is no valid record, which is noticed later.
                 let _ = pipe.read_to_end(&mut bytes);
                 String::from_utf8_lossy(&bytes).into_owned()
             })

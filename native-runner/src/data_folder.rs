@@ -253,7 +253,7 @@ struct Lines;
 
 impl Progress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
-        // With standard error gone there is nobody to tell.
+        // Without standard error nobody can be informed.
         drop(Screen::Error.line(&format!("{verb} {what}")));
     }
 

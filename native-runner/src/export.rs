@@ -57,7 +57,7 @@ pub(crate) enum Mark {
     Bad,
     /// Unknown.
     Open,
-    /// Reason to doubt the figures.
+    /// Reason to doubt the results.
     Careful,
     Plain,
 }

@@ -80,7 +80,7 @@ impl Failure {
     /// Returns true for problems with devices and drivers, which the doctor examines.
     pub(crate) fn is_for_the_doctor(&self) -> bool {
         match self {
-            // What is wrong with a device elsewhere is seen there.
+            // Problems of a remote device are visible only there.
             Self::Engine(EngineError::OfDevice { error, .. }) => !matches!(**error, EngineError::LinkLost),
             Self::Engine(error) => matches!(
                 error,

@@ -415,7 +415,7 @@ fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
         match stream.read(&mut [0; 1]) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(_) => return Ok(()),
-            // Whoever suspends this program interrupts it here, and the answer may have come meanwhile.
+            // Suspending this process interrupts the read, and the answer may have arrived meanwhile.
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }

@@ -1,4 +1,4 @@
-//! What `-v` shows on standard error: what this program does, and what the libraries below it say of themselves.
+//! Logs of this program and its libraries on standard error, as `-v` requests.
 
 use std::io;
 

@@ -70,7 +70,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads our output has read enough, as `head` does.
+        // The reader of standard output is done, like `head`.
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             report_failure(&failure);

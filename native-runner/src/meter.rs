@@ -1,4 +1,4 @@
-//! What a run takes from the machine while it trains.
+//! Resources that a run uses while it trains.
 
 mod sensors;
 
@@ -110,7 +110,7 @@ impl ResourceMeter for MachineMeter {
                 resources.resident_memory_maximum_bytes = memory.iter().copied().max();
             }
             resources.energy_source = sensors.energy_source(&samples);
-            // Moments at which nothing was told are no samples.
+            // Samples without any value are dropped.
             resources.samples = samples.into_iter().filter(tells_something).collect();
             self.sensors = sensors;
         }
@@ -308,7 +308,7 @@ mod tests {
             is_here: true,
             running: None,
         };
-        // The first workload ends early, and nobody asks for what it took.
+        // The first workload ends early, without its resources being read.
         meter.start();
         for _ in 0..2 {
             meter.start();

@@ -171,7 +171,7 @@ impl Running {
     /// Returns the error with how the program ended and its last lines.
     fn failed(&self, message: &str) -> EngineError {
         let ended = self.ends_within(MAX_FAILURE_TIME);
-        // What it said last may still be on its way.
+        // The last lines may still be in the pipe.
         let is_said = || self.listener.as_ref().is_none_or(JoinHandle::is_finished);
         if ended.is_some() {
             wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));

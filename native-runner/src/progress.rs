@@ -1,4 +1,4 @@
-//! What a person sees while something is measured: a bar on a terminal, now and then a line elsewhere.
+//! Progress of measurements: a bar on a terminal, occasional lines elsewhere.
 
 use std::time::{Duration, Instant};
 
@@ -117,7 +117,7 @@ pub(crate) struct RunProgress {
 struct Part {
     index: usize,
     count: usize,
-    /// What tells it from the others.
+    /// Distinguishes it from the others.
     title: String,
 }
 
@@ -205,7 +205,7 @@ fn log(event: &Event) {
             tracing::debug!(workload, step, training_seconds, loss, samples_per_second, "window");
         }
         Event::Evaluated { workload, evaluation } => tracing::info!(workload, ?evaluation, "test"),
-        // Nobody here asks for them.
+        // Not requested by this program.
         Event::Examples { .. } | Event::Answered { .. } => {}
         Event::Warned { warning } => tracing::warn!(?warning, "warning for the record"),
         Event::WorkloadFailed { workload, message } => tracing::error!(workload, reason = message, "not trained"),
@@ -300,7 +300,7 @@ impl Observer<measure::Event> for ListProgress {
             measure::Event::Again { what } => self.begin(what),
             measure::Event::Phase { who, phase } => self.progress.show(None, format!("· {who}: {}", phase.title())),
             measure::Event::Window { who, window } => {
-                // How fast a kernel is, stands in its table beside what that means.
+                // Rates of kernels are shown in the table, with their meaning.
                 if window.samples.is_some() {
                     let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
                     if std::mem::take(&mut self.first) {

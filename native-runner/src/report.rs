@@ -1,4 +1,4 @@
-//! The end of a run as a person reads it: figures, warnings, verdict.
+//! Summary of a run: metrics, warnings, verdict.
 
 use console::Style;
 use results::statistics::median;
@@ -60,7 +60,7 @@ pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
         _ => None,
     });
     let failed: Vec<_> = failed.collect();
-    // That a device is too small says most.
+    // A device that is too small is the most useful reason.
     let causes = || failed.iter().map(|(_, cause, _)| *cause);
     let is_of_memory = |cause: &FailureCause| matches!(cause, FailureCause::DoesNotFit | FailureCause::OutOfMemory);
     let cause = causes().find(is_of_memory).or_else(|| causes().next())?;
@@ -125,7 +125,7 @@ fn figures(record: &RunRecord) -> Table {
     table
 }
 
-/// Formats the throughput of the counted windows, or marked that of all training.
+/// Formats the throughput of the counted windows, or with a mark the one over all training.
 pub(crate) fn throughput(record: &WorkloadRecord) -> Option<String> {
     let summary = &record.summary;
     let text = |rate| figure("samples_per_second", rate);
@@ -151,7 +151,7 @@ fn cold_start(record: &WorkloadRecord) -> Option<String> {
         ("first step", first_step_seconds),
     ];
     let known = parts.into_iter().filter_map(|(name, seconds)| {
-        // Any figure in seconds is shown alike.
+        // All seconds are formatted alike.
         Some(format!("{name} {}", figure("training_seconds", seconds?)))
     });
     let known: Vec<String> = known.collect();

@@ -162,7 +162,7 @@ impl Table {
 
     fn block(&self, columns: &[Column], screen: Screen, width: usize, title_width: usize, lines: &mut Vec<String>) {
         let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
-        // On a very narrow screen the titles give way, never the figures.
+        // On a very narrow screen the titles are cut, never the values.
         let title_width = title_width.min(width.saturating_sub(figures)).max(8);
         let row = |title: &str, cell: &dyn Fn(&Column) -> String| {
             let title = truncate_str(title, title_width, "…");

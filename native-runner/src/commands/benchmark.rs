@@ -100,7 +100,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if let Some(failure) = report::wrong_results(&record) {
         return Err(failure);
     }
-    // A leaderboard takes the others' figures.
+    // A leaderboard accepts the results of the others.
     let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
     if let Some(submission) = submission.filter(|_| is_result) {
         upload(&submission, &record, json, arguments, screen)?;
@@ -195,7 +195,7 @@ fn run(
 ) -> Result<RunRecord, Stopped> {
     let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = MachineMeter::of(backend);
-    // Each by itself, so that the witness is borrowed for no longer than the rest.
+    // In a separate scope, so that the witness is borrowed briefly.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));

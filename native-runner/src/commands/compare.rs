@@ -289,7 +289,7 @@ struct Findings {
 struct GivenUp {
     workload: &'static str,
     refused: Refused,
-    /// Absent if the reason is that of a workload before.
+    /// Absent if an earlier workload had the same reason.
     failure: Option<Failure>,
 }
 

@@ -71,7 +71,7 @@ pub(crate) fn open(
             (Err(error), _) => return Err(error.into()),
         }
     }
-    // Back ends that have no device to choose are no answer to somebody who named one.
+    // A back end without a choice of devices is wrong for a user who named one.
     let answered = match choice {
         AdapterChoice::Any => !opened.is_empty(),
         _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
@@ -222,7 +222,7 @@ mod tests {
         let beside = ["wgsl", "burn-cuda"];
         assert_eq!(of(&beside, "wgsl").unwrap(), second);
         assert_eq!(of(&beside, "burn-cuda").unwrap(), AdapterChoice::Exactly("B".to_owned()));
-        // By itself it counts its own, also beside the processor.
+        // Alone it counts its own devices, also together with the processor.
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
         let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();

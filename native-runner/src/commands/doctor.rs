@@ -85,7 +85,7 @@ impl DoctorArgs {
         }
 
         let mut arguments = Alone::parse_from(["doctor"]).doctor;
-        // Whatever the environment of the tests says.
+        // Independent of the tests' environment.
         arguments.data = DataArgs { folder: None, babi: None };
         arguments
     }

@@ -141,7 +141,7 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
             (true, false, Some(words)) => format!("runs with {words}"),
             (true, true, _) => "runs here".to_owned(),
         };
-        // What it needs is said already.
+        // The text before says what it needs.
         let remark = remark.as_ref().filter(|_| needs.is_none());
         let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
         SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;

@@ -126,7 +126,7 @@ const TABLE: [Published; 3] = [
         seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
     },
 ];
-/// Number of devices that nobody published.
+/// Number of devices without a published result.
 const PREDICTED_DEVICES: u32 = 8;
 
 struct Published {
@@ -157,7 +157,7 @@ struct PublishedStep {
     pub(crate) devices: u32,
     published_seconds: Option<f64>,
     model_seconds: f64,
-    /// Throughput of the model over that of as many single GPUs.
+    /// Throughput over the throughput of the same number of single GPUs.
     model_efficiency: f64,
 }
 

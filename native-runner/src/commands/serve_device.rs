@@ -49,7 +49,7 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
             () = stop.notified() => Ok(()),
         }
     });
-    // What is still computing for somebody ends with the program.
+    // Computations for clients end with the program.
     runtime.shutdown_background();
     served?;
     Screen::Error.line("Stopped.")

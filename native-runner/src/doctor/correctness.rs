@@ -1,4 +1,4 @@
-//! Whether each back end computes what the plain reference computes, tried in a process of its own each: drivers crash.
+//! Compares each back end with the plain reference, in a child process each: drivers crash.
 
 use std::convert::Infallible;
 use std::rc::Rc;
@@ -92,7 +92,7 @@ fn pairs(
 
 pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
-    // What was typed was looked at before anything else.
+    // The command line was checked before.
     let backends = wanted(&arguments.backends).unwrap_or_default();
     let adapters = circumstances.listing.chosen(arguments.adapter.as_deref()).unwrap_or_default();
     let only_adapters = arguments.adapter.is_some() && arguments.backends.is_empty();
@@ -139,7 +139,7 @@ fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<St
     let asked = circumstances.arguments.adapter.as_deref()?;
     let name = |index: usize| circumstances.listing.adapters[index].adapter.name.clone();
     match asked.parse() {
-        // One that is not there is told as it is, and refused.
+        // An index out of range is passed on, and refused.
         Ok(AdapterChoice::Index(index)) if index < circumstances.listing.adapters.len() => Some(name(index)),
         _ => Some(asked.to_owned()),
     }
@@ -171,7 +171,7 @@ fn try_out(
 
 fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
     let backend = trial.backend;
-    // On software adapters some back ends are known to fail, and nobody ranks what they do there.
+    // On software adapters some back ends are known to fail, and such runs are never ranked.
     let severity = if trial.software { Severity::Warning } else { Severity::Problem };
     let failed = |trial: Trial, sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other back ends.";
@@ -234,7 +234,7 @@ pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure
 async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, String, Correctness), EngineError> {
     let asked = arguments.adapter.as_deref().unwrap_or("any");
     let choice: AdapterChoice = asked.parse().unwrap_or_else(|never: Infallible| match never {});
-    // Nothing is kept of it: what was tuned for so short a look is for nobody else.
+    // Tuning for such a short test is not worth keeping.
     let opening = Opening { processor: machine::name(), ..Opening::new(Precision::F32, &choice) };
     let backend = backends::open_with(backend, &opening, Rc::new(MonotonicClock::start())).await?;
     let (workload, data) = small_work(&mut DataFolder::new(&arguments.data)).await?;

@@ -17,7 +17,7 @@ pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Fi
 
 /// Finds a data set, and verifies all of it if `whole`.
 fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Finding {
-    // Each by itself, because what was read is kept.
+    // A new folder for each set, because loaded sets stay in memory.
     let mut folder = DataFolder::new(chosen);
     let availability = folder.availability(set);
     let details = json!({ "data_set": set.name, "availability": availability, "read": whole });

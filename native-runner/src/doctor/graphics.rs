@@ -778,7 +778,7 @@ mod tests {
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 0"), Some(Severity::Fine));
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 40000, 0"), Some(Severity::Warning));
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 97"), Some(Severity::Warning));
-        // Of a part of a GPU nothing is told.
+        // A partition of a GPU reports nothing.
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, [N/A], [N/A], [N/A]"), Some(Severity::Fine));
         assert_eq!(severity("No devices were found"), None);
     }

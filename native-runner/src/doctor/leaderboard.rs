@@ -17,7 +17,7 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
     let after = SystemTime::now();
     match answer {
         Err(error) => {
-            // It says what to do itself, where there is more than this.
+            // The error has its own advice if there is more to do.
             let finding = Finding::problem("leaderboard", format!("{}.", capitalised(&error.to_string())))
                 .with_advice("Open the address in a browser: it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]

@@ -1,4 +1,4 @@
-//! What is installed on this machine, whether it trains, and what to do about what does not.
+//! Checks what is installed on this machine, whether it trains, and what to do about problems.
 
 pub(crate) mod correctness;
 pub(crate) mod data;

@@ -1,4 +1,4 @@
-//! What a report must not tell of a person, so that it can be shown to everybody.
+//! Removes names and folders of the user, so that a report can be published.
 
 use std::env;
 
@@ -28,7 +28,7 @@ impl Privacy {
     }
 
     fn of(homes: impl Iterator<Item = String>, users: impl Iterator<Item = String>, host: Option<String>) -> Self {
-        // The root of all folders is nobody's home.
+        // The root folder is no home.
         let homes = homes.filter(|home| home.len() > 1).map(|home| (home, "~"));
         let users = users.filter(|user| user.len() >= MIN_NAME_LENGTH);
         // Users have names that are words; in a path they are users.

@@ -1,4 +1,4 @@
-//! Talks to a leaderboard. Whatever may answer at an address, the user gets one plain sentence.
+//! Client of a leaderboard. Whatever answers at the address, errors are one plain sentence.
 
 pub(crate) mod witness;
 
@@ -158,7 +158,7 @@ impl Leaderboard {
         if answer.status() != StatusCode::OK {
             return Err(no_data());
         }
-        // The end is found by reading on, which a limit of just so many bytes would take for too many.
+        // Reading to the end needs one byte more than the file has.
         let content = answer.body_mut().with_config().limit(bytes + 1).read_to_vec();
         content.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => no_data(),

@@ -1,4 +1,4 @@
-//! What can be asked of this machine, all together.
+//! Sensors of this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -329,7 +329,7 @@ impl Sensor for SysfsGpu {
         sample.gpu_memory_bytes = read_whole(&self.card.join("device/mem_info_vram_used"));
         let microwatts = self.sensor("power1_average").or_else(|| self.sensor("power1_input"));
         sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
-        // One that fell has begun again, and nobody knows where.
+        // A counter that decreased has wrapped at an unknown value.
         let used = self.sensor("energy1_input").zip(self.first_microjoules).map(|(now, first)| now - first);
         if used.is_some_and(|microjoules| microjoules < 0.0) {
             self.first_microjoules = None;
@@ -583,7 +583,7 @@ mod tests_with_card {
         assert!(samples.iter().all(|sample| sample.processor_energy_joules == Some(0.0)));
         std::fs::remove_dir_all(device).unwrap();
         samples.push(sensors.sample(0.5));
-        // That of the processor is told all the time, but is not that of the GPU.
+        // The processor's energy is complete, but not the GPU's.
         assert_eq!(sensors.energy_source(&samples), None);
 
         let mut processor = Sensors::of_the_processor(root.path());

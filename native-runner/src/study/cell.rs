@@ -178,13 +178,12 @@ impl KernelSettings {
     }
 }
 
-/// How long a cell trains.
+/// Length of a cell's training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Length {
     /// Passes over the training set; windows that measure the throughput may follow.
     Epochs(NonZero<u32>),
-    /// Exactly so many steps.
     Steps(NonZero<u64>),
     /// Seconds of training.
     Seconds(Positive),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::study::cell::{KernelSettings, Length, RunSettings, Settings};
 use crate::study::finished::{Ending, Finished};
 
-/// What one cell will take.
+/// Work, time and memory of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
     /// Arithmetic of the training, from shapes; absent where its length is in seconds, and for kernels.

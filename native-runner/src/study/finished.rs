@@ -1,4 +1,4 @@
-//! What became of a cell: the file that it leaves.
+//! Results of a cell, as its file holds them.
 
 use results::kernels::KernelRecord;
 use results::{Outcome, RunRecord, WorkloadRecord};

@@ -258,7 +258,7 @@ fn differ(path: &str, here: &Value, there: &Value, found: &mut Vec<String>) {
                 differ(&format!("{path}.{key}"), &of(mine), &of(its), found);
             }
         }
-        // Each [[matrix]] by itself; lists of values are short enough to be shown whole.
+        // Each [[matrix]] separately; lists of values are short enough to be shown whole.
         (Value::Array(mine), Value::Array(its)) if mine.len() == its.len() && mine.iter().all(Value::is_object) => {
             for (index, (mine, its)) in mine.iter().zip(its).enumerate() {
                 differ(&format!("{path}[{index}]"), mine, its, found);

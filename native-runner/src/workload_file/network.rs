@@ -151,7 +151,7 @@ impl<'f> Network<'f> {
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place);
-        // The tensors of a node that shares are held to those that it shares.
+        // Checks the tensors of a node that shares against the shared ones.
         self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
             (ModelError::Impossible { .. }, &[one, other]) => {
                 place.field("with").mistake(unjoinable(layer, one, other))

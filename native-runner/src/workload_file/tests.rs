@@ -328,7 +328,7 @@ proptest! {
         }
         let mut text = BROAD.to_owned();
         text.replace_range(numbers[place.index(numbers.len())].clone(), &number);
-        // Either it is a network, of which everything can be told, or the place is.
+        // Either it is a valid network, or the error has a place.
         match parse("f.toml", &text, Language::Toml) {
             Ok(workload) => {
                 workload.model.tensors().unwrap();

@@ -92,7 +92,7 @@ fn ctrl_c_keeps_what_was_measured() {
     assert!(!record.workloads[0].windows.is_empty());
 }
 
-/// Whether there is a software adapter to train on.
+/// Returns true if there is a software adapter to train on.
 fn has_software(test: &str) -> bool {
     let found = adapters().iter().any(|adapter| adapter.adapter.software);
     if !found {
@@ -219,7 +219,7 @@ fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
     let accuracy = trace["test_accuracy"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&accuracy), "{accuracy}");
 
-    // The other figures are compared by the engine's tests; here it matters that the right run was traced.
+    // The engine's tests compare the other values; here it matters that the right run was traced.
     for (step, tolerance) in golden["tolerance"]["loss_rel"].as_array().unwrap().iter().enumerate().take(3) {
         let expected = golden["losses_f64"][step].as_f64().unwrap();
         assert_close(&trace["losses"][step], expected, tolerance.as_f64().unwrap() * expected);

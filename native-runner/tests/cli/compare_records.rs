@@ -20,7 +20,7 @@ fn written() -> RunRecord {
     serde_json::from_str(&text).expect("standard output holds a record")
 }
 
-/// That record from `seed`, as if twelve windows had trained about this many samples a second.
+/// The record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
     let mut record = written();
     record.seed = seed;

@@ -1,4 +1,4 @@
-//! What the doctor says to a person and to a program.
+//! Output of the doctor for people and for programs.
 
 use std::fs;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn findings_have_severities_and_problems_have_advice() {
         assert!(severity != "problem" || finding["advice"].is_string(), "{finding}");
     }
     assert_eq!(report["verdict"]["tried"], true, "{}", report["verdict"]);
-    // What is for people goes where the document does not.
+    // Text for people goes to the other stream.
     finished.expect_errors(&["Adapters and drivers", "no adapter fits `no such gpu`", "Nothing can be trained"]);
 }
 
@@ -83,7 +83,7 @@ fn chosen_folder_without_data_gets_the_fetch_command() {
     assert!(one_line(&finished.stdout).contains(&command), "{}", finished.stdout);
 }
 
-/// The loader is told of a driver that is not there, so that there is no adapter at all.
+/// The loader is given a missing driver, so that there is no adapter at all.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_machine_without_adapters_is_told_why() {
@@ -97,7 +97,7 @@ fn a_machine_without_adapters_is_told_why() {
     ] {
         assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
     }
-    // Who meets the error elsewhere is sent here.
+    // The same error elsewhere points to the doctor.
     let run =
         Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
     run.expect_errors(&["no adapter fits", "`native-runner doctor` says"]);
@@ -110,7 +110,7 @@ fn slow_back_end_is_ended_and_reported_late() {
     assert!(one_line(&finished.stdout).contains("it had not finished after 0.01 s"), "{}", finished.stdout);
 }
 
-/// Home, user and host of somebody else, in whose home everything is.
+/// Another user's home, name and host.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_report_names_no_person_no_machine_and_no_home() {
@@ -130,7 +130,7 @@ fn a_report_names_no_person_no_machine_and_no_home() {
     }
     assert!(report.contains("~/cached/gradmark") && report.contains("~/sets"), "{report}");
     let host = fs::read_to_string(Path::new("/proc/sys/kernel/hostname")).unwrap_or_default();
-    // Names as short as that are parts of words, and those of this machine's system are no secret.
+    // Shorter names are parts of words.
     if host.trim().len() > 6 {
         assert!(!report.contains(host.trim()), "{report}");
     }

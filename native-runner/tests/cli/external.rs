@@ -27,7 +27,7 @@ const PROGRAMS: [Ready; 3] = [
     },
 ];
 
-/// What small traces cover: dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
+/// Small traces that cover dense, convolutional and recurrent layers, three rules, dropout, and Caffe's.
 const TRACES: [&str; 6] = [
     "keras-mnist-mlp-dropout",
     "keras-mnist-cnn-small",
@@ -90,7 +90,7 @@ pub(crate) fn trace_line(name: &str, backend: &str) -> String {
     )
 }
 
-/// Holds what was traced by somebody to a golden trace.
+/// Compares a trace with a golden one.
 #[track_caller]
 pub(crate) fn expect_golden(name: &str, by: &str, traced: &str) {
     let (share, place) = worst_share(&golden(name), &serde_json::from_str(traced).unwrap());
@@ -256,7 +256,7 @@ fn error_names_the_loss_that_is_no_number() {
     ]);
 }
 
-/// What the rest of these tests is skipped for, once it was told.
+/// Reason for which the rest of these tests is skipped, reported once.
 struct Bundles {
     folder: PathBuf,
 }
@@ -281,7 +281,7 @@ impl Bundles {
         Some(Self { folder })
     }
 
-    /// What runs a bundle as a program.
+    /// Runs a bundle as a program.
     fn command(&self, host: &str, name: &str) -> String {
         let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/frameworks").join(host);
         format!("{name}=node '{}' '{}'", host.display(), self.folder.join(name).display())

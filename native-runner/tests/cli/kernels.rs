@@ -52,7 +52,7 @@ fn products_have_a_share_of_peak_or_a_reason() {
         let rate = entry["flops_per_second"].as_f64().unwrap();
         let share = entry["peak_share"].as_f64().unwrap();
         let peak = entry["peak_flops_per_second"].as_f64().unwrap();
-        // Each window has the peak of its own moment, and the share is their median.
+        // Each window has its own peak, and the share is the median.
         let windows = entry["timing"]["windows"].as_array().unwrap();
         let number = |value: &Value| value.as_f64().unwrap();
         let peak_of = |window: &Value| number(&window["peak_flops_per_second"]);
@@ -222,7 +222,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert!((ratios[0] / ratios[1] * rates[1] / rates[0] - 1.0).abs() < 1e-9);
         let rate = number(&ours["samples_per_second"]) * flops;
         assert!((number(&ours["flops_per_second"]) / rate - 1.0).abs() < 1e-9);
-        // Each window has the peak of its own moment, and the share is their median.
+        // Each window has its own peak, and the share is the median.
         let windows = ours["windows"].as_array().unwrap();
         let of_windows =
             |figure: &dyn Fn(&Value) -> f64| median(&windows.iter().map(figure).collect::<Vec<_>>()).unwrap();
@@ -235,7 +235,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert!(reference["windows"].as_array().unwrap().iter().all(|of| of["peak_flops_per_second"].is_null()));
         assert!(ours["variants"].is_array() && number(&ours["build_seconds"]) > 0.0, "{ours}");
         assert!((number(&ours["steps_per_second"]) * batch / number(&ours["samples_per_second"]) - 1.0).abs() < 0.5);
-        // What was predicted is what was allocated.
+        // The prediction is what was allocated.
         assert_eq!(ours["device_memory_bytes"], ours["predicted_bytes"]);
     }
 }

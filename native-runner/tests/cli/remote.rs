@@ -19,7 +19,7 @@ use crate::external::{expect_golden, trace_line};
 use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
-/// A client that has printed nothing for so long hangs. What it still has to do may take any time: the machine may be slow.
+/// Silence after which a client is assumed to hang.
 const SILENCE: Duration = Duration::from_secs(300);
 
 /// `serve-device` on a free port.
@@ -49,7 +49,7 @@ impl Server {
         send(&self.child, signal);
     }
 
-    /// Waits until somebody computes.
+    /// Waits until a client computes.
     fn wait_for_a_client(&mut self) {
         let mut line = String::new();
         while !line.contains("begins to compute") {
@@ -113,7 +113,7 @@ struct Client {
 }
 
 impl Client {
-    /// One that trains for minutes, once it has told how it goes.
+    /// A client that trains for minutes and has reported progress.
     fn start(server: &mut Server, arguments: &str) -> Self {
         let line =
             format!("--backend burn-remote {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16");
@@ -144,7 +144,7 @@ impl Client {
         Self { child, printed, runner }
     }
 
-    /// How it ended, what it printed until then, and its folder.
+    /// Exit status, output so far, and folder.
     fn end(mut self) -> (Option<i32>, String, TempDir) {
         let mut printed = String::new();
         loop {
@@ -195,7 +195,7 @@ fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
     server.signal(happens);
     let (status, told, folder) = client.end();
-    // The figures are there, but not all of them.
+    // Some of the results are there, but not all.
     assert_eq!(status, Some(1), "{told}");
     assert!(one_line(&told).contains("on burn-remote: the link to the remote device broke"), "{told}");
     assert!(!told.contains("panicked"), "{told}");
@@ -234,7 +234,7 @@ fn server_lost_during_steps_costs_only_its_own_results() {
         let mut server = Server::start("--threads 1");
         let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
                     --seconds-per-workload 20 --remote-timeout 2 --json";
-        // The first window of all is told as it ends, and the next one is the remote device's.
+        // After the first window, the next one is the remote device's.
         let mut client =
             Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · burn-flex "));
         server.signal(happens);
@@ -359,7 +359,7 @@ fn network() -> String {
     text.replace("[[layers]]\ndense = { units = 10 }", with_dropout)
 }
 
-/// What a short run of that network on these devices has come to, through all of its schedule.
+/// Result of a short run of this network on these devices, through all of its schedule.
 fn trained(devices: &str) -> (RunRecord, String) {
     let line = format!(
         "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \

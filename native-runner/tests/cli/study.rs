@@ -118,7 +118,7 @@ fn impossible_cell_is_kept_and_others_go_on() {
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
-    // It is an answer, until somebody asks for another.
+    // It is an answer, until a retry is requested.
     let again = study.runner("").run().expect_status(1);
     assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);
     study.runner("--retry-failed").run().expect_status(1);
@@ -126,7 +126,7 @@ fn impossible_cell_is_kept_and_others_go_on() {
     assert_eq!(attempts, 1 + 2);
 }
 
-/// One that cannot even begin: what it said is the reason, and the other back end's cell has figures.
+/// A program that cannot start: its error is the reason, and the other back end's cell has results.
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
@@ -381,7 +381,7 @@ fn records_are_uploaded_once_after_one_agreement() {
 
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
 
-/// A study of kernels with these lines, on the adapter of the tests; nothing where there is none.
+/// A study of kernels with these lines, on the tests' adapter; `None` without one.
 fn study_of_kernels(test: &str, lines: &str) -> Option<Study> {
     let adapter = any_adapter(test)?;
     let adapter = adapter.rsplit(' ').next().unwrap_or("any");
@@ -440,7 +440,7 @@ fn study_of_kernels_keeps_records_and_makes_a_report() {
     ] {
         assert!(page.contains(part), "`{part}` is missing in a page of {} bytes", page.len());
     }
-    // What a run of the study leaves is an answer, and stays as it is.
+    // A finished run is an answer, and stays as it is.
     let before = study.files();
     let again = study.runner("--scale 0.2").run().expect_status(0);
     assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);

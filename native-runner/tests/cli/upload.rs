@@ -294,7 +294,7 @@ fn a_run_that_diverged_is_not_uploaded() {
 
 const TEST: &str = "a_run_reaches_the_real_leaderboard_and_counts_once";
 
-/// The server on a free port with a data base of its own; it ends with the test.
+/// A server on a free port with its own database; it ends with the test.
 struct RealLeaderboard {
     process: Child,
     url: String,
@@ -323,7 +323,7 @@ impl RealLeaderboard {
 
 impl Drop for RealLeaderboard {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test has then noticed.
+        // It may have exited, which the test has then noticed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

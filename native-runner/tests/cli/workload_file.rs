@@ -25,7 +25,7 @@ layers = [
 ]
 ";
 
-/// The call, with files of networks beside it.
+/// A command with files of networks in its folder.
 fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     let runner = Runner::new(line);
     for (name, text) in files {
@@ -120,7 +120,7 @@ fn unusual_networks_compute_the_same_everywhere() {
 
 #[test]
 fn files_stand_beside_names_and_count_once() {
-    // What diverges is not tested, which takes longest.
+    // A diverged network is not tested, which would take longest.
     let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
                 --workload-file small.toml --learning-rate 1e30 --json -";
     let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(3);
@@ -212,7 +212,7 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
     write("mine.toml", study);
     write("small.toml", SMALL);
-    // Files of networks are looked for beside the study's, wherever it is run from.
+    // Files of networks are searched next to the study's file, wherever it is run from.
     let run = |words: &str| {
         let output = place.path().join("out");
         Runner::new("study").arg(place.path().join("mine.toml")).arg("--output").arg(output).args(words).run()

@@ -1,4 +1,4 @@
-//! What a comparison came to, for people.
+//! Report of a comparison, and the choice of its records.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -187,7 +187,7 @@ fn others(lines: &[(&Line, &String)]) -> Table {
         .collect();
     let accuracy = |line: &Line| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
-        // What rounds to nothing has no sign.
+        // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
     };

@@ -1,4 +1,4 @@
-//! Kept records of before and after a change, held beside each other.
+//! Comparison of kept records from before and after a change.
 
 mod findings;
 

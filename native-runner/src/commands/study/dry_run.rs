@@ -1,4 +1,4 @@
-//! What a study would run, and what that would take.
+//! Cells that a study would run, with estimates.
 
 use std::path::Path;
 

@@ -35,7 +35,7 @@ const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of ne
 /// Runs the unfinished cells, shows all results, and uploads them if requested.
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
-    // Nobody is asked to agree to what will not happen.
+    // Asks for no consent to an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     progress.finish();
     ran?;
     let was_interrupted = interrupt.asked();
-    // What is finished is kept: Ctrl-C at a question ends the program.
+    // Results are kept: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
     let mut finished = session.finished;
@@ -78,7 +78,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
     let answered = cells.iter().filter(|cell| has_answer(cell)).count();
     if was_interrupted && answered < cells.len() {
-        // Whole, however long it is: a command is copied.
+        // On one line, however long: commands are copied.
         Screen::Error.line(&format!("\nTo go on with the rest:\n  {}\n", resume(path)))?;
         return Err(Failure::Stopped { reached: format!("with {answered} of {} cells finished", cells.len()) });
     }

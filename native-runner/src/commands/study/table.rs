@@ -68,7 +68,7 @@ pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
         axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
-    // What has no devices to choose among has no adapter to name.
+    // A back end without a choice of devices has no adapter to name.
     let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
     let title = |of: &&Settings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();

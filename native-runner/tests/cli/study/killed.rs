@@ -60,7 +60,7 @@ fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();
 }
 
-/// Whether the process computes no more; whoever inherits it may not have noticed yet.
+/// Returns true if the process no longer computes; its new parent may not have noticed yet.
 fn has_ended(pid: i32) -> bool {
     let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
