@@ -232,7 +232,11 @@ impl<'f> Network<'f> {
                 ))
             }
             ModelError::Impossible { layer, .. }
-                if matches!(self.model.nodes[*layer].layer, Node::Gru { .. } | Node::SimpleRnn { .. }) =>
+                if matches!(
+                    self.model.nodes[*layer].layer,
+                    Node::Gru { activation: Activation::Identity | Activation::Gelu, .. }
+                        | Node::SimpleRnn { activation: Activation::Identity | Activation::Gelu, .. }
+                ) =>
             {
                 let text = "the activation of a recurrent layer is `tanh` or `relu`";
                 self.places[*layer].field("activation").mistake(text)
