@@ -97,6 +97,17 @@ fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + '
     }
 }
 
+/// Shows a message while something without a length goes on; hidden without a terminal, and while logs are shown.
+pub(crate) fn spinner() -> ProgressBar {
+    if !Screen::Error.is_terminal() || logs::are_shown() {
+        return ProgressBar::hidden();
+    }
+    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant");
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
+    spinner.enable_steady_tick(Duration::from_millis(120));
+    spinner
+}
+
 fn say_beside(bar: Option<&ProgressBar>, line: &str) {
     match bar {
         Some(bar) => bar.println(line),

@@ -6,7 +6,7 @@ use console::Style;
 use engine::backends::REFERENCE;
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
-use engine::{AdapterChoice, Backend, WORKLOADS, Workload, steps};
+use engine::{AdapterChoice, Backend, WORKLOADS, steps};
 use results::{Precision, Provenance};
 use serde::Serialize;
 use sysinfo::System;
@@ -35,14 +35,10 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Returns true for a network that is slow on most devices, and measured only by name.
-fn is_large(workload: &Workload) -> bool {
-    workload.reduced.is_some()
-}
-
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.first().is_none() {
-        WORKLOADS.iter().map(|make| make()).filter(|workload| !is_large(workload)).collect()
+        // Networks with a reduced size are slow on most devices, and measured only by name.
+        WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
     } else {
         arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
     };

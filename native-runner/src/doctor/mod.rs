@@ -13,7 +13,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use console::Style;
 use engine::backends::KNOWN_BACKENDS;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -21,6 +21,7 @@ use crate::commands::doctor::DoctorArgs;
 use crate::doctor::correctness::{Outcome, Trial};
 use crate::doctor::graphics::Listing;
 use crate::failure::Failure;
+use crate::progress::spinner;
 use crate::screen::Screen;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -137,16 +138,6 @@ impl<'a> Circumstances<'a> {
     pub(crate) fn finish(&self) {
         self.spinner.finish_and_clear();
     }
-}
-
-fn spinner() -> ProgressBar {
-    if !Screen::Error.is_terminal() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant");
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_style(style);
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    spinner
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]

@@ -19,9 +19,8 @@ use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::logs;
 use crate::machine::provenance;
-use crate::progress::{Left, StudyProgress};
+use crate::progress::{Left, StudyProgress, spinner};
 use crate::screen::Screen;
 use crate::study::axis::AXES;
 use crate::study::cell::{Cell, Length, RunSettings, Settings};
@@ -273,15 +272,6 @@ fn of_data(name: &str, arguments: &StudyArgs) -> Option<String> {
         )),
         (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
     }
-}
-
-fn spinner() -> ProgressBar {
-    if !Screen::Error.is_terminal() || logs::are_shown() {
-        return ProgressBar::hidden();
-    }
-    let spinner = ProgressBar::new_spinner();
-    spinner.enable_steady_tick(Duration::from_millis(120));
-    spinner
 }
 
 /// Long enough for the first steps to weigh little, short enough for a hundred calibrations.
