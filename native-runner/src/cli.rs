@@ -1,59 +1,38 @@
 //! What may be typed. Meaning is given to it in `commands`.
 
-mod compare_records;
-#[cfg(feature = "wgsl")]
-mod doctor;
-mod export;
-mod installation;
-#[cfg(feature = "wgsl")]
-mod kernels;
-mod place;
-#[cfg(feature = "wgsl")]
-mod profile;
-mod program;
-mod report;
-mod scaling;
-#[cfg(feature = "burn-remote")]
-mod serve_device;
-mod steps;
-mod study;
-mod upload;
-mod values;
-mod workload_file;
-
 use std::convert::Infallible;
 use std::num::NonZero;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
-use engine::backends::Opening;
-use engine::{AdapterChoice, Limit};
+use engine::backends::{Feature, Opening};
+use engine::{AdapterChoice, Limit, Workload};
 use results::{InputMode, Layout, Precision};
 
-pub(crate) use crate::json_output::JsonTarget;
-use crate::leaderboard::Address;
-pub(crate) use compare_records::CompareRecordsArgs;
+use crate::commands::compare_records::CompareRecordsArgs;
 #[cfg(feature = "wgsl")]
-pub(crate) use doctor::{DoctorArgs, DoctorPart};
-pub(crate) use export::{ExportArgs, RecordFormat};
-pub(crate) use installation::{CompletionsArgs, FetchDataArgs, Installation, ManualArgs};
+use crate::commands::doctor::DoctorArgs;
+use crate::commands::export_records::ExportArgs;
+use crate::commands::installation::Installation;
 #[cfg(feature = "wgsl")]
-pub(crate) use kernels::KernelsArgs;
-pub(crate) use place::PlaceArgs;
-use place::devices;
+use crate::commands::kernels::KernelsArgs;
 #[cfg(feature = "wgsl")]
-pub(crate) use profile::ProfileArgs;
-pub(crate) use program::ProgramArgs;
-pub(crate) use report::ReportArgs;
-pub(crate) use scaling::ScalingArgs;
+use crate::commands::profile::ProfileArgs;
+use crate::commands::report::ReportArgs;
+use crate::commands::scaling::ScalingArgs;
 #[cfg(feature = "burn-remote")]
-pub(crate) use serve_device::ServeDeviceArgs;
-pub(crate) use steps::StepsArgs;
-pub(crate) use study::StudyArgs;
-pub(crate) use upload::{ConsentArgs, UploadArgs};
-pub(crate) use values::find_workloads;
-use values::{accept_negative_numbers, positive_seconds, precision, short_text};
-pub(crate) use workload_file::{OneWorkloadArgs, WorkloadFileArgs, WorkloadsArgs};
+use crate::commands::serve_device::ServeDeviceArgs;
+use crate::commands::steps::StepsArgs;
+use crate::commands::study::StudyArgs;
+use crate::commands::upload::{ConsentArgs, UploadArgs};
+use crate::device::KeptFile;
+use crate::failure::Failure;
+use crate::json_output::JsonTarget;
+use crate::leaderboard::Address;
+use crate::program::NamedProgram;
+use crate::workload_file::is_file_name;
+use crate::{machine, workload_file};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -363,6 +342,266 @@ pub(crate) enum Switch {
     Off,
 }
 
+/// Where devices are served and looked for unless another port is named.
+pub(crate) const PORT: u16 = 4400;
+
+/// More of where to compute, each for one back end only.
+#[derive(Debug, Args)]
+pub(crate) struct PlaceArgs {
+    /// Threads that `burn-flex` computes with on the processor [default: one for each core]
+    #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
+    threads: Option<NonZero<usize>>,
+    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said. Devices at
+    /// several addresses, separated by commas, share each batch, as one with the whole batch would train
+    #[arg(
+        long,
+        value_name = "HOST[:PORT]",
+        value_delimiter = ',',
+        help_heading = "Device",
+        value_parser = host_and_port
+    )]
+    pub(crate) remote: Vec<String>,
+    /// Seconds without a sign of life after which a remote device is given up
+    #[arg(
+        long,
+        value_name = "X",
+        help_heading = "Device",
+        default_value_t = 30.0,
+        value_parser = positive_seconds,
+        requires = "remote"
+    )]
+    pub(crate) remote_timeout: f64,
+    /// Features of the device that `wgsl` does without, separated by commas: `subgroups`, `f16`, `timestamps`. Such a run
+    /// shows what they bring, and is never ranked
+    #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
+    without: Vec<Feature>,
+    /// Whether several devices of `wgsl` exchange the gradients that are there while they compute the others: `on` or `off`
+    /// [default: on, but off on a software adapter, whose cores would have to do both]
+    #[arg(long, value_name = "SWITCH", help_heading = "Device", value_parser = on_or_off())]
+    overlap: Option<bool>,
+    #[command(flatten)]
+    pub(crate) external: ProgramArgs,
+    /// Time the kernels again, instead of taking those that were the fastest on this device before
+    #[arg(long, help_heading = "Device")]
+    retune: bool,
+}
+
+impl PlaceArgs {
+    pub(crate) fn opening(&self, precision: Precision, adapter: &AdapterChoice) -> Opening {
+        Opening {
+            threads: self.threads,
+            remote: self.remote.clone(),
+            without: self.without.clone(),
+            overlap: self.overlap,
+            processor: machine::name(),
+            keeper: KeptFile::of_the_user(self.retune),
+            ..Opening::new(precision, adapter)
+        }
+    }
+}
+
+/// More devices than this are in no machine.
+pub(crate) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
+    clap::value_parser!(u32).range(1..=64).try_map(NonZero::try_from)
+}
+
+/// More threads than this are a slip of the finger on any machine.
+pub(crate) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
+    clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
+}
+
+fn on_or_off() -> impl clap::builder::TypedValueParser<Value = bool> {
+    PossibleValuesParser::new(["on", "off"]).map(|word| word == "on")
+}
+
+fn feature(text: &str) -> Result<Feature, String> {
+    Feature::named(text.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Feature::ALL.into_iter().map(Feature::name).collect();
+        format!("it must be one of {}", known.join(", "))
+    })
+}
+
+/// `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
+pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
+    if text.is_empty() || text.chars().any(|letter| "/?#@,".contains(letter) || letter <= ' ' || letter.is_control()) {
+        return Err(wrong());
+    }
+    let end_of_host = text.find(']').map_or(0, |bracket| bracket + 1);
+    let (host, port) = match text[end_of_host..].rfind(':') {
+        Some(colon) => (&text[..end_of_host + colon], text[end_of_host + colon + 1..].parse().map_err(|_| wrong())?),
+        None => (text, PORT),
+    };
+    let is_bracketed = host.starts_with('[') && host.ends_with(']');
+    if host.is_empty() || port == 0 || (host.contains(':') && !is_bracketed) {
+        return Err(wrong());
+    }
+    Ok(format!("{host}:{port}"))
+}
+
+/// A negative number is a wrong value, and no unknown option.
+fn accept_negative_numbers(command: clap::Command) -> clap::Command {
+    command
+        .mut_args(|argument| {
+            let takes_values = argument.get_action().takes_values();
+            argument.allow_negative_numbers(takes_values)
+        })
+        .mut_subcommands(accept_negative_numbers)
+}
+
+/// A name of a device. An empty one would be a part of every name.
+pub(crate) fn short_text(text: &str) -> Result<String, String> {
+    results::check_name(text.trim(), 100)?;
+    Ok(text.trim().to_owned())
+}
+
+pub(crate) fn precision(text: &str) -> Result<Precision, String> {
+    Precision::named(text.trim()).ok_or_else(|| {
+        let known: Vec<&str> = Precision::ALL.into_iter().map(Precision::name).collect();
+        format!("it must be one of {}", known.join(", "))
+    })
+}
+
+pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("it must be a number of seconds above 0 and at most a day".to_owned()),
+    }
+}
+
+/// The workloads with these names, each once.
+pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
+    let mut found: Vec<Workload> = Vec::new();
+    for name in names {
+        if is_file_name(name) {
+            let text = format!(
+                "there is no workload named `{name}`; --workload-file trains the network that a file describes"
+            );
+            return Err(Failure::Usage(text));
+        }
+        let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
+            name: name.to_owned(),
+            known: engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect(),
+        })?;
+        if found.iter().all(|other| other.name != workload.name) {
+            found.push(workload);
+        }
+    }
+    Ok(found)
+}
+
+/// Programs of other frameworks, wherever back ends are named.
+#[derive(Debug, Args)]
+pub(crate) struct ProgramArgs {
+    /// An external program as one more back end, called NAME: it is started with COMMAND and trains the same networks from
+    /// the same weights on the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` come with
+    /// this program and need no COMMAND, only a Python that has them. Can be given several times; never ranked
+    #[arg(long = "program", value_name = "NAME[=COMMAND]", help_heading = "Device")]
+    programs: Vec<NamedProgram>,
+    /// Seconds without an answer after which an external program is given up [default: 900]
+    #[arg(
+        long = "program-timeout",
+        value_name = "X",
+        help_heading = "Device",
+        value_parser = positive_seconds
+    )]
+    pub(crate) timeout: Option<f64>,
+}
+
+impl ProgramArgs {
+    /// The program of this name.
+    pub(crate) fn named(&self, name: &str) -> Option<&NamedProgram> {
+        self.all().iter().find(|program| program.name == name)
+    }
+
+    pub(crate) fn all(&self) -> &[NamedProgram] {
+        &self.programs
+    }
+
+    /// Seconds without an answer, as far as somebody said how many.
+    pub(crate) fn timeout_seconds(&self) -> f64 {
+        const LONG_ENOUGH_TO_COMPILE: f64 = 900.0;
+        self.timeout.unwrap_or(LONG_ENOUGH_TO_COMPILE)
+    }
+}
+
+/// Networks of one's own, wherever several workloads are named.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadFileArgs {
+    /// Train the network that a TOML or JSON file describes: layers, optimiser, schedule, data set (docs/WORKLOADS.md).
+    /// Can be given several times; never ranked
+    #[arg(long = "workload-file", value_name = "FILE")]
+    files: Vec<PathBuf>,
+}
+
+impl WorkloadFileArgs {
+    pub(crate) fn first(&self) -> Option<&Path> {
+        self.files.first().map(PathBuf::as_path)
+    }
+
+    /// The workloads with these names, and then those of the files, each once.
+    pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
+        let mut found = find_workloads(names)?;
+        for (number, file) in self.files.iter().enumerate() {
+            if self.files[..number].contains(file) {
+                continue;
+            }
+            let workload = workload_file::load(file)?;
+            if found.iter().any(|other| other.name == workload.name) {
+                let text = format!("{}: another file describes a network called `{}`", file.display(), workload.name);
+                return Err(Failure::Usage(text));
+            }
+            found.push(workload);
+        }
+        Ok(found)
+    }
+}
+
+/// One workload, of either kind.
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+pub(crate) struct OneWorkloadArgs {
+    /// Workload to train; `native-runner workloads` lists them
+    #[arg(long = "workload", value_name = "NAME")]
+    name: Option<String>,
+    /// File that describes the network to train, instead (docs/WORKLOADS.md)
+    #[arg(long = "workload-file", value_name = "FILE")]
+    file: Option<PathBuf>,
+}
+
+impl OneWorkloadArgs {
+    /// It, alone in a list.
+    pub(crate) fn find(&self) -> Result<Vec<Workload>, Failure> {
+        match &self.file {
+            Some(file) => Ok(vec![workload_file::load(file)?]),
+            None => find_workloads(self.name.as_deref().map(str::trim)),
+        }
+    }
+}
+
+const WORKLOADS_EXAMPLES: &str = "\
+Examples:
+  native-runner workloads                          those that are built in
+  native-runner workloads --workload-file my_network.toml
+                                                   is there a mistake in the file, and how large is its network?
+  native-runner workloads --schema > workload.schema.json
+                                                   what editors check such a file with";
+
+#[derive(Debug, Args)]
+#[command(after_help = WORKLOADS_EXAMPLES)]
+pub(crate) struct WorkloadsArgs {
+    /// Show the network that a TOML or JSON file describes, instead (docs/WORKLOADS.md). Can be given several times
+    #[arg(long = "workload-file", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print the JSON Schema of such a file
+    #[arg(long, conflicts_with_all = ["files", "json"])]
+    pub(crate) schema: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -389,5 +628,28 @@ mod tests {
         assert!(!compares(&[]) && !compares(&["--backend", "reference"]) && !compares(&["--seed", "3"]));
         assert!(compares(&["--backend", "all"]) && compares(&["--backend", "wgsl, reference"]));
         assert!(compares(&["--seeds", "2"]));
+    }
+
+    #[test]
+    fn remote_device_is_a_host_with_an_optional_port() {
+        let cases = [
+            ("gpu", "gpu:4400"),
+            ("gpu.example:80", "gpu.example:80"),
+            ("127.0.0.1:1", "127.0.0.1:1"),
+            ("[::1]", "[::1]:4400"),
+            ("[::1]:9", "[::1]:9"),
+        ];
+        for (typed, expected) in cases {
+            assert_eq!(host_and_port(typed).as_deref(), Ok(expected), "{typed}");
+        }
+        for wrong in ["", ":80", "gpu:", "gpu:x", "gpu:0", "gpu:70000", "ws://gpu", "::1", "a b", "me@gpu", "[::1]x"] {
+            assert!(host_and_port(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_workload_named_twice_runs_once() {
+        let found = find_workloads(["caffe-mnist", "caffe-mnist"]).unwrap();
+        assert_eq!(found.len(), 1);
     }
 }

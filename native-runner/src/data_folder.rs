@@ -1,44 +1,45 @@
 //! Data sets from files.
 
 use std::collections::HashMap;
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{env, fs, io};
 
 use async_trait::async_trait;
+use data_sets::{Download, Package, Progress, Store, Trust};
 use engine::{DataError, DataSet, DataSetDefinition, DataSource, Origin, Workload};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
+use ureq::Agent;
 
 use crate::cli::DataArgs;
 use crate::failure::Failure;
-use crate::{published_data, shell};
+use crate::screen::Screen;
+use crate::{leaderboard, screen};
 
-/// Reads data sets from the first of some folders that has them, each set once.
+/// Reads data sets from the first of several folders that has them, each set once.
 pub(crate) struct DataFolder {
-    /// Where to look, in this order.
+    /// Folders to search, in this order.
     places: Vec<PathBuf>,
-    /// Where the published stories are; without it, stories are generated.
+    /// Folder of the published stories; without it, stories are generated.
     stories: Option<PathBuf>,
     loaded: HashMap<String, Arc<DataSet>>,
-    /// Commands that fetch what could not be loaded.
     repairs: Vec<String>,
 }
 
-/// Where a data set would come from. In JSON the tag is `whence`, which scripts read.
+/// Source of a data set. In JSON the tag is `whence`, which scripts read.
 #[derive(Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "whence", rename_all = "snake_case")]
 pub(crate) enum Availability {
-    Files {
-        folder: PathBuf,
-    },
+    Files { folder: PathBuf },
     Generated,
-    /// There is nothing else of it.
     AlwaysGenerated,
     Missing,
 }
 
 impl Availability {
-    /// For people.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Files { folder } => format!("files in {}", quoted(folder)),
@@ -50,17 +51,14 @@ impl Availability {
 }
 
 impl DataFolder {
-    /// Looks in the chosen folder and nowhere else, or in the usual places if none was chosen.
+    /// Reads from the chosen folder alone, or from the usual places.
     pub(crate) fn new(chosen: &DataArgs) -> Self {
         let places = chosen.folder.as_ref().map_or_else(usual_places, |folder| vec![folder.clone()]);
         Self { places, stories: chosen.babi.clone(), loaded: HashMap::new(), repairs: Vec::new() }
     }
 
-    /// The same, once what these workloads need is there: sets that nobody has are fetched, unless a folder was chosen,
-    /// into which nothing is put unasked.
-    ///
-    /// # Errors
-    /// A set cannot be fetched.
+    /// Reads from the same places, and first fetches sets that these workloads need and no place has, unless a folder
+    /// was chosen.
     pub(crate) fn with_data_of(chosen: &DataArgs, workloads: &[Workload]) -> Result<Self, Failure> {
         let folder = Self::new(chosen);
         let mut missing: Vec<&str> = workloads.iter().map(|workload| workload.data_set).collect();
@@ -68,12 +66,12 @@ impl DataFolder {
         missing
             .retain(|name| engine::data_set(name).is_some_and(|set| folder.availability(set) == Availability::Missing));
         if chosen.folder.is_none() && !missing.is_empty() {
-            published_data::make(&missing, &place_to_fetch_to(), false)?;
+            make(&missing, &place_to_fetch_to(), false)?;
         }
         Ok(folder)
     }
 
-    /// Where this set would be loaded from. Its files are not opened.
+    /// Returns the source of this set without opening its files.
     pub(crate) fn availability(&self, definition: &DataSetDefinition) -> Availability {
         match (&definition.origin, &self.stories) {
             (Origin::Files { .. }, _) => self
@@ -85,7 +83,7 @@ impl DataFolder {
         }
     }
 
-    /// A failure with the commands that fetch what could not be loaded.
+    /// Adds the commands that fetch what could not be loaded.
     pub(crate) fn advised(&self, failure: impl Into<Failure>) -> Failure {
         let failure = failure.into();
         if self.repairs.is_empty() {
@@ -113,25 +111,21 @@ impl DataFolder {
         }
     }
 
-    /// The first folder with the training file.
     fn folder_of(&self, definition: &DataSetDefinition) -> Option<&PathBuf> {
         self.places.iter().find(|folder| folder.join(files_of(definition)[0]).exists())
     }
 }
 
-/// The command that fetches a set into a folder.
 pub(crate) fn fetching(name: &str, folder: Option<&Path>) -> String {
-    let quoted = |folder: &Path| format!(" --data {}", shell::quoted(&folder.display().to_string()));
+    let quoted = |folder: &Path| format!(" --data {}", screen::quoted(&folder.display().to_string()));
     format!("native-runner fetch-data {name}{}", folder.map(quoted).unwrap_or_default())
 }
 
-/// # Panics
-/// The set is always generated.
 fn files_of(definition: &DataSetDefinition) -> [&str; 2] {
     definition.file_names().expect("only what has files is looked for in folders")
 }
 
-/// The two files of the set, from a single folder so that they belong together.
+/// Reads both files of the set from a single folder, so that they belong together.
 fn read_from(
     folder: &Path,
     definition: &'static DataSetDefinition,
@@ -167,31 +161,29 @@ impl DataSource for DataFolder {
     }
 }
 
-/// `data` where the program was started, in the workspace it was built in, and beside the program; and the user's cache.
+/// Returns `data` in the working folder, in the workspace of the build and next to the program, and the user's cache.
 fn usual_places() -> Vec<PathBuf> {
     let beside = env::current_exe().ok().and_then(|program| Some(program.parent()?.join("data")));
     let mut places = vec![PathBuf::from("data")];
     places.extend(workspace());
     places.extend(beside);
-    places.extend(published_data::cache().map(|cache| cache.join("data")));
+    places.extend(cache().map(|cache| cache.join("data")));
     places
 }
 
-/// Where fetched data sets are put unless a folder is named: in the workspace that the program was built in, otherwise in
-/// the user's cache.
+/// Returns the workspace's data folder, or one in the user's cache.
 pub(crate) fn place_to_fetch_to() -> PathBuf {
-    let cache = || Some(published_data::cache()?.join("data"));
+    let cache = || Some(cache()?.join("data"));
     workspace().or_else(cache).unwrap_or_else(|| PathBuf::from("data"))
 }
 
-/// The data folder of the workspace that the program was built in. A program that was moved to another machine does not
-/// speak of folders that are not there.
+/// Returns the data folder of the workspace that the program was built in, if it still exists.
 fn workspace() -> Option<PathBuf> {
     let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent()?;
     top.join("Cargo.lock").is_file().then(|| top.join("data"))
 }
 
-/// The same error with the file's whole path, so that one of several copies can be found.
+/// Adds the folder to the error, so that one of several copies can be found.
 fn in_folder(error: DataError, folder: &Path) -> DataError {
     let path = |file: String| folder.join(file).display().to_string();
     match error {
@@ -210,19 +202,69 @@ fn quoted(folder: &Path) -> String {
     format!("`{}`", folder.display())
 }
 
+/// Download time of 170 MB at half a megabit per second.
+const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bound on the size of an archive.
+const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
+const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
+
+/// Makes these data sets in a folder, optionally with compressed twins, from archives that are downloaded once and
+/// cached.
+pub(crate) fn make(sets: &[&str], folder: &Path, compressed: bool) -> Result<(), Failure> {
+    let archives = cache().unwrap_or_else(env::temp_dir).join("archives");
+    let store = Store::new(folder.to_owned(), archives, Registry, Lines).only(sets);
+    let store = if compressed { store } else { store.uncompressed() };
+    store.ensure(Trust::Nothing).map_err(|error| Failure::NotFetched(format!("{error:#}")))?;
+    Ok(())
+}
+
+/// Returns Gradmark's folder in the user's cache, which `cargo xtask` uses too.
+pub(crate) fn cache() -> Option<PathBuf> {
+    Some(dirs::cache_dir()?.join("gradmark"))
+}
+
+struct Registry;
+
+impl Download for Registry {
+    fn download(&self, package: &Package, to: &Path) -> anyhow::Result<()> {
+        let config = Agent::config_builder()
+            .timeout_connect(Some(CONNECTION_TIMEOUT))
+            .timeout_global(Some(DOWNLOAD_TIMEOUT))
+            .tls_config(leaderboard::trusted())
+            .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
+        let mut answer = config.build().new_agent().get(package.address()).call()?;
+        let bar = bar(answer.body().content_length());
+        let body = answer.body_mut().with_config().limit(MAX_ARCHIVE_BYTES).reader();
+        let copied = io::copy(&mut bar.wrap_read(body), &mut File::create(to)?);
+        bar.finish_and_clear();
+        copied?;
+        Ok(())
+    }
+}
+
+fn bar(bytes: Option<u64>) -> ProgressBar {
+    let (true, Some(bytes)) = (Screen::Error.is_terminal(), bytes) else { return ProgressBar::hidden() };
+    let style = ProgressStyle::with_template(TEMPLATE).expect("the template is constant").progress_chars("━╸─");
+    ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr()).with_style(style)
+}
+
+struct Lines;
+
+impl Progress for Lines {
+    fn step(&self, verb: &'static str, what: &str) {
+        // Without standard error nobody can be informed.
+        drop(Screen::Error.line(&format!("{verb} {what}")));
+    }
+
+    fn note(&self, what: &str) {
+        drop(Screen::Error.line(&format!("note: {what}")));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn failure_names_the_command_that_fetches_into_its_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let place = folder.path().join("my data");
-        let mut data = data(&place, None);
-        let error = pollster::block_on(data.load(engine::data_set("mnist").unwrap())).unwrap_err();
-        let text = data.advised(engine::EngineError::from(error)).to_string();
-        assert!(text.ends_with(&format!("  native-runner fetch-data mnist --data '{}'", place.display())), "{text}");
-    }
 
     fn data(folder: &Path, babi: Option<&Path>) -> DataFolder {
         DataFolder::new(&DataArgs { folder: Some(folder.to_owned()), babi: babi.map(Path::to_owned) })

@@ -4,52 +4,47 @@ use engine::{BACKENDS, EngineError, KNOWN_BACKENDS};
 use results::FailureCause;
 
 use crate::leaderboard::LeaderboardError;
-use crate::suggestion::closest;
+use crate::screen::closest;
 
-/// Why the program ends without having done what it was asked to do.
+/// Reason for a nonzero exit status.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("{0}")]
     Usage(String),
     #[error(transparent)]
     Engine(EngineError),
-    /// Reading or writing something that is named here.
     #[error("{what}: {source}")]
     File { what: String, source: io::Error },
-    /// Data sets could not be fetched, each with its reason in a line of its own.
+    /// Data sets that could not be fetched, one per line with the reason.
     #[error("{0}")]
     NotFetched(String),
     #[error("standard output: {0}")]
     Output(io::Error),
-    /// A failure with what to do about it, or where the results are all the same.
+    /// A failure with advice, or with the location of the results.
     #[error("{failure}\n{advice}")]
     Advised { failure: Box<Self>, advice: String },
     #[error("the operating system gives no random numbers ({0}); a seed can be chosen with --seed")]
     NoRandomness(getrandom::Error),
-    /// Training diverged, or the back end computed something else than the reference.
+    /// Training diverged, or the back end disagreed with the reference.
     #[error("{0}")]
     WrongResults(String),
     #[error("{error}{}", advice.as_ref().map(|text| format!("\n{text}")).unwrap_or_default())]
-    Upload {
-        error: LeaderboardError,
-        /// What became of the record.
-        advice: Option<String>,
-    },
-    /// A workload could not be trained here; what became of the others is shown and kept.
+    Upload { error: LeaderboardError, advice: Option<String> },
+    /// A workload could not be trained; the results of the others are shown and kept.
     #[error("{sentence}")]
     NotTrained { cause: FailureCause, sentence: String },
-    /// Some of what was to be measured could not be; the figures of the rest are there.
+    /// Some of the measurements failed; the others have results.
     #[error("{0}")]
     NotMeasured(String),
-    /// A candidate is slower than was allowed, or cannot train what its baseline could.
+    /// A candidate is slower than allowed, or cannot train what its baseline could.
     #[error("{0}")]
     Regression(String),
-    /// The doctor's report is there, and says that a run would not work.
+    /// The doctor found that a run would not work.
     #[error("{0}")]
     NothingTrains(String),
     #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
-    /// Something long was cancelled that can be gone on with.
+    /// A cancelled task that can be resumed.
     #[error("cancelled {reached}")]
     Stopped { reached: String },
 }
@@ -59,7 +54,6 @@ impl Failure {
         Self::Advised { failure: Box::new(self), advice }
     }
 
-    /// The exit status that the help text documents.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
             Self::Usage(_) => 2,
@@ -83,10 +77,10 @@ impl Failure {
         }
     }
 
-    /// Whether something is wrong with devices or drivers, which the doctor looks at.
+    /// Returns true for problems with devices and drivers, which the doctor examines.
     pub(crate) fn is_for_the_doctor(&self) -> bool {
         match self {
-            // What is wrong with a device elsewhere is seen there.
+            // Problems of a remote device are visible only there.
             Self::Engine(EngineError::OfDevice { error, .. }) => !matches!(**error, EngineError::LinkLost),
             Self::Engine(error) => matches!(
                 error,
@@ -103,7 +97,6 @@ impl Failure {
         }
     }
 
-    /// Whether the reader of our standard output went away.
     pub(crate) fn is_closed_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
@@ -120,7 +113,7 @@ impl From<EngineError> for Failure {
     }
 }
 
-/// The known name closest to an unknown one.
+/// Returns the known name closest to an unknown one.
 fn suggestion(error: &EngineError) -> Option<String> {
     let name = match error {
         EngineError::UnknownWorkload { name, known } | EngineError::UnknownSuite { name, known } => {
@@ -181,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lost_device_and_a_full_one_end_with_status_4() {
+    fn lost_or_full_device_ends_with_status_4() {
         for error in [
             EngineError::DeviceLost { message: "gone".to_owned() },
             EngineError::OutOfMemory { message: "full".to_owned() },
@@ -191,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_adapter_is_sent_to_the_doctor_and_who_has_no_workload_is_not() {
+    fn only_device_problems_mention_the_doctor() {
         let no_adapter = EngineError::NoAdapter { asked: "any".to_owned(), found: Vec::new() };
         assert!(Failure::from(no_adapter).is_for_the_doctor());
         let unknown = EngineError::UnknownWorkload { name: "x".to_owned(), known: Vec::new() };
@@ -199,18 +192,6 @@ mod tests {
         // It has just been there.
         let nothing = Failure::NothingTrains("no".to_owned());
         assert_eq!((nothing.is_for_the_doctor(), nothing.exit_code()), (false, 7));
-    }
-
-    #[test]
-    fn an_unknown_name_comes_with_the_one_that_was_meant() {
-        let unknown = |name: &str| EngineError::UnknownBackend { name: name.to_owned(), known: Vec::new() };
-        let failure = Failure::from(unknown("cuda"));
-        assert_eq!(failure.exit_code(), 2);
-        let text = failure.to_string();
-        assert!(text.contains("Did you mean `burn-cuda`?"), "{text}");
-        let is_built = BACKENDS.iter().any(|backend| backend.name == "burn-cuda");
-        assert_eq!(text.contains("`--features burn-cuda`"), !is_built, "{text}");
-        assert!(!Failure::from(unknown("abacus")).to_string().contains("mean"));
     }
 
     #[test]

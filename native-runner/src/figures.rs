@@ -1,17 +1,87 @@
+use std::fmt;
+
+use results::kernels::{Entry, KernelReport, Unit};
+use results::measured::Outcome;
 use results::metric;
 
-/// `value` as every table shows the metric named `id`.
+/// Formats `value` as a metric named `id`.
 pub(crate) fn figure(id: &str, value: f64) -> String {
     metric(id).unwrap_or_else(|| panic!("{id} is not in the registry of metrics")).text(value)
 }
 
-/// Memory, as every table shows it.
 pub(crate) fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
 }
 
+/// Reason why a measurement has no result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    /// Text shared by all results with the same reason.
+    pub(crate) reason: String,
+    /// Details of this result; may be empty.
+    pub(crate) detail: String,
+}
+
+impl Refusal {
+    pub(crate) fn of<F, D: fmt::Display>(outcome: &Outcome<F, D>) -> Option<Self> {
+        let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
+        let (reason, detail) = match outcome {
+            Outcome::Measured(_) => return None,
+            Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => (
+                format!("does not fit, for {what} may not be larger than {}", bytes(*allowed_bytes)),
+                bytes(*needed_bytes),
+            ),
+            Outcome::TooSlow { predicted_seconds, allowed_seconds } => (
+                format!(
+                    "would take longer than {} each time (--budget-seconds)",
+                    figure("training_seconds", *allowed_seconds)
+                ),
+                format!("about {}", figure("training_seconds", *predicted_seconds)),
+            ),
+            Outcome::Skipped { reason } => (format!("left out: {reason}"), String::new()),
+            Outcome::Failed { message } => (format!("failed: {message}"), String::new()),
+            Outcome::Wrong(difference) => {
+                (format!("{difference}, so nothing was timed; a newer GPU driver may help"), String::new())
+            }
+            Outcome::Cancelled => ("stopped before its first window".to_owned(), String::new()),
+        };
+        Some(Self { reason, detail })
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if self.detail.is_empty() { Ok(()) } else { write!(f, " ({})", self.detail) }
+    }
+}
+
+/// Returns the entries that computed something wrong.
+pub(crate) fn wrong(report: &KernelReport) -> Vec<String> {
+    report.entries.iter().filter_map(of_entry).collect()
+}
+
+fn of_entry(entry: &Entry) -> Option<String> {
+    let Outcome::Wrong(_) = entry.outcome else { return None };
+    let refusal = Refusal::of(&entry.outcome)?;
+    Some(format!("{} {}, {}: {refusal}", entry.suite.name(), entry.size, entry.pass.title()))
+}
+
+pub(crate) fn amount(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::FlopsPerSecond => figure("flops_per_second", value),
+        Unit::Seconds => figure("training_seconds", value),
+        // Bytes and launches come in the same steps of a thousand as operations and samples.
+        Unit::BytesPerSecond => figure("flops_per_second", value).replace("FLOP", "B"),
+        Unit::LaunchesPerSecond => figure("samples_per_second", value).replace("samples", "launches"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use results::kernels::{Difference, Pass, Suite};
+    use results::{Compared, Disagreement};
+
     use super::*;
 
     #[test]
@@ -19,5 +89,54 @@ mod tests {
         assert_eq!(figure("accuracy", 0.5), "50.00 %");
         assert_eq!(figure("samples_per_second", 10.0), "10.00 samples/s");
         assert_eq!(figure("training_seconds", 2.0), "2.000 s");
+    }
+
+    type Any = Outcome<(), Disagreement>;
+
+    fn text(outcome: &Any) -> String {
+        Refusal::of(outcome).map(|refusal| refusal.to_string()).unwrap_or_default()
+    }
+
+    #[test]
+    fn refusal_for_size_or_time_has_both_numbers() {
+        let what = "the workload as a whole".to_owned();
+        let text_of_size = text(&Any::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 });
+        assert_eq!(
+            text_of_size,
+            "does not fit, for the workload as a whole may not be larger than 1048576 bytes, 1.0 MiB (3145728 bytes, \
+             3.0 MiB)"
+        );
+        let slow = text(&Any::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
+        assert_eq!(slow, "would take longer than 500.0 ms each time (--budget-seconds) (about 3.000 s)");
+    }
+
+    #[test]
+    fn wrong_result_has_its_difference_and_measured_one_no_refusal() {
+        let wrong = Disagreement { compared: Compared::Losses, largest_difference: 0.5, tolerance: 0.001 };
+        let text_of_wrong = text(&Any::Wrong(wrong));
+        assert!(text_of_wrong.contains("5.00e-1") && text_of_wrong.contains("1e-3"), "{text_of_wrong}");
+        assert_eq!(Refusal::of(&Any::Measured(())), None);
+    }
+
+    #[test]
+    fn bytes_and_launches_are_shown_in_thousands() {
+        assert_eq!(amount(Unit::BytesPerSecond, 12_345_678_901.0), "12.35 GB/s");
+        assert_eq!(amount(Unit::LaunchesPerSecond, 54_321.0), "54.32 k launches/s");
+        assert_eq!(amount(Unit::Seconds, 0.002), "2.000 ms");
+    }
+
+    #[test]
+    fn a_wrong_entry_is_named_with_both_values() {
+        let entry = Entry {
+            suite: Suite::Gemm,
+            size: "8 × 8 × 8".to_owned(),
+            pass: Pass::Forward,
+            flops: 1024,
+            bytes: 768,
+            kernels: vec!["dense_forward".to_owned()],
+            outcome: Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }),
+        };
+        let text = of_entry(&entry).unwrap();
+        assert!(text.contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"), "{text}");
     }
 }

@@ -4,17 +4,16 @@ use std::{io, thread};
 
 use crate::screen::Screen;
 
-/// Exit status of a program that Ctrl-C ended, by the shell's custom: 128 and the signal's number.
+/// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.
 const EXIT_STATUS: i32 = 130;
 
-/// Ctrl-C: the first one asks the run to stop after its window, the second one ends the program.
+/// Ctrl-C: the first one stops the run after its window, the second one ends the program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// Listens from now on; `notice` tells the person that the first Ctrl-C was heard.
-    ///
-    /// Without a handler Ctrl-C ends the program at once, which is good enough to go on without one.
+    /// Handles Ctrl-C from now on; `notice` tells the user that the first one was received. Without a handler, Ctrl-C
+    /// ends the program at once.
     pub(crate) fn listen(&self, notice: impl Fn() + Send + 'static) {
         let asked = self.clone();
         let handler = move || {
@@ -28,7 +27,7 @@ impl Interrupt {
         drop(ctrlc::set_handler(handler));
     }
 
-    /// From now on even the first Ctrl-C ends the program: there is nothing left to save.
+    /// Lets the next Ctrl-C end the program: nothing is left to save.
     pub(crate) fn end_at_once(&self) {
         self.0.store(true, Ordering::SeqCst);
     }
@@ -38,7 +37,7 @@ impl Interrupt {
     }
 }
 
-/// From now on the program ends when its standard input does: then whoever started it has gone, and nobody wants its figures.
+/// Ends the program when its standard input ends, because its parent has exited.
 pub(crate) fn end_with_input() {
     thread::spawn(|| {
         // An input that cannot be read has ended, too.
@@ -47,8 +46,8 @@ pub(crate) fn end_with_input() {
     });
 }
 
-/// Ends the program while another thread may be using a GPU, without the functions that drivers register to run at exit:
-/// they would free memory that the thread uses, and NVIDIA's driver crashes.
+/// Ends the program without the exit functions of drivers: they would free memory that another thread uses, and
+/// NVIDIA's driver crashes.
 fn end_now() -> ! {
     #[cfg(unix)]
     // SAFETY: `_exit` has no preconditions.

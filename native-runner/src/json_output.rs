@@ -1,18 +1,17 @@
 use std::convert::Infallible;
-use std::env;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::{env, fs, io};
 
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
 use crate::failure::Failure;
-use crate::provenance::provenance;
+use crate::machine::provenance;
 use crate::screen::Screen;
 
-/// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JsonTarget {
     StandardOutput,
@@ -28,10 +27,7 @@ impl FromStr for JsonTarget {
 }
 
 impl JsonTarget {
-    /// Finds out before anything is trained whether the file can be written.
-    ///
-    /// # Errors
-    /// It cannot, and why.
+    /// Checks before any training that the file can be written.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let Self::File(path) = self else { return Ok(()) };
         let check = || -> io::Result<()> {
@@ -44,10 +40,6 @@ impl JsonTarget {
         check().map_err(|source| cannot_write(path, source))
     }
 
-    /// Writes the text and a line end.
-    ///
-    /// # Errors
-    /// The file cannot be written, or standard output is closed.
     pub(crate) fn write(&self, text: &str) -> Result<(), Failure> {
         match self {
             Self::StandardOutput => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
@@ -55,7 +47,7 @@ impl JsonTarget {
         }
     }
 
-    /// Where everything that is not JSON goes.
+    /// Screen for everything that is not JSON.
     pub(crate) fn screen_beside(target: Option<&Self>) -> Screen {
         match target {
             Some(Self::StandardOutput) => Screen::Error,
@@ -64,18 +56,11 @@ impl JsonTarget {
     }
 }
 
-/// Indented JSON, as written, shown and uploaded.
-///
-/// # Errors
-/// A value that JSON cannot hold; the records have none.
 pub(crate) fn to_json(value: &impl Serialize) -> Result<String, Failure> {
     serde_json::to_string_pretty(value).map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })
 }
 
-/// Writes results as asked after showing them. Where either fails, a copy is kept.
-///
-/// # Errors
-/// The failure, with the path of the copy.
+/// Writes results after showing them. If either fails, a copy is kept.
 pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, json: &str) -> Result<(), Failure> {
     let written = target.map_or(Ok(()), |target| target.write(json));
     // The reader has closed the pipe, as `head` does.
@@ -88,17 +73,14 @@ pub(crate) fn deliver(shown: Result<(), Failure>, target: Option<&JsonTarget>, j
     }
 }
 
-/// Writes results to a new file `NAME.json`, and returns where it is.
-///
-/// # Errors
-/// Neither the current folder nor the one for temporary files can be written.
+/// Writes results to a new file `NAME.json`, and returns its path.
 pub(crate) fn keep(name: &str, json: &str) -> Result<PathBuf, Failure> {
     keep_in(Path::new(""), name, json).or_else(|source| {
         keep_in(&env::temp_dir(), name, json).map_err(|_| cannot_write(Path::new(&format!("{name}.json")), source))
     })
 }
 
-/// Numbers the file where others have its name.
+/// Appends a number to the name if it is taken.
 fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
     let mut path = folder.join(format!("{name}.json"));
     let mut number = 1;
@@ -119,31 +101,28 @@ fn keep_in(folder: &Path, name: &str, json: &str) -> io::Result<PathBuf> {
     }
 }
 
-/// Writes a file, which is there as a whole or as it was before: it is renamed once it is on the disc. A link stays a link,
-/// and a pipe or a device is written to.
-///
-/// # Errors
-/// The file cannot be written.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let write = || -> io::Result<()> {
-        let Some(file) = regular(path)? else {
-            return OpenOptions::new().write(true).open(path)?.write_all(content);
-        };
-        let mut partial = temporary_beside(&file)?;
-        partial.as_file_mut().write_all(content)?;
-        partial.as_file().sync_all()?;
-        partial.persist(file)?;
-        Ok(())
-    };
-    write().map_err(|source| cannot_write(path, source))
+    replace_file(path, content).map_err(|source| cannot_write(path, source))
 }
 
-/// Returns true if the path is a regular file with content.
+/// Replaces a file atomically, once its content is on the disk. A link stays a link, and a pipe or a device is
+/// written to.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
+    let Some(file) = regular(path)? else {
+        return OpenOptions::new().write(true).open(path)?.write_all(content);
+    };
+    let mut partial = temporary_beside(&file)?;
+    partial.as_file_mut().write_all(content)?;
+    partial.as_file().sync_all()?;
+    partial.persist(file)?;
+    Ok(())
+}
+
 pub(crate) fn holds_something(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() > 0)
 }
 
-/// The regular file that a path leads to, whether it exists or not; `None` for a pipe or a device.
+/// Returns the regular file that a path leads to, whether it exists or not; `None` for a pipe or a device.
 fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
     match fs::metadata(path) {
         Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
@@ -160,7 +139,6 @@ fn regular(path: &Path) -> io::Result<Option<PathBuf>> {
     Ok(Some(folder_of(&file).join(name)))
 }
 
-/// A file that is removed unless it is persisted.
 fn temporary_beside(file: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".gradmark-").suffix(".partial");

@@ -7,12 +7,15 @@
 //! lost server costs what was trained on it, and nothing else. Of several servers that share each batch the loss of one ends
 //! the training, and the error says which it was.
 
-mod caller;
-mod losses;
-mod watch;
-
+use std::io::{ErrorKind, Read, Write};
+use std::mem::ManuallyDrop;
+use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
 use std::rc::Rc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
+use std::sync::{Arc, mpsc};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use async_trait::async_trait;
 use engine::{
@@ -20,14 +23,7 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-use caller::Caller;
-use watch::Watch;
-
-/// Opens the back end that computes at these addresses, in a thread of its own, where it stays.
-///
-/// # Errors
-/// Of the first address for which there is one: no such host, nobody who listens there, and somebody who does not answer; and
-/// the errors of `open`.
+/// Opens the back end that computes at these addresses, in its own thread.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -40,7 +36,6 @@ pub(crate) fn open(
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
 }
 
-/// What a back end reported when it was opened.
 struct Facts {
     name: &'static str,
     adapter: Adapter,
@@ -63,14 +58,13 @@ impl Facts {
     }
 }
 
-/// What stays in the thread that calls the server.
+/// State of the thread that calls the server.
 struct Held {
     backend: Box<dyn Backend>,
-    /// In the order in which they were built, and absent once dropped.
+    /// In the order in which they were built; `None` once dropped.
     trainers: Vec<Option<Box<dyn Trainer>>>,
 }
 
-/// A back end that computes through links.
 struct Linked {
     caller: Rc<Caller<Held>>,
     facts: Facts,
@@ -123,7 +117,6 @@ impl Backend for Linked {
     }
 }
 
-/// A trainer in the thread that calls the server.
 struct LinkedTrainer {
     caller: Rc<Caller<Held>>,
     number: usize,
@@ -176,7 +169,7 @@ impl Trainer for LinkedTrainer {
 }
 
 impl Drop for LinkedTrainer {
-    /// Burn frees its tensors, or notes that they are to be freed, before whatever comes next is timed.
+    /// Burn frees its tensors, or marks them, before anything else is timed.
     fn drop(&mut self) {
         let number = self.number;
         // A lost server has nothing to be given.
@@ -184,5 +177,404 @@ impl Drop for LinkedTrainer {
             held.trainers[number] = None;
             Ok(())
         });
+    }
+}
+
+/// Polling interval while waiting for an answer.
+const POLLING_INTERVAL: Duration = Duration::from_millis(50);
+
+type Call<Held> = Box<dyn FnOnce(&mut Held) + Send>;
+
+/// Thread that owns a value and runs calls on it in order. If the server is lost, the thread is abandoned together
+/// with its value.
+struct Caller<Held> {
+    /// Absent only while it is dropped.
+    calls: Option<Sender<Call<Held>>>,
+    /// Closed when the thread has dropped its value.
+    ended: Receiver<Result<(), EngineError>>,
+    losses: Losses,
+    _watches: Vec<Watch>,
+}
+
+impl<Held: 'static> Caller<Held> {
+    fn start(
+        watches: Vec<Watch>,
+        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let mut caller = Self::until(Losses::of(&watches), open)?;
+        caller._watches = watches;
+        Ok(caller)
+    }
+
+    fn until(
+        losses: Losses,
+        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
+    ) -> Result<Self, EngineError> {
+        let (calls, coming) = mpsc::channel::<Call<Held>>();
+        let (opened, opening) = mpsc::channel();
+        let (ending, ended) = mpsc::channel();
+        let known = losses.clone();
+        thread::spawn(move || {
+            let held = match open() {
+                Ok(held) => held,
+                Err(error) => return drop(opened.send(Err(error))),
+            };
+            // Neither a panic nor a lost server may drop it, because that calls the server as well.
+            let mut held = ManuallyDrop::new(held);
+            let _ = opened.send(Ok(()));
+            for call in coming {
+                call(&mut held);
+            }
+            if known.error().is_none() {
+                drop(ManuallyDrop::into_inner(held));
+            }
+            drop(ending);
+        });
+        wait(&opening, &losses)?;
+        Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
+    }
+
+    fn call<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&mut Held) -> Result<T, EngineError> + Send + 'static,
+    ) -> Result<T, EngineError> {
+        if let Some(error) = self.losses.error() {
+            return Err(error);
+        }
+        let calls = self.calls.as_ref().ok_or_else(ended)?;
+        let (reply, answer) = mpsc::channel();
+        let call = Box::new(move |held: &mut Held| drop(reply.send(work(held))));
+        let result = calls.send(call).map_err(|_| ended()).and_then(|()| wait(&answer, &self.losses));
+        result.inspect_err(|error| self.losses.note(error))
+    }
+}
+
+impl<Held> Drop for Caller<Held> {
+    /// Drops the thread's value, unless the server is lost.
+    fn drop(&mut self) {
+        drop(self.calls.take());
+        let _ = wait(&self.ended, &self.losses);
+    }
+}
+
+/// Error for a thread that has panicked.
+fn ended() -> EngineError {
+    EngineError::Panicked { message: "the thread that computes elsewhere has ended".to_owned() }
+}
+
+/// Waits for an answer, or until none can come because the server is lost or the thread has ended.
+fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result<T, EngineError> {
+    loop {
+        let silence = match answer.recv_timeout(POLLING_INTERVAL) {
+            Ok(result) => return result,
+            Err(silence) => silence,
+        };
+        if let Some(error) = losses.error() {
+            return Err(error);
+        }
+        if silence == RecvTimeoutError::Disconnected {
+            return Err(ended());
+        }
+    }
+}
+
+/// Loss of each server, by address, in the order in which they were named.
+#[derive(Clone)]
+struct Losses(Vec<(String, Lost)>);
+
+impl Losses {
+    fn of(watches: &[Watch]) -> Self {
+        Self(watches.iter().map(|watch| (watch.address().to_owned(), watch.lost())).collect())
+    }
+
+    #[cfg(test)]
+    fn one(lost: &Lost) -> Self {
+        Self(vec![("gpu:4400".to_owned(), lost.clone())])
+    }
+
+    /// Returns the first server that is lost, as an error.
+    fn error(&self) -> Option<EngineError> {
+        let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
+        let devices = self.0.len();
+        if devices == 1 {
+            return Some(EngineError::LinkLost);
+        }
+        let name = self.0[place].0.clone();
+        Some(EngineError::OfDevice { number: place + 1, devices, name, error: Box::new(EngineError::LinkLost) })
+    }
+
+    /// Records a server as lost if a call's error says so.
+    fn note(&self, error: &EngineError) {
+        let place = match error {
+            EngineError::LinkLost => 0,
+            EngineError::OfDevice { number, error, .. } if matches!(**error, EngineError::LinkLost) => number - 1,
+            _ => return,
+        };
+        if let Some((_, lost)) = self.0.get(place) {
+            lost.set();
+        }
+    }
+}
+
+/// Longest wait for one answer.
+const MAX_ANSWER_TIME: Duration = Duration::from_secs(5);
+/// Shortest wait, so that an answer that has already arrived is read.
+const MIN_ANSWER_TIME: Duration = Duration::from_millis(1);
+const REQUEST_INTERVAL: Duration = Duration::from_secs(3);
+/// Request for a path that Burn's server does not have: its error is a sign of life.
+const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: close\r\n\r\n";
+
+/// Polls a server for signs of life.
+struct Watch {
+    address: String,
+    lost: Lost,
+    /// Closes the polling thread when dropped.
+    _alive: Sender<()>,
+}
+
+/// Flag that is never reset.
+#[derive(Clone, Default)]
+struct Lost(Arc<AtomicBool>);
+
+impl Lost {
+    fn is_known(&self) -> bool {
+        self.0.load(Ordering::Acquire)
+    }
+
+    fn set(&self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Watch {
+    /// Connects to the server and watches it. It is lost after `timeout` and at least two unanswered requests: after
+    /// one, this process may have been delayed.
+    fn begin(address: &str, timeout: Duration) -> Result<Self, EngineError> {
+        let patience = MAX_ANSWER_TIME.min(timeout);
+        let server = find(address, patience)
+            .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
+        let (alive, watched) = mpsc::channel::<()>();
+        let watch = Self { address: address.to_owned(), lost: Lost::default(), _alive: alive };
+        let lost = watch.lost();
+        thread::spawn(move || {
+            let (mut heard, mut unanswered) = (Instant::now(), 0);
+            while watched.recv_timeout(REQUEST_INTERVAL.min(timeout)) == Err(RecvTimeoutError::Timeout) {
+                if sign_of_life(&server, patience).is_ok() {
+                    (heard, unanswered) = (Instant::now(), 0);
+                    continue;
+                }
+                unanswered += 1;
+                if unanswered > 1 && heard.elapsed() >= timeout {
+                    return lost.set();
+                }
+            }
+        });
+        Ok(watch)
+    }
+
+    fn address(&self) -> &str {
+        &self.address
+    }
+
+    fn lost(&self) -> Lost {
+        self.lost.clone()
+    }
+}
+
+/// Returns the first address of a host that answers.
+fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
+    let addresses = address.to_socket_addrs().map_err(|error| format!("the host is not known ({error})"))?;
+    let mut last = None;
+    for server in addresses {
+        match sign_of_life(&server, patience) {
+            Ok(()) => return Ok(server),
+            Err(error) => last = Some(error),
+        }
+    }
+    Err(match last {
+        None => "the host has no address".to_owned(),
+        Some(error) => match error.kind() {
+            ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+            ErrorKind::TimedOut | ErrorKind::WouldBlock => {
+                format!("there was no answer for {} s", patience.as_secs_f64())
+            }
+            ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
+            _ => error.to_string(),
+        },
+    })
+}
+
+fn sign_of_life(server: &SocketAddr, patience: Duration) -> io::Result<()> {
+    let mut stream = TcpStream::connect_timeout(server, patience)?;
+    stream.set_write_timeout(Some(patience))?;
+    stream.write_all(REQUEST)?;
+    let deadline = Instant::now() + patience;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now()).max(MIN_ANSWER_TIME);
+        stream.set_read_timeout(Some(left))?;
+        match stream.read(&mut [0; 1]) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(_) => return Ok(()),
+            // Suspending this process interrupts the read, and the answer may have arrived meanwhile.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+
+    struct Counter(u32, Arc<AtomicBool>);
+
+    impl Drop for Counter {
+        fn drop(&mut self) {
+            self.1.store(true, Ordering::SeqCst);
+        }
+    }
+
+    fn counting() -> (Caller<Counter>, Lost, Arc<AtomicBool>) {
+        let (lost, dropped) = (Lost::default(), Arc::new(AtomicBool::new(false)));
+        let counter = Counter(0, Arc::clone(&dropped));
+        (Caller::until(Losses::one(&lost), || Ok(counter)).unwrap(), lost, dropped)
+    }
+
+    fn count(caller: &Caller<Counter>) -> Result<u32, EngineError> {
+        caller.call(|counter| {
+            counter.0 += 1;
+            Ok(counter.0)
+        })
+    }
+
+    fn refused() -> EngineError {
+        EngineError::DeviceRefused { message: "no".to_owned() }
+    }
+
+    #[test]
+    fn calls_are_made_in_their_order_and_errors_end_nothing() {
+        let (caller, _, dropped) = counting();
+        assert_eq!(count(&caller).unwrap(), 1);
+        let error = caller.call(|_| Err::<(), _>(refused())).unwrap_err();
+        assert!(matches!(error, EngineError::DeviceRefused { .. }));
+        assert_eq!(count(&caller).unwrap(), 2);
+        drop(caller);
+        assert!(dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn what_cannot_be_opened_says_why() {
+        let error = Caller::until(Losses::one(&Lost::default()), || Err::<u32, _>(refused())).err().unwrap();
+        assert!(matches!(error, EngineError::DeviceRefused { .. }));
+    }
+
+    #[test]
+    fn hanging_call_is_abandoned_when_the_server_is_lost() {
+        let (caller, lost, dropped) = counting();
+        let (_never, silence) = mpsc::channel::<()>();
+        let (begun, begins) = mpsc::channel();
+        thread::spawn(move || {
+            begins.recv().unwrap();
+            lost.set();
+        });
+        let hangs = caller.call(move |_| {
+            begun.send(()).unwrap();
+            silence.recv().map_err(|_| refused())
+        });
+        assert!(matches!(hangs, Err(EngineError::LinkLost)));
+        assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_call_that_finds_the_link_broken_is_the_last() {
+        let (caller, lost, dropped) = counting();
+        assert!(matches!(caller.call(|_| Err::<(), _>(EngineError::LinkLost)), Err(EngineError::LinkLost)));
+        assert!(lost.is_known());
+        assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn a_call_that_panics_is_the_last() {
+        let (caller, _, dropped) = counting();
+        let broken = caller.call(|_| -> Result<(), EngineError> { panic!("a call that panics, as this test wants") });
+        assert!(matches!(broken, Err(EngineError::Panicked { .. })));
+        assert!(matches!(count(&caller), Err(EngineError::Panicked { .. })));
+        drop(caller);
+        assert!(!dropped.load(Ordering::SeqCst));
+    }
+
+    #[test]
+    fn lost_server_of_several_is_named() {
+        let second = Lost::default();
+        let losses = Losses(vec![("a:1".to_owned(), Lost::default()), ("b:2".to_owned(), second.clone())]);
+        assert!(losses.error().is_none());
+        losses.note(&EngineError::DeviceRefused { message: "no".to_owned() });
+        assert!(losses.error().is_none());
+        second.set();
+        let text = losses.error().map(|error| error.to_string()).unwrap_or_default();
+        assert!(text.starts_with("device 2 of 2 (b:2): the link to the remote device broke"), "{text}");
+
+        let noticed = Losses(vec![("a:1".to_owned(), Lost::default()), ("b:2".to_owned(), Lost::default())]);
+        noticed.note(&losses.error().unwrap());
+        assert_eq!(noticed.error().map(|error| error.to_string()), Some(text));
+    }
+
+    #[test]
+    fn single_lost_server_needs_no_name() {
+        let lost = Lost::default();
+        let losses = Losses::one(&lost);
+        losses.note(&EngineError::LinkLost);
+        assert!(lost.is_known() && matches!(losses.error(), Some(EngineError::LinkLost)));
+    }
+
+    const TIMEOUT: Duration = Duration::from_secs(1);
+
+    fn answering(questions: usize) -> (TcpListener, String) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let answering = listener.try_clone().unwrap();
+        thread::spawn(move || {
+            for _ in 0..questions {
+                let (mut stream, _) = answering.accept().unwrap();
+                stream.read_exact(&mut [0; REQUEST.len()]).unwrap();
+                stream.write_all(b"HTTP/1.1 404 Not Found\r\n\r\n").unwrap();
+            }
+        });
+        (listener, address)
+    }
+
+    /// Time from a server's first answer until it is lost.
+    fn time_until_lost(address: &str, then: impl FnOnce()) -> Duration {
+        let begun = Instant::now();
+        let watch = Watch::begin(address, TIMEOUT).unwrap();
+        then();
+        while !watch.lost().is_known() {
+            assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
+            thread::sleep(Duration::from_millis(10));
+        }
+        begun.elapsed()
+    }
+
+    #[test]
+    fn silent_server_is_lost_one_timeout_after_its_last_answer() {
+        let (_silent, address) = answering(3);
+        // Between two questions there is a pause as long as the timeout.
+        let silent = time_until_lost(&address, || {});
+        assert!(silent >= 3 * TIMEOUT, "{silent:?}");
+    }
+
+    #[test]
+    fn server_is_lost_when_its_host_refuses_connections() {
+        let (listener, address) = answering(1);
+        let gone = time_until_lost(&address, || drop(listener));
+        assert!(gone >= TIMEOUT, "{gone:?}");
     }
 }

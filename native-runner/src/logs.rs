@@ -1,4 +1,4 @@
-//! What `-v` shows on standard error: what this program does, and what the libraries below it say of themselves.
+//! Logs of this program and its libraries on standard error, as `-v` requests.
 
 use std::io;
 
@@ -7,11 +7,11 @@ use tracing_subscriber::fmt::time::uptime;
 
 use crate::screen::Screen;
 
-/// What is shown with so many `-v`: our own deeds at first, then more of them and those of libraries, then everything.
+/// Filters by the number of `-v`: own events, more of them with those of libraries, everything.
 const FILTERS: [&str; 4] =
     ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
 
-/// Shows logs from now on, each with the seconds since the program's start; nothing where `-v` was not given.
+/// Shows logs from now on, each with the seconds since the program's start.
 pub(crate) fn show(times_asked: u8) {
     let Some(filter) = filter(times_asked) else { return };
     // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
@@ -26,7 +26,7 @@ pub(crate) fn show(times_asked: u8) {
         .init();
 }
 
-/// Whether lines of logs may come at any time, so that nothing is drawn over and over between them.
+/// Returns true if log lines may appear at any time, so that progress bars must not be drawn.
 pub(crate) fn are_shown() -> bool {
     tracing::dispatcher::has_been_set()
 }

@@ -1,9 +1,8 @@
 //! Gradmark on the command line: trains real networks on this machine's GPU with the same engine as
 //! the page, and says how fast it learns.
 
-mod battery;
+mod child;
 mod cli;
-mod clock;
 mod commands;
 mod data_folder;
 mod device;
@@ -12,82 +11,75 @@ mod doctor;
 mod export;
 mod failure;
 mod figures;
-mod idempotency_key;
 mod interrupt;
 mod json_output;
-mod kept;
-mod kernel_results;
-#[cfg(feature = "wgsl")]
 mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
 mod logs;
+mod machine;
 mod meter;
-mod processes;
-mod processor;
 mod program;
 mod progress;
-mod provenance;
-mod published_data;
 mod records;
-mod refusal;
 mod report;
 mod screen;
-mod shell;
 mod study;
-mod suggestion;
-mod table;
-mod tls;
 mod workload_file;
 
 use std::iter;
 use std::process::ExitCode;
 
-use cli::{Cli, Command, Installation};
-use failure::Failure;
-use screen::Screen;
+use crate::cli::{Cli, Command};
+use crate::commands::installation::Installation;
+use crate::failure::Failure;
+use crate::screen::Screen;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
     logs::show(cli.verbose);
     let result = match cli.command {
-        None => commands::benchmark(&cli.benchmark),
-        Some(Command::Adapters(arguments)) => commands::adapters(&arguments),
-        Some(Command::Workloads(arguments)) => commands::workloads(&arguments),
-        Some(Command::Backends(arguments)) => commands::backends(&arguments),
-        Some(Command::DataSets(arguments)) => commands::data_sets(&arguments),
+        None => commands::benchmark::benchmark(&cli.benchmark),
+        Some(Command::Adapters(arguments)) => commands::list::adapters(&arguments),
+        Some(Command::Workloads(arguments)) => commands::list::workloads(&arguments),
+        Some(Command::Backends(arguments)) => commands::list::backends(&arguments),
+        Some(Command::DataSets(arguments)) => commands::list::data_sets(&arguments),
         #[cfg(feature = "wgsl")]
-        Some(Command::Doctor(arguments)) => commands::doctor(&arguments),
+        Some(Command::Doctor(arguments)) => commands::doctor::doctor(&arguments),
         #[cfg(feature = "wgsl")]
-        Some(Command::Kernels(arguments)) => commands::kernels(&arguments),
-        Some(Command::Steps(arguments)) => commands::steps(&arguments),
-        Some(Command::Study(arguments)) => commands::study(&arguments),
+        Some(Command::Kernels(arguments)) => commands::kernels::kernels(&arguments),
+        Some(Command::Steps(arguments)) => commands::steps::steps(&arguments),
+        Some(Command::Study(arguments)) => commands::study::study(&arguments),
         #[cfg(feature = "wgsl")]
-        Some(Command::Profile(arguments)) => commands::profile(&arguments),
-        Some(Command::Trace(arguments)) => commands::trace(&arguments),
-        Some(Command::Report(arguments)) => commands::report(&arguments),
-        Some(Command::Export(arguments)) => commands::export_records(&arguments),
-        Some(Command::Scaling(arguments)) => commands::scaling(&arguments),
-        Some(Command::Compare(arguments)) => commands::compare_records(&arguments),
-        Some(Command::Upload(arguments)) => commands::upload(&arguments),
+        Some(Command::Profile(arguments)) => commands::profile::profile(&arguments),
+        Some(Command::Trace(arguments)) => commands::trace::trace(&arguments),
+        Some(Command::Report(arguments)) => commands::report::report(&arguments),
+        Some(Command::Export(arguments)) => commands::export_records::export_records(&arguments),
+        Some(Command::Scaling(arguments)) => commands::scaling::scaling(&arguments),
+        Some(Command::Compare(arguments)) => commands::compare_records::compare_records(&arguments),
+        Some(Command::Upload(arguments)) => commands::upload::upload(&arguments),
         #[cfg(feature = "burn-remote")]
-        Some(Command::ServeDevice(arguments)) => commands::serve_device(&arguments),
-        Some(Command::Installation(Installation::FetchData(arguments))) => commands::fetch_data(&arguments),
-        Some(Command::Installation(Installation::Completions(arguments))) => commands::completions(&arguments),
-        Some(Command::Installation(Installation::Manual(arguments))) => commands::manual(&arguments),
+        Some(Command::ServeDevice(arguments)) => commands::serve_device::serve_device(&arguments),
+        Some(Command::Installation(Installation::FetchData(arguments))) => {
+            commands::installation::fetch_data(&arguments)
+        }
+        Some(Command::Installation(Installation::Completions(arguments))) => {
+            commands::installation::completions(&arguments)
+        }
+        Some(Command::Installation(Installation::Manual(arguments))) => commands::installation::manual(&arguments),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads our output has read enough, as `head` does.
+        // The reader of standard output is done, like `head`.
         Err(failure) if failure.is_closed_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            report(&failure);
+            report_failure(&failure);
             ExitCode::from(failure.exit_code())
         }
     }
 }
 
-fn report(failure: &Failure) {
+fn report_failure(failure: &Failure) {
     let screen = Screen::Error;
     let label = screen.paint(console::Style::new().red().bold(), "error:");
     let text = failure.to_string();

@@ -1,39 +1,31 @@
-//! What a run takes from the machine while it trains.
+//! Resources that a run uses while it trains.
 
-mod gpu;
-mod io_wait;
-mod nvml;
-mod rapl;
 mod sensors;
-mod sysfs_gpu;
-mod thinning;
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc;
+use std::sync::mpsc::{RecvTimeoutError, Sender};
+use std::thread;
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use engine::backends::BURN_REMOTE;
-use engine::{Backend, KNOWN_BACKENDS, ResourceMeter};
+use engine::{Backend, Clock, KNOWN_BACKENDS, ResourceMeter};
 use results::{ResourceSample, Resources};
 use sysinfo::{Pid, ProcessRefreshKind, ProcessesToUpdate, System};
 
-use io_wait::MachineTime;
-use sensors::Sensors;
-use thinning::Thinning;
+use crate::meter::sensors::{MachineTime, Sensors};
 
-/// The machine is looked at so often, on a thread of its own, so that long windows are sampled inside too. One look reads a
-/// few small files, and asks NVIDIA's library where there is one: too little to show in a figure.
+/// Sampling interval, short enough to sample inside long windows. A sample reads a few small files and queries NVML,
+/// which is too little to affect a measurement.
 const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Processor time and resident memory of this process, and what the machine tells of the device that trains.
+/// Processor time and resident memory of this process, and what sensors report of the training device.
 pub(crate) struct MachineMeter {
-    /// Where the system's files are.
     root: PathBuf,
     sensors: Sensors,
-    /// Whether this process is the one that trains, so that its time and memory say what training takes.
+    /// True if this process trains, so that its time and memory are those of the training.
     trains_itself: bool,
-    /// Whether the device is on this machine.
     is_here: bool,
     running: Option<Running>,
 }
@@ -42,22 +34,19 @@ struct Running {
     start: Instant,
     processor: Option<ProcessorTime>,
     machine: Option<MachineTime>,
-    /// Dropped to end the thread.
     stop: Sender<()>,
     thread: JoinHandle<Watched>,
 }
 
-/// What the thread saw.
 struct Watched {
     memory: Vec<u64>,
     samples: Vec<ResourceSample>,
-    /// Handed back for the next workload.
     sensors: Sensors,
 }
 
 impl MachineMeter {
-    /// Of a run on this back end. The system is asked for its sensors here, before anything is timed; of a device that is
-    /// elsewhere it has none. An external program has time and memory of its own, which are not this process's.
+    /// Prepares the sensors of a back end before anything is timed. A remote device has none here, and an external
+    /// program has its own time and memory.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");
         let is_here = backend.name() != BURN_REMOTE;
@@ -95,7 +84,6 @@ impl ResourceMeter for MachineMeter {
         self.running = Some(Running { start, processor, machine, stop, thread });
     }
 
-    /// The thread samples by itself.
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
@@ -122,7 +110,7 @@ impl ResourceMeter for MachineMeter {
                 resources.resident_memory_maximum_bytes = memory.iter().copied().max();
             }
             resources.energy_source = sensors.energy_source(&samples);
-            // Moments at which nothing was told are no samples.
+            // Samples without any value are dropped.
             resources.samples = samples.into_iter().filter(tells_something).collect();
             self.sensors = sensors;
         }
@@ -134,7 +122,7 @@ impl ResourceMeter for MachineMeter {
     }
 }
 
-/// Of the machine, or of what the container that this runs in may use. An empty answer is none.
+/// Returns the free memory of the machine or container.
 fn free_memory_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
@@ -148,7 +136,6 @@ fn tells_something(sample: &ResourceSample) -> bool {
     *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
 }
 
-/// Resident memory of this process; absent where the platform does not tell.
 fn resident_bytes(system: &mut System) -> Option<u64> {
     let pid = Pid::from_u32(std::process::id());
     let wanted = ProcessRefreshKind::nothing().with_memory();
@@ -156,10 +143,10 @@ fn resident_bytes(system: &mut System) -> Option<u64> {
     system.process(pid).map(sysinfo::Process::memory).filter(|&bytes| bytes > 0)
 }
 
-/// Processor time that this process has used so far, all threads together.
-pub(crate) struct ProcessorTime {
-    pub(crate) user_seconds: f64,
-    pub(crate) system_seconds: f64,
+/// Processor time of this process so far, all threads together.
+struct ProcessorTime {
+    user_seconds: f64,
+    system_seconds: f64,
 }
 
 impl ProcessorTime {
@@ -179,6 +166,83 @@ impl ProcessorTime {
     }
 }
 
+/// Bounded buffer of samples that are evenly spaced in time: when it is full, every second one is dropped.
+struct Thinning {
+    kept: Vec<ResourceSample>,
+    most: usize,
+    /// Interval between kept samples.
+    every: usize,
+    seen: usize,
+}
+
+impl Thinning {
+    /// `most` is at least two: the first and the last sample are always kept.
+    pub(crate) fn new(most: usize) -> Self {
+        Self { kept: Vec::with_capacity(most), most, every: 1, seen: 0 }
+    }
+
+    pub(crate) fn add(&mut self, sample: ResourceSample) {
+        let wanted = self.seen.is_multiple_of(self.every);
+        self.seen += 1;
+        if !wanted {
+            return;
+        }
+        // One place is for the last sample.
+        if self.kept.len() + 1 >= self.most {
+            let mut place = 0;
+            self.kept.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every *= 2;
+            if !(self.seen - 1).is_multiple_of(self.every) {
+                return;
+            }
+        }
+        self.kept.push(sample);
+    }
+
+    pub(crate) fn end(&mut self, sample: ResourceSample) {
+        self.kept.push(sample);
+    }
+
+    pub(crate) fn kept(self) -> Vec<ResourceSample> {
+        self.kept
+    }
+}
+
+pub(crate) struct MonotonicClock(Instant);
+
+impl MonotonicClock {
+    pub(crate) fn start() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Clock for MonotonicClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.elapsed().as_secs_f64()
+    }
+}
+
+/// Processor time of this process, all threads together, which other programs do not advance.
+#[cfg(feature = "wgsl")]
+pub(crate) struct ProcessorClock(());
+
+#[cfg(feature = "wgsl")]
+impl ProcessorClock {
+    pub(crate) fn new() -> Option<Self> {
+        ProcessorTime::now().map(|_| Self(()))
+    }
+}
+
+#[cfg(feature = "wgsl")]
+impl Clock for ProcessorClock {
+    fn now_seconds(&self) -> f64 {
+        ProcessorTime::now().map_or(0.0, |time| time.user_seconds + time.system_seconds)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -189,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_core_shows_as_about_a_hundred_percent_and_memory_in_use_shows() {
+    fn busy_core_is_about_100_percent_and_memory_is_counted() {
         let mut meter = without_sensors();
         meter.start();
         let held = vec![1_u8; 64 << 20];
@@ -212,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_this_process_takes_is_not_what_an_external_program_trains_with() {
+    fn external_program_is_not_charged_with_this_process() {
         let mut meter = MachineMeter { trains_itself: false, ..without_sensors() };
         meter.start();
         let found = meter.finish();
@@ -221,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn free_memory_is_known_of_this_machine_and_of_no_other() {
+    fn free_memory_is_known_only_of_this_machine() {
         let free = without_sensors().free_memory_bytes().expect("memory is offered on every tested platform");
         assert!(free > 64 << 20, "{free}");
         assert_eq!(MachineMeter { is_here: false, ..without_sensors() }.free_memory_bytes(), None);
@@ -236,7 +300,7 @@ mod tests {
     #[test]
     fn sensors_serve_one_workload_after_the_other_from_zero() {
         let root = tempfile::tempdir().unwrap();
-        rapl::tests::package(root.path(), 0, "package-0", 5_000_000);
+        sensors::tests::package(root.path(), 0, "package-0", 5_000_000);
         let mut meter = MachineMeter {
             root: root.path().to_owned(),
             sensors: Sensors::of_the_processor(root.path()),
@@ -244,7 +308,7 @@ mod tests {
             is_here: true,
             running: None,
         };
-        // The first workload ends early, and nobody asks for what it took.
+        // The first workload ends early, without its resources being read.
         meter.start();
         for _ in 0..2 {
             meter.start();
@@ -254,6 +318,32 @@ mod tests {
             assert!(found.samples.windows(2).all(|pair| pair[0].seconds < pair[1].seconds), "{found:?}");
             assert_eq!(found.energy_source, Some(results::EnergySource::ProcessorCounter));
             assert_eq!(found.machine_io_wait_percent, None, "this tree has no /proc/stat");
+        }
+    }
+
+    fn thinned(count: u32, most: usize) -> Vec<f64> {
+        let sample = |number: u32| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
+        let mut thinning = Thinning::new(most);
+        (0..count - 1).for_each(|number| thinning.add(sample(number)));
+        thinning.end(sample(count - 1));
+        thinning.kept().iter().map(|sample| sample.seconds).collect()
+    }
+
+    #[test]
+    fn few_samples_are_all_kept() {
+        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(thinned(2, 8), [0.0, 1.0]);
+    }
+
+    #[test]
+    fn many_samples_are_thinned_evenly_between_first_and_last() {
+        for count in [9, 15, 100, 1000, 12_345] {
+            let kept = thinned(count, 8);
+            assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");
+            assert_eq!((kept[0], kept.last().copied()), (0.0, Some(f64::from(count - 1))));
+            let gap = kept[1] - kept[0];
+            let evenly = &kept[..kept.len() - 1];
+            assert!(evenly.windows(2).all(|pair| pair[1] - pair[0] == gap), "{count}: {kept:?}");
         }
     }
 }

@@ -1,39 +1,40 @@
 //! An external program as a back end: started here, and spoken to over its standard input and output
 //! (`docs/EXTERNAL.md`).
 
-mod frame;
-mod ready;
-
 use std::cell::RefCell;
 use std::collections::VecDeque;
-use std::io::{BufRead, BufReader, BufWriter, Read};
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader, BufWriter, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::rc::Rc;
 use std::str::FromStr;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
+use std::{env, fs, io, thread};
 
 use async_trait::async_trait;
-use engine::backends::Opening;
-use engine::backends::external::{self, ExternalBackend, Message};
+use engine::backends::external::{ExternalBackend, Message};
+use engine::backends::{Opening, external};
 use engine::{Backend, Clock, EngineError};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
 
-pub(crate) use ready::READY;
-use ready::ReadyProgram;
+use crate::data_folder::cache;
+use crate::json_output::replace_file;
 
-/// Lines of standard error that are kept, to be shown when the program fails.
+/// Lines of standard error that are kept for an error message.
 const LAST_LINES: usize = 12;
-/// A program that has failed may take so long to end, and to be heard.
-const TIME_TO_SAY: Duration = Duration::from_secs(2);
-/// A program that is no longer needed may take so long to end by itself.
-const TIME_TO_END: Duration = Duration::from_secs(3);
+/// Longest wait for a failed program to end.
+const MAX_FAILURE_TIME: Duration = Duration::from_secs(2);
+/// Longest wait for a finished program to end on its own.
+const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(3);
 
-/// `NAME=COMMAND`, as it is typed, or the `NAME` of a program that comes with this one.
+/// `NAME=COMMAND`, or the `NAME` of a bundled program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedProgram {
-    /// Kept until this process ends, as the names of our own back ends are.
     pub(crate) name: &'static str,
     command: Words,
 }
@@ -45,8 +46,6 @@ enum Words {
 }
 
 impl NamedProgram {
-    /// # Errors
-    /// A name that is none, or one of our own; a command that is missing, or whose quotation does not end.
     pub(crate) fn new(name: &str, command: &str) -> Result<Self, String> {
         let name = external::checked_name(name.trim())?;
         let words = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
@@ -56,7 +55,7 @@ impl NamedProgram {
         Ok(Self { name: name.leak(), command: Words::Typed(words) })
     }
 
-    /// As it may be typed again; a program of ours goes by its name.
+    /// Returns the argument as it may be typed again.
     pub(crate) fn typed(&self) -> String {
         match self.command {
             Words::Typed(_) => format!("{}={}", self.name, self.command_text()),
@@ -64,7 +63,7 @@ impl NamedProgram {
         }
     }
 
-    /// The command as it may be typed again; nothing for a program of ours.
+    /// Returns the command; empty for a bundled program.
     pub(crate) fn command_text(&self) -> String {
         match &self.command {
             Words::Typed(words) => {
@@ -75,10 +74,6 @@ impl NamedProgram {
         }
     }
 
-    /// The command, with what it takes from the environment.
-    ///
-    /// # Errors
-    /// A program of ours for which this machine has no Python, or no place.
     fn command(&self) -> Result<Command, String> {
         match &self.command {
             Words::Typed(words) => {
@@ -110,10 +105,7 @@ impl FromStr for NamedProgram {
     }
 }
 
-/// Starts the program and asks it who it is.
-///
-/// # Errors
-/// A command that cannot be started, and a program that does not speak the protocol.
+/// Starts the program and reads its description.
 pub(crate) fn open(
     program: &NamedProgram,
     opening: &Opening,
@@ -125,7 +117,6 @@ pub(crate) fn open(
     Ok(Box::new(pollster::block_on(meeting)?))
 }
 
-/// A program that was started.
 struct Running {
     name: &'static str,
     child: RefCell<Child>,
@@ -134,7 +125,8 @@ struct Running {
     answers: Receiver<Result<Message, String>>,
     timeout: Duration,
     last_lines: Arc<Mutex<VecDeque<String>>>,
-    /// Reads them; ends with the program, unless what it started goes on writing.
+    /// Thread that reads standard error until the program's end, or longer if a child process of the program inherits
+    /// it.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -155,7 +147,7 @@ impl Running {
         thread::spawn(move || {
             let mut output = BufReader::new(output);
             loop {
-                let message = frame::read(&mut output);
+                let message = read_message(&mut output);
                 let ends = message.is_err();
                 if send.send(message).is_err() || ends {
                     return;
@@ -171,18 +163,18 @@ impl Running {
 
     fn write(&self, message: &Message) -> Result<(), String> {
         match self.input.borrow_mut().as_mut() {
-            Some(input) => frame::write(input, message).map_err(|error| format!("it reads no more: {error}")),
+            Some(input) => write_message(input, message).map_err(|error| format!("it reads no more: {error}")),
             None => Err("it was told to end".to_owned()),
         }
     }
 
-    /// What went wrong, with how the program ended and the last that it wrote.
+    /// Returns the error with how the program ended and its last lines.
     fn failed(&self, message: &str) -> EngineError {
-        let ended = self.ends_within(TIME_TO_SAY);
-        // What it said last may still be on its way.
+        let ended = self.ends_within(MAX_FAILURE_TIME);
+        // The last lines may still be in the pipe.
         let is_said = || self.listener.as_ref().is_none_or(JoinHandle::is_finished);
         if ended.is_some() {
-            wait_until(TIME_TO_SAY, || is_said().then_some(()));
+            wait_until(MAX_FAILURE_TIME, || is_said().then_some(()));
         }
         let how = ended.map(|status| format!("; it ended with {status}")).unwrap_or_default();
         let lines = self.last_lines.lock().unwrap_or_else(PoisonError::into_inner);
@@ -221,7 +213,7 @@ impl external::Program for Running {
 impl Drop for Running {
     fn drop(&mut self) {
         drop(self.input.take());
-        if self.ends_within(TIME_TO_END).is_none() {
+        if self.ends_within(MAX_SHUTDOWN_TIME).is_none() {
             let mut child = self.child.borrow_mut();
             drop(child.kill());
             drop(child.wait());
@@ -229,7 +221,6 @@ impl Drop for Running {
     }
 }
 
-/// Looks until something is there, for so long.
 fn wait_until<T>(time: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let begin = Instant::now();
     loop {
@@ -250,13 +241,191 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
     }
 }
 
+/// Bounds on a line and on a payload.
+const MAX_LINE_BYTES: u64 = 16 << 20;
+const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
+/// Field with the length of the payload.
+const BYTES: &str = "bytes";
+
+fn write_message(output: &mut impl Write, message: &Message) -> io::Result<()> {
+    let mut header = message.header.clone();
+    if let Value::Object(fields) = &mut header {
+        fields.insert(BYTES.to_owned(), message.payload.len().into());
+    }
+    serde_json::to_writer(&mut *output, &header)?;
+    output.write_all(b"\n")?;
+    output.write_all(&message.payload)?;
+    output.flush()
+}
+
+/// Parses a line of JSON. Python's `json` writes NaN and Infinity, which become null.
+fn parse(line: &[u8]) -> serde_json::Result<Value> {
+    serde_json::from_slice(line).or_else(|error| {
+        let text = String::from_utf8_lossy(line).replace("-Infinity", "null");
+        serde_json::from_str(&text.replace("Infinity", "null").replace("NaN", "null")).map_err(|_| error)
+    })
+}
+
+fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
+    let mut line = Vec::new();
+    let read = input.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line);
+    read.map_err(|error| format!("it cannot be read: {error}"))?;
+    if line.is_empty() {
+        return Err("it has closed its standard output".to_owned());
+    }
+    let header = parse(&line).map_err(|error| {
+        let begin: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
+        format!("its answer is no line of JSON ({error}): {begin:?}")
+    })?;
+    let bytes = match header.get(BYTES) {
+        None => 0,
+        Some(bytes) => bytes.as_u64().filter(|&bytes| bytes <= MAX_PAYLOAD_BYTES).ok_or_else(|| {
+            format!(
+                "the field `{BYTES}` of its answer says that {bytes} bytes follow, and must be a whole number up to \
+                 {MAX_PAYLOAD_BYTES}"
+            )
+        })?,
+    };
+    let mut payload = Vec::new();
+    let read = input.by_ref().take(bytes).read_to_end(&mut payload);
+    match read {
+        Ok(length) if length as u64 == bytes => Ok(Message { header, payload }),
+        Ok(length) => Err(format!("its answer ends after {length} of {bytes} bytes")),
+        Err(error) => Err(format!("it cannot be read: {error}")),
+    }
+}
+
+/// Environment variable with Python executables, separated as in `PATH`.
+const PYTHON: &str = "GRADMARK_PYTHON";
+
+const SYSTEM_PYTHONS: [&str; 2] = ["python3", "python"];
+
+/// A bundled program, and the Python packages that it needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadyProgram {
+    pub(crate) name: &'static str,
+    pub(crate) framework: &'static str,
+    file: &'static str,
+    keras_backend: Option<&'static str>,
+    modules: &'static [&'static str],
+    packages: &'static str,
+}
+
+pub(crate) const READY: &[ReadyProgram] = &[
+    ReadyProgram {
+        name: "pytorch",
+        framework: "PyTorch, eager",
+        file: "pytorch_program.py",
+        keras_backend: None,
+        modules: &["numpy", "torch"],
+        packages: "torch numpy",
+    },
+    ReadyProgram {
+        name: "keras-jax",
+        framework: "Keras 3 on JAX",
+        file: "keras_program.py",
+        keras_backend: Some("jax"),
+        modules: &["keras", "jax"],
+        packages: "keras jax",
+    },
+    ReadyProgram {
+        name: "keras-tensorflow",
+        framework: "Keras 3 on TensorFlow",
+        file: "keras_program.py",
+        keras_backend: Some("tensorflow"),
+        modules: &["keras", "tensorflow"],
+        packages: "keras tensorflow",
+    },
+];
+
+/// Files of all programs. They share a folder because they import each other.
+const FILES: &[(&str, &str)] = &[
+    ("gradmark_program.py", include_str!("../programs/gradmark_program.py")),
+    ("keras_network.py", include_str!("../programs/keras_network.py")),
+    ("keras_program.py", include_str!("../programs/keras_program.py")),
+    ("pytorch_program.py", include_str!("../programs/pytorch_program.py")),
+];
+
+impl ReadyProgram {
+    /// Returns the command with the first Python that has the modules.
+    pub(crate) fn command(&self) -> Result<Command, String> {
+        let python = self.python()?;
+        let folder = cache().ok_or("this user has no folder for caches; name the command, as in NAME=COMMAND")?;
+        let folder = folder.join(format!("programs-{}", digest()));
+        write_programs(&folder)
+            .map_err(|error| format!("its files cannot be written to {}: {error}", folder.display()))?;
+        let mut command = Command::new(python);
+        command.arg(folder.join(self.file));
+        self.keras_backend.map(|backend| command.env("KERAS_BACKEND", backend));
+        Ok(command)
+    }
+
+    pub(crate) fn python(&self) -> Result<PathBuf, String> {
+        let named = env::var_os(PYTHON).unwrap_or_default();
+        let pythons = candidates(&named);
+        let found = pythons.iter().find(|python| self.has_modules(python)).cloned();
+        found.ok_or_else(|| {
+            let tried: Vec<String> = pythons.iter().map(|python| format!("`{}`", python.display())).collect();
+            format!(
+                "no Python has {}: tried {}; `python3 -m pip install {}` gets them, and {PYTHON} names another Python",
+                self.modules.join(" and "),
+                tried.join(", "),
+                self.packages
+            )
+        })
+    }
+
+    /// Checks that the modules can be found; importing them would take seconds.
+    fn has_modules(&self, python: &Path) -> bool {
+        let question =
+            format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
+        let mut command = Command::new(python);
+        command.args(["-c", &question]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+}
+
+fn candidates(named: &OsStr) -> Vec<PathBuf> {
+    let named = env::split_paths(named).filter(|path| !path.as_os_str().is_empty());
+    named.chain(SYSTEM_PYTHONS.map(PathBuf::from)).collect()
+}
+
+/// Digest of all files, so that each version of this program has its own folder.
+fn digest() -> String {
+    let mut digest = Sha256::new();
+    for (name, text) in FILES {
+        digest.update(name);
+        digest.update([0]);
+        digest.update(text);
+        digest.update([0]);
+    }
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Writes each file that is missing or was changed.
+fn write_programs(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    for (name, text) in FILES {
+        let path = folder.join(name);
+        if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {
+            continue;
+        }
+        // Several processes may do this at once.
+        replace_file(&path, text.as_bytes())?;
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use engine::AdapterChoice;
     use results::Precision;
+    use serde_json::json;
 
     use super::*;
-    use crate::clock::MonotonicClock;
+    use crate::meter::MonotonicClock;
 
     #[test]
     fn a_program_is_a_name_and_a_command_with_quotations() {
@@ -268,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_is_ready_goes_by_its_name_and_can_be_named_with_another_command() {
+    fn bundled_program_goes_by_name_or_with_another_command() {
         let ready: NamedProgram = "keras-jax".parse().unwrap();
         assert_eq!((ready.name, ready.typed().as_str()), ("keras-jax", "keras-jax"));
         let other: NamedProgram = "keras-jax=python3 mine.py".parse().unwrap();
@@ -290,7 +459,6 @@ mod tests {
         }
     }
 
-    /// Why a program cannot be opened.
     fn refused(program: &str, timeout_seconds: f64) -> String {
         let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
         let clock = Rc::new(MonotonicClock::start());
@@ -301,13 +469,6 @@ mod tests {
     fn a_command_that_cannot_be_started_is_named() {
         let error = refused("pytorch=/nowhere/python", 1.0);
         assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn the_last_words_of_a_program_that_ends_are_shown() {
-        let error = refused("pytorch=sh -c 'echo no module named torch >&2; exit 3'", 10.0);
-        assert!(error.contains("no module named torch") && error.contains('3'), "{error}");
     }
 
     #[cfg(unix)]
@@ -334,5 +495,72 @@ mod tests {
         let error = refused("pytorch=sleep 60", 0.2);
         assert!(error.contains("has not answered for 0.2 s"), "{error}");
         assert!(begin.elapsed() < Duration::from_secs(30));
+    }
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let message = Message { header: json!({"message": "weights"}), payload: vec![10, 0, 255] };
+        let mut pipe = Vec::new();
+        write_message(&mut pipe, &message).unwrap();
+        write_message(&mut pipe, &Message { header: json!({}), payload: Vec::new() }).unwrap();
+        let mut pipe = pipe.as_slice();
+        let first = read_message(&mut pipe).unwrap();
+        assert_eq!((first.header["message"].as_str(), first.payload), (Some("weights"), message.payload));
+        assert_eq!(read_message(&mut pipe).unwrap().payload, Vec::<u8>::new());
+        assert!(read_message(&mut pipe).unwrap_err().contains("closed"));
+    }
+
+    #[test]
+    fn numbers_that_json_lacks_are_null() {
+        let mut line: &[u8] = b"{\"losses\": [NaN, -Infinity, Infinity, 1.5]}\n";
+        assert_eq!(read_message(&mut line).unwrap().header, json!({"losses": [null, null, null, 1.5]}));
+    }
+
+    #[test]
+    fn what_is_no_message_is_shown() {
+        let refused = |bytes: &[u8]| read_message(&mut &*bytes).unwrap_err();
+        assert!(refused(b"Using TensorFlow backend\n").contains("Using TensorFlow"));
+        assert!(refused(b"{\"bytes\": -1}\n").contains("-1 bytes"));
+        assert!(refused(b"{\"bytes\": 4}\nab").contains("2 of 4"));
+    }
+
+    #[test]
+    fn every_program_is_carried_with_what_it_imports() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
+        let there = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let there: BTreeSet<String> =
+            there.filter(|name| Path::new(name).extension().is_some_and(|ending| ending == "py")).collect();
+        assert_eq!(there, FILES.iter().map(|(name, _)| (*name).to_owned()).collect());
+        assert!(READY.iter().all(|ready| there.contains(ready.file)));
+    }
+
+    #[test]
+    fn files_are_written_once_and_mended_where_somebody_changed_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = folder.path().join("deep");
+        write_programs(&place).unwrap();
+        fs::write(place.join(FILES[0].0), "changed").unwrap();
+        write_programs(&place).unwrap();
+        for (name, text) in FILES {
+            assert_eq!(fs::read_to_string(place.join(name)).unwrap(), *text);
+        }
+        assert_eq!(fs::read_dir(&place).unwrap().count(), FILES.len());
+    }
+
+    #[test]
+    fn pythons_that_were_named_come_before_the_systems_own() {
+        let named = env::join_paths(["/venv/bin/python", ""]).unwrap();
+        let expected = ["/venv/bin/python", "python3", "python"].map(PathBuf::from);
+        assert_eq!(candidates(&named), expected);
+        assert_eq!(candidates(OsStr::new("")), expected[1..]);
+    }
+
+    #[test]
+    fn a_python_without_the_modules_is_not_taken() {
+        let program = ReadyProgram { modules: &["no_such_module_of_anybody"], ..READY[0] };
+        let error = program.python().unwrap_err();
+        for part in ["no_such_module_of_anybody", "`python3`", "pip install torch numpy", PYTHON] {
+            assert!(error.contains(part), "{part} is missing in: {error}");
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! Records that were kept: in a file each, several in the document of a comparison, or in a folder of such files.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use results::kernels::{KERNELS_SCHEMA_VERSION, KernelRecord};
 use results::{RunRecord, SCHEMA_VERSION};
@@ -13,34 +14,26 @@ use walkdir::WalkDir;
 
 use crate::failure::Failure;
 
-/// Stands for standard input.
 const STANDARD_INPUT: &str = "-";
 const HOW_TO_MAKE_ONE: &str = "records are what `native-runner --json FILE` and `--output FOLDER` write";
 
-/// A record with where it was found.
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRecord {
     pub(crate) record: RunRecord,
-    /// For people: the file, and the place in it where it holds several.
+    /// File, and the position in it if it holds several records.
     pub(crate) place: String,
-    /// Whether only its folder was named.
+    /// True if only its folder was named.
     pub(crate) is_of_folder: bool,
 }
 
-/// What is at a path.
 #[derive(Default)]
 pub(crate) struct Found {
     pub(crate) records: Vec<KeptRecord>,
-    /// Documents of `native-runner kernels --json FILE`, each with its path.
     pub(crate) kernels: Vec<(String, KernelRecord)>,
-    /// JSON files of a folder that are something else.
+    /// Other JSON files of a folder.
     pub(crate) others: Vec<String>,
 }
 
-/// The single record of a file.
-///
-/// # Errors
-/// The file cannot be read, or is no record of a layout that this program knows.
 pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
     let source = Source::read(path)?;
     let record: RunRecord = source.parse()?;
@@ -48,10 +41,7 @@ pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
     Ok(record)
 }
 
-/// The records at `path`: those of a file, of every `.json` file below a folder, or of standard input.
-///
-/// # Errors
-/// Something cannot be read, a file that was named holds no records, or one of a folder holds damaged ones.
+/// Reads the records of a file, of every `.json` file below a folder, or of standard input.
 pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
     let mut found = Found::default();
     if !path.is_dir() {
@@ -73,7 +63,7 @@ pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
     Ok(found)
 }
 
-/// Every `.json` file below a folder, also behind links, each once.
+/// Lists each `.json` file below a folder once, following links.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_json = |path: &Path| path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json"));
     let cannot_read = |path: &Path, source| Failure::File { what: format!("cannot read {}", path.display()), source };
@@ -101,13 +91,12 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     Ok(files)
 }
 
-/// A text with what to call it.
 struct Source {
     name: String,
     text: String,
 }
 
-/// As much as tells what a document is.
+/// Fields that identify a kind of document.
 #[derive(Deserialize)]
 struct Shape {
     schema_version: Option<u64>,
@@ -115,7 +104,7 @@ struct Shape {
     records: Option<IgnoredAny>,
 }
 
-/// What `--backend all --json` writes, as far as it is records.
+/// Output of `--backend all --json`, as far as it is records.
 #[derive(Deserialize)]
 struct Several {
     records: Vec<RunRecord>,
@@ -141,13 +130,13 @@ impl Source {
         serde_json::from_str(&self.text).ok()
     }
 
-    /// Whether it is whole JSON, and neither a record nor several.
+    /// Returns true for valid JSON that is no record.
     fn is_something_else(&self) -> bool {
         let is_json = serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         is_json && self.shape().is_none_or(|shape| shape.workloads.is_none() && shape.records.is_none())
     }
 
-    /// A record of kernels; nothing where it is something else, or of an unknown layout.
+    /// Parses a record of kernels; `None` for anything else.
     fn kernels(&self) -> Option<KernelRecord> {
         let record: KernelRecord = serde_json::from_str(&self.text).ok()?;
         (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)
@@ -169,7 +158,7 @@ impl Source {
         checked.collect()
     }
 
-    /// The whole text as a `T`, or where in it something is wrong.
+    /// Parses the text, or returns the position of an error in it.
     fn parse<T: DeserializeOwned>(&self) -> Result<T, Failure> {
         let mut json = serde_json::Deserializer::from_str(&self.text);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {

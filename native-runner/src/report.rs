@@ -1,22 +1,16 @@
-//! The end of a run as a person reads it: figures, warnings, verdict.
-
-mod resources;
-mod waiting;
+//! Summary of a run: metrics, warnings, verdict.
 
 use console::Style;
-use results::{ColdStart, Correctness, FailureCause, Outcome, RunRecord, WorkloadRecord, metrics_of, obstacle};
+use results::statistics::median;
+use results::{
+    ColdStart, Correctness, FailureCause, Outcome, ResourceSample, RunRecord, WorkloadRecord, metrics_of, obstacle,
+};
 
 use crate::failure::Failure;
-use crate::figures::figure;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::figures::{figure, mebibytes};
+use crate::screen::{Column, NONE, Screen, Table};
 
-const NONE: &str = "–";
-
-/// Shows every figure of the record, its warnings and a verdict.
-///
-/// # Errors
-/// The screen cannot be written to.
+/// Shows all metrics of the record, its warnings and a verdict.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let lines = figures(record).lines(screen, screen.width());
     if !lines.is_empty() {
@@ -32,15 +26,15 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
         screen.prose(&format!("{title}  "), &start, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Resources");
-    for used in record.workloads.iter().filter_map(resources::in_words) {
+    for used in record.workloads.iter().filter_map(resources_text) {
         screen.prose(&format!("{title}   "), &used, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Devices");
-    for told in record.workloads.iter().filter_map(waiting::communication) {
+    for told in record.workloads.iter().filter_map(communication_text) {
         screen.prose(&format!("{title}     "), &told, 12)?;
     }
     let title = screen.paint(Style::new().bold(), "Input");
-    for brought in record.workloads.iter().filter_map(waiting::input) {
+    for brought in record.workloads.iter().filter_map(input_text) {
         screen.prose(&format!("{title}       "), &brought, 12)?;
     }
     if !record.warnings.is_empty() {
@@ -55,20 +49,18 @@ pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{title}  "), &verdict(record), 9)
 }
 
-/// What went wrong in training, for the exit status.
 pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
     let sentences: Vec<String> = record.workloads.iter().filter_map(wrong).collect();
     (!sentences.is_empty()).then(|| Failure::WrongResults(sentences.join("; ")))
 }
 
-/// Which workloads could not be trained, and why, for the exit status.
 pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
     let failed = record.workloads.iter().filter_map(|workload| match &workload.outcome {
         Outcome::Failed { cause, reason } => Some((workload, *cause, reason)),
         _ => None,
     });
     let failed: Vec<_> = failed.collect();
-    // That a device is too small says most.
+    // A device that is too small is the most useful reason.
     let causes = || failed.iter().map(|(_, cause, _)| *cause);
     let is_of_memory = |cause: &FailureCause| matches!(cause, FailureCause::DoesNotFit | FailureCause::OutOfMemory);
     let cause = causes().find(is_of_memory).or_else(|| causes().next())?;
@@ -101,8 +93,8 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     }
 }
 
-/// A column for each workload of which anything was measured: the metrics, the interval of the throughput, and beside all
-/// timed training the part that comparisons show.
+/// Builds a column for each measured workload: metrics, the confidence interval of the throughput, and the part that
+/// comparisons show.
 fn figures(record: &RunRecord) -> Table {
     let is_timed = |workload: &&WorkloadRecord| match workload.outcome {
         Outcome::Completed | Outcome::Diverged { .. } => true,
@@ -133,7 +125,7 @@ fn figures(record: &RunRecord) -> Table {
     table
 }
 
-/// Throughput of the counted windows, or with a mark that of all training.
+/// Formats the throughput of the counted windows, or with a mark the one over all training.
 pub(crate) fn throughput(record: &WorkloadRecord) -> Option<String> {
     let summary = &record.summary;
     let text = |rate| figure("samples_per_second", rate);
@@ -147,7 +139,7 @@ fn interval(record: &WorkloadRecord) -> Option<String> {
     Some(format!("{} – {high}", low.trim_end_matches(" samples/s")))
 }
 
-/// What came before the first timed step, each part that is known; `None` where nothing is.
+/// Describes the time before the first timed step; `None` if unknown.
 fn cold_start(record: &WorkloadRecord) -> Option<String> {
     let ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds } =
         record.cold_start;
@@ -159,14 +151,13 @@ fn cold_start(record: &WorkloadRecord) -> Option<String> {
         ("first step", first_step_seconds),
     ];
     let known = parts.into_iter().filter_map(|(name, seconds)| {
-        // Any figure in seconds is shown alike.
+        // All seconds are formatted alike.
         Some(format!("{name} {}", figure("training_seconds", seconds?)))
     });
     let known: Vec<String> = known.collect();
     (!known.is_empty()).then(|| format!("{}: {}", record.workload, known.join(" · ")))
 }
 
-/// Device, back end, the headline of each workload, and whether a leaderboard may rank it.
 fn verdict(record: &RunRecord) -> String {
     let adapter = &record.device.adapter.name;
     let device = match &record.device.claimed_name {
@@ -204,7 +195,7 @@ fn headline(record: &WorkloadRecord) -> String {
     format!("{name} {}", facts.join(", "))
 }
 
-/// Why the record cannot take part in the default ranking; empty when it can.
+/// Lists why the record cannot be ranked by default; empty if it can.
 fn unranked_because(record: &RunRecord) -> Vec<String> {
     let mut reasons = Vec::new();
     if record.device.adapter.software {
@@ -224,6 +215,64 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
         reasons.push("no leaderboard gave the seed".to_owned());
     }
     reasons
+}
+
+fn resources_text(record: &WorkloadRecord) -> Option<String> {
+    let resources = &record.resources;
+    let mut parts = Vec::new();
+    parts.extend(resources.cpu_user_percent.map(|percent| format!("processor {percent:.0} % in user mode")));
+    parts.extend(resources.cpu_system_percent.map(|percent| format!("{percent:.0} % in system mode")));
+    parts.extend(resources.machine_io_wait_percent.map(|percent| format!("machine waiting for discs {percent:.0} %")));
+    parts.extend(
+        resources.resident_memory_average_bytes.zip(resources.resident_memory_maximum_bytes).map(
+            |(average, maximum)| format!("memory {} on average, {} at most", mebibytes(average), mebibytes(maximum)),
+        ),
+    );
+    let usual = |value: fn(&ResourceSample) -> Option<f64>| {
+        median(&resources.samples.iter().filter_map(value).collect::<Vec<_>>())
+    };
+    parts.extend(usual(|of| of.gpu_busy_percent).map(|percent| format!("GPU busy {percent:.0} %")));
+    let gpu_memory = resources.samples.iter().filter_map(|sample| sample.gpu_memory_bytes).max();
+    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} at most", mebibytes(bytes))));
+    parts.extend(usual(|of| of.gpu_power_watts).map(|watts| format!("{watts:.0} W")));
+    parts.extend(usual(|of| of.gpu_clock_hertz).map(|hertz| format!("{:.0} MHz", hertz / 1e6)));
+    parts.extend(usual(|of| of.gpu_temperature_celsius).map(|degrees| format!("{degrees:.0} °C")));
+    (!parts.is_empty()).then(|| format!("{}: {}", record.workload, parts.join(" · ")))
+}
+
+fn communication_text(record: &WorkloadRecord) -> Option<String> {
+    let told = record.communication?;
+    let seconds = |seconds| figure("training_seconds", seconds);
+    Some(format!(
+        "{}: {} devices · communication {} ({:.1} % of the timed training): reading {}, summing {}, writing {}{} · {} MiB \
+         in {} exchanges",
+        record.workload,
+        told.devices,
+        seconds(told.seconds()),
+        100.0 * record.communication_share()?,
+        seconds(told.reading_seconds),
+        seconds(told.summing_seconds),
+        seconds(told.writing_seconds),
+        told.overlapped.map(|of| format!("; {} more while they computed", seconds(of.seconds()))).unwrap_or_default(),
+        told.bytes >> 20,
+        told.exchanges,
+    ))
+}
+
+fn input_text(record: &WorkloadRecord) -> Option<String> {
+    let brought = record.input?;
+    let seconds = |seconds| figure("training_seconds", seconds);
+    Some(format!(
+        "{}: {} · waited {} ({:.1} % of the timed training): preparing {}, uploading {} · {} MiB in {} batches",
+        record.workload,
+        brought.mode.text(),
+        seconds(brought.waiting_seconds),
+        100.0 * record.input_share()?,
+        seconds(brought.preparing_seconds),
+        seconds(brought.uploading_seconds),
+        brought.bytes >> 20,
+        brought.batches,
+    ))
 }
 
 #[cfg(test)]
@@ -334,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn the_verdict_of_a_standard_run_says_that_it_can_be_ranked() {
+    fn verdict_of_a_standard_run_allows_ranking() {
         assert_eq!(
             verdict(&record(Outcome::Completed)),
             "Some GPU · wgsl · caffe-mnist 41.23 k samples/s, 98.61 % accuracy, \
@@ -362,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_that_are_not_steady_or_of_a_network_that_learned_nothing_are_not_ranked() {
+    fn unsteady_or_untrained_results_are_not_ranked() {
         let mut unsteady = record(Outcome::Completed);
         unsteady.workloads[0].summary.stable = false;
         assert!(verdict(&unsteady).ends_with("not ranked: caffe-mnist: not steady enough"));
@@ -372,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cold_start_is_told_in_parts_as_far_as_they_are_known() {
+    fn cold_start_lists_its_known_parts() {
         let mut workload = workload(Outcome::Completed);
         assert_eq!(cold_start(&workload), None);
         workload.cold_start = ColdStart {
@@ -414,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workload_that_was_not_trained_ends_with_a_sentence_and_the_status_of_its_cause() {
+    fn untrained_workload_ends_with_the_status_of_its_cause() {
         let mut record = record(Outcome::Completed);
         assert!(not_trained(&record).is_none());
         let mut other = workload(Outcome::failed(FailureCause::DeviceRefused, "no such kernel"));
@@ -430,12 +479,5 @@ mod tests {
         let failure = not_trained(&record).unwrap();
         assert_eq!(failure.exit_code(), 4);
         assert!(failure.to_string().ends_with("; airbench94 was not trained: no such kernel"), "{failure}");
-    }
-
-    #[test]
-    fn a_diverged_run_names_its_step() {
-        let failure = wrong_results(&record(Outcome::Diverged { step: 7 })).unwrap();
-        assert_eq!(failure.exit_code(), 3);
-        assert!(failure.to_string().contains("at step 7"), "{failure}");
     }
 }

@@ -1,16 +1,17 @@
 use std::fmt::Display;
-use std::io::{self, Write};
+use std::io;
+use std::io::Write;
 
-use console::{Style, Term};
+use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str};
 
 use crate::failure::Failure;
 
-/// Columns of a terminal that does not say how many it has.
-const USUAL_WIDTH: usize = 80;
-/// Prose wider than this is hard to read, however wide the terminal.
+/// Width of a terminal that does not report it.
+const DEFAULT_WIDTH: usize = 80;
+/// Maximum width of prose, for readability.
 const PROSE_WIDTH: usize = 100;
 
-/// Where something is shown: results on standard output, all else on standard error.
+/// Standard output for results, standard error for everything else.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Screen {
     Output,
@@ -18,21 +19,20 @@ pub(crate) enum Screen {
 }
 
 impl Screen {
-    /// Columns of the terminal. Without one there is no limit: a script wants its lines whole.
+    /// Returns the columns of the terminal. Without one, lines are not limited: scripts want them whole.
     pub(crate) fn width(self) -> usize {
         let term = self.term();
         if !term.is_term() {
             return usize::MAX;
         }
-        term.size_checked().map_or(USUAL_WIDTH, |(_, columns)| usize::from(columns))
+        term.size_checked().map_or(DEFAULT_WIDTH, |(_, columns)| usize::from(columns))
     }
 
-    /// Whether something may be drawn over and over.
     pub(crate) fn is_terminal(self) -> bool {
         self.term().is_term() && !console::is_dumb()
     }
 
-    /// The text in this style, or as it is where colours are not wanted (`NO_COLOR`, a pipe, a file).
+    /// Styles the text unless colors are unwanted (`NO_COLOR`, a pipe, a file).
     pub(crate) fn paint(self, style: Style, text: impl Display) -> String {
         let style = match self {
             Self::Output => style.for_stdout(),
@@ -41,8 +41,6 @@ impl Screen {
         style.apply_to(text).to_string()
     }
 
-    /// # Errors
-    /// Standard output is closed, or its disc is full. A closed standard error is no reason to stop.
     pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
         match self {
             Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
@@ -53,15 +51,11 @@ impl Screen {
         }
     }
 
-    /// Prose, wrapped to the width and indented after the first line.
-    ///
-    /// # Errors
-    /// As [`Screen::line`].
+    /// Prints prose, wrapped to the width and indented after the first line.
     pub(crate) fn prose(self, first: &str, text: &str, indent: usize) -> Result<(), Failure> {
         self.line(&self.wrapped(first, text, indent))
     }
 
-    /// The lines of [`Screen::prose`].
     pub(crate) fn wrapped(self, first: &str, text: &str, indent: usize) -> String {
         let width = match self.width() {
             usize::MAX => usize::MAX,
@@ -78,7 +72,7 @@ impl Screen {
     }
 }
 
-/// `first` and then the words of `text`, no line wider than `width` where words allow, all lines but the first indented.
+/// Joins `first` and the words of `text` into lines of at most `width` columns where words allow.
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
     let mut column = console::measure_text_width(first);
@@ -102,7 +96,7 @@ fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     lines
 }
 
-/// The words of `text`; a number keeps the unit behind it, such as `97 %` or `30 s`.
+/// Splits text into words; a number keeps its unit, such as `97 %` or `30 s`.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for word in text.split(' ') {
@@ -119,6 +113,113 @@ fn words(text: &str) -> Vec<String> {
     words
 }
 
+const GAP: usize = 2;
+
+/// Columns of values with row titles on the left.
+pub(crate) struct Table {
+    pub(crate) titles: Vec<String>,
+    pub(crate) columns: Vec<Column>,
+}
+
+pub(crate) struct Column {
+    /// May have several lines, such as a second one with the unit.
+    pub(crate) name: String,
+    pub(crate) cells: Vec<String>,
+}
+
+/// Stands for an absent value.
+pub(crate) const NONE: &str = "–";
+
+impl Column {
+    /// Absent cells are shown as [`NONE`].
+    pub(crate) fn new(name: &str, cells: impl IntoIterator<Item = Option<String>>) -> Self {
+        let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
+        Self { name: name.to_owned(), cells }
+    }
+
+    fn width(&self) -> usize {
+        let cells = self.cells.iter().map(String::as_str);
+        cells.chain(self.name.lines()).map(measure_text_width).max().unwrap_or(0)
+    }
+}
+
+impl Table {
+    /// Formats the table. Columns that do not fit side by side follow below, under the same titles.
+    pub(crate) fn lines(&self, screen: Screen, width: usize) -> Vec<String> {
+        let title_width = self.titles.iter().map(|title| measure_text_width(title)).max().unwrap_or(0);
+        let mut lines = Vec::new();
+        let mut rest = self.columns.as_slice();
+        while !rest.is_empty() {
+            let (block, after) = rest.split_at(fitting(rest, width.saturating_sub(title_width)));
+            if !lines.is_empty() {
+                lines.push(String::new());
+            }
+            self.block(block, screen, width, title_width, &mut lines);
+            rest = after;
+        }
+        lines
+    }
+
+    fn block(&self, columns: &[Column], screen: Screen, width: usize, title_width: usize, lines: &mut Vec<String>) {
+        let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
+        // On a very narrow screen the titles are cut, never the values.
+        let title_width = title_width.min(width.saturating_sub(figures)).max(8);
+        let row = |title: &str, cell: &dyn Fn(&Column) -> String| {
+            let title = truncate_str(title, title_width, "…");
+            let mut line = pad_str(&title, title_width, Alignment::Left, None).into_owned();
+            for column in columns {
+                line.push_str(&" ".repeat(GAP));
+                line.push_str(&pad_str(&cell(column), column.width(), Alignment::Right, None));
+            }
+            line
+        };
+        let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
+        for line in 0..heads {
+            let head = |column: &Column| column.name.lines().nth(line).unwrap_or_default().to_owned();
+            lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
+        }
+        lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
+        for (index, title) in self.titles.iter().enumerate() {
+            lines.push(row(title, &|column| column.cells[index].clone()));
+        }
+    }
+}
+
+/// Counts the columns that fit into `width`; at least one.
+fn fitting(columns: &[Column], width: usize) -> usize {
+    let mut used = 0;
+    let fits = columns.iter().take_while(|column| {
+        used += GAP + column.width();
+        used <= width
+    });
+    fits.count().max(1)
+}
+
+/// Quotes a word for a shell if necessary.
+pub(crate) fn quoted(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:@".contains(c));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', "'\\''")) }
+}
+
+/// Similarity, 0 to 1, from which a name is suggested.
+const MIN_SIMILARITY: f64 = 0.85;
+
+/// Returns the only name that contains `typed` between hyphens, or the most similar one.
+pub(crate) fn closest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let mut having_it = known.iter().filter(|name| name.split('-').any(|part| part == typed));
+    if let (Some(name), None) = (having_it.next(), having_it.next()) {
+        return Some(*name);
+    }
+    let similar = known.iter().map(|name| (strsim::jaro(typed, name), *name)).filter(|(how, _)| *how >= MIN_SIMILARITY);
+    similar.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, name)| name)
+}
+
+/// Returns the end of an error message; empty if no name is close.
+pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,5 +229,66 @@ mod tests {
         assert_eq!(wrap("! ", "one two three four", 2, 10), "! one two\n  three\n  four");
         assert_eq!(wrap("", "unbreakable", 0, 4), "unbreakable");
         assert_eq!(wrap("", "about 97.5 %, or so", 0, 10), "about\n97.5 %, or\nso");
+    }
+
+    fn lines(width: usize) -> Vec<String> {
+        let column =
+            |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
+        let table = Table {
+            titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
+            columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],
+        };
+        table.lines(Screen::Output, width).iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect()
+    }
+
+    #[test]
+    fn figures_stand_under_their_names_aligned_to_the_right() {
+        let expected = [
+            "                     first        second",
+            "────────────────────────────────────────",
+            "Throughput  3412 samples/s  12 samples/s",
+            "Accuracy           97.61 %             –",
+        ];
+        assert_eq!(lines(80), expected);
+    }
+
+    #[test]
+    fn a_name_of_two_lines_makes_two_lines_of_names() {
+        let column = Column { name: "time\ns".to_owned(), cells: vec!["1.25".to_owned()] };
+        let other = Column { name: "word".to_owned(), cells: vec!["yes".to_owned()] };
+        let table = Table { titles: vec!["Example".to_owned()], columns: vec![column, other] };
+        let lines: Vec<String> = table.lines(Screen::Output, 80);
+        let plain: Vec<String> = lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();
+        assert_eq!(plain[0], "          time  word");
+        assert_eq!(plain[1], "             s      ");
+        assert_eq!(plain[3], "Example   1.25   yes");
+    }
+
+    #[test]
+    fn columns_that_do_not_fit_follow_below() {
+        let narrow = lines(24);
+        assert_eq!(narrow[0], "                   first");
+        assert_eq!(narrow[2], "Through…  3412 samples/s");
+        assert_eq!(narrow[4], "");
+        assert_eq!(narrow[7], "Throughput  12 samples/s");
+        assert!(narrow.iter().all(|line| measure_text_width(line) <= 24), "{narrow:?}");
+    }
+
+    #[test]
+    fn quotes_what_a_shell_would_split_or_expand() {
+        assert_eq!(quoted("runs/a-1.json"), "runs/a-1.json");
+        for word in ["my results/a & b.json", "it's", "$HOME", "~/x", "*", ""] {
+            assert_eq!(shlex::split(&quoted(word)), Some(vec![word.to_owned()]), "{word}");
+        }
+        assert_eq!(quoted("~/x"), "'~/x'");
+    }
+
+    #[test]
+    fn suggests_part_of_one_name_or_similar_name() {
+        let known = ["keras-mnist-mlp", "keras-mnist-cnn", "burn-cuda", "wgsl"];
+        assert_eq!(closest("cuda", known), Some("burn-cuda"));
+        assert_eq!(closest("keras-mnist-mpl", known), Some("keras-mnist-mlp"));
+        assert_eq!(closest("wgls", known), Some("wgsl"));
+        assert_eq!((closest("keras", known), closest("abacus", known)), (None, None));
     }
 }

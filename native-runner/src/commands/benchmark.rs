@@ -5,27 +5,24 @@ use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefi
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, Warning};
 
-use super::compare::compare;
-use super::selection::{find_suite, workloads};
-use super::submission::{Submission, keep, refused};
-use crate::battery;
-use crate::cli::{BenchmarkArgs, JsonTarget};
-use crate::clock::MonotonicClock;
+use crate::cli::BenchmarkArgs;
+use crate::commands::compare::compare;
+use crate::commands::contenders::{find_suite, workloads};
+use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
-use crate::interrupt::{self, Interrupt};
-use crate::json_output::{deliver, to_json};
-use crate::leaderboard::LeaderboardWitness;
-use crate::meter::MachineMeter;
+use crate::interrupt::Interrupt;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::leaderboard::witness::LeaderboardWitness;
+use crate::machine::provenance;
+use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::RunProgress;
-use crate::provenance::provenance;
-use crate::report;
 use crate::screen::Screen;
+use crate::{interrupt, machine, report};
 
-/// Runs a suite, shows its figures, and keeps and uploads the record as asked. Several back ends or seeds are compared.
-///
-/// Whatever can be wrong is found before anything is trained: names, adapter, files, the leaderboard.
+/// Runs a suite, shows its results, and keeps and uploads the record. Several back ends or seeds are compared. All
+/// arguments are checked before anything is trained.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         interrupt::end_with_input();
@@ -71,7 +68,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 
     let interrupt = Interrupt::default();
     let request = request(arguments, suite, workloads, &seed);
-    let on_battery = battery::is_discharging();
+    let on_battery = machine::is_discharging();
     let mut witness = submission
         .as_ref()
         .zip(seed.registration.clone())
@@ -87,7 +84,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     // Everything that can be lost is in the record now: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
     drop(backend);
-    if on_battery || battery::is_discharging() {
+    if on_battery || machine::is_discharging() {
         record.warnings.push(Warning::OnBattery);
     }
     if submission.is_some() && seed.registration.is_none() {
@@ -103,7 +100,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if let Some(failure) = report::wrong_results(&record) {
         return Err(failure);
     }
-    // A leaderboard takes the others' figures.
+    // A leaderboard accepts the results of the others.
     let is_result = record.workloads.iter().any(|workload| workload.outcome == Outcome::Completed);
     if let Some(submission) = submission.filter(|_| is_result) {
         upload(&submission, &record, json, arguments, screen)?;
@@ -111,16 +108,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     report::not_trained(&record).map_or(Ok(()), |failure| Err(data.advised(failure)))
 }
 
-/// The seed of a run and where it comes from.
 struct Seed {
     value: u32,
-    /// Present when a leaderboard gave the seed.
     registration: Option<Registration>,
     origin: String,
 }
 
 impl Seed {
-    /// The leaderboard's seed, unless another was asked for: such a run can only be uploaded as unverified.
+    /// Returns the leaderboard's seed, unless another was requested: such a run can only be uploaded as unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
         match (asked, submission) {
             (Some(value), None) => Ok(Self { value, registration: None, origin: "as asked".to_owned() }),
@@ -145,7 +140,6 @@ impl Seed {
     }
 }
 
-/// Prints the suite, the device and the seed, and what the leaderboard receives during the run.
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
@@ -201,7 +195,7 @@ fn run(
 ) -> Result<RunRecord, Stopped> {
     let mut progress = RunProgress::new(interrupt.clone());
     let mut meter = MachineMeter::of(backend);
-    // Each by itself, so that the witness is borrowed for no longer than the rest.
+    // In a separate scope, so that the witness is borrowed briefly.
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
@@ -209,7 +203,7 @@ fn run(
     result
 }
 
-/// Shows and keeps what was measured before the device gave up.
+/// Shows and keeps what was measured before the device failed.
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();

@@ -8,40 +8,34 @@ use engine::{
     BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, Observer, RunRequest, Stopped, SuiteDefinition,
     Workload,
 };
-use results::comparison::{Comparison, Contender};
-use results::{Outcome, Provenance, RunRecord};
+use results::comparison::{Comparison, Contender, Refused};
+use results::{FailureCause, Outcome, Provenance, RunRecord, WorkloadRecord, comparison};
 use serde::Serialize;
 
-use super::compare_findings::Findings;
-use super::compare_table::{show, show_legend, show_warnings};
-use super::contenders::{self, ALL, Unavailable, devices};
-use super::selection::{find_suite, workloads};
-use crate::cli::{BenchmarkArgs, JsonTarget};
-use crate::clock::MonotonicClock;
+use crate::cli::{ALL, BenchmarkArgs};
+use crate::commands::compare_table::{show, show_legend, show_warnings};
+use crate::commands::contenders;
+use crate::commands::contenders::{Unavailable, devices, find_suite, workloads};
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::{cannot_write, deliver, to_json};
-use crate::meter::MachineMeter;
+use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
+use crate::machine::provenance;
+use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::RunProgress;
-use crate::provenance::provenance;
+use crate::report;
 use crate::screen::Screen;
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
-/// The fewest seeds whose spread is worth something.
-const USUAL_SEEDS: u32 = 3;
+/// Default number of seeds: the fewest whose spread is meaningful.
+const DEFAULT_SEEDS: u32 = 3;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
-    /// One for each workload.
     comparisons: &'a [Comparison],
-    /// Every run, in the order in which they were made.
     records: &'a [RunRecord],
-    /// Back ends of this program that this machine cannot run.
     unavailable: &'a [Unavailable],
     requested_backends: Vec<&'a str>,
     requested_adapter: &'a str,
@@ -50,10 +44,9 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several back ends from several seeds and shows the figures side by side.
-///
-/// Whatever can be wrong is found before anything is trained: names, adapter, files.
-pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
+/// Trains workloads on several back ends from several seeds and compares the results. All arguments are checked
+/// before anything is trained.
+pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     if arguments.upload_to.is_some() {
@@ -119,14 +112,13 @@ pub(super) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     findings.conclude(arguments.json.is_some() || arguments.records.is_some()).map_err(|failure| data.advised(failure))
 }
 
-/// The seeds to train from: the one that was asked for, or a random one, and those after it.
+/// Returns consecutive seeds from the requested or a random one.
 fn seeds(arguments: &BenchmarkArgs) -> Result<Vec<u32>, Failure> {
     let first = arguments.training.seed.map_or_else(getrandom::u32, Ok).map_err(Failure::NoRandomness)?;
-    let count = arguments.training.seeds.unwrap_or(USUAL_SEEDS);
+    let count = arguments.training.seeds.unwrap_or(DEFAULT_SEEDS);
     Ok((0..count).map(|number| first.wrapping_add(number)).collect())
 }
 
-/// What is compared, and from what.
 struct Contest<'a> {
     arguments: &'a BenchmarkArgs,
     suite: &'static SuiteDefinition,
@@ -136,7 +128,6 @@ struct Contest<'a> {
 }
 
 impl Contest<'_> {
-    /// Says what takes part, and how much there is to do.
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
         let labelled =
@@ -164,10 +155,7 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    /// Trains everything in turn. Each record is written as soon as it is there.
-    ///
-    /// # Errors
-    /// A record cannot be written. What a back end cannot do is in the findings.
+    /// Trains all workloads. Each record is written as soon as it is complete.
     fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
@@ -181,7 +169,6 @@ impl Contest<'_> {
         Ok(findings)
     }
 
-    /// Trains one of the workloads in turn.
     fn take_turns(
         &self,
         place: usize,
@@ -247,7 +234,7 @@ impl Contest<'_> {
         }
     }
 
-    /// Of a back end that has no device to choose none was asked for.
+    /// Requested adapter; none for a back end without a choice of devices.
     fn requested_adapter(&self, backend: &dyn Backend) -> String {
         let asked = &self.arguments.device.adapter;
         if devices(backend.name()) == Devices::Given { "any".to_owned() } else { asked.clone() }
@@ -260,7 +247,6 @@ impl Contest<'_> {
         deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
-    /// How long was trained, in batches of what size, from which seeds.
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
         let count = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let length = match self.arguments.training.limit() {
@@ -279,7 +265,6 @@ impl Contest<'_> {
     }
 }
 
-/// Why the workload of a record was not trained, if it was not.
 fn not_trained(record: &RunRecord) -> Option<Failure> {
     let Outcome::Failed { cause, reason } = &record.workloads.first()?.outcome else { return None };
     Some(Failure::NotTrained { cause: *cause, sentence: reason.clone() })
@@ -293,15 +278,133 @@ fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
     format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
 }
 
+#[derive(Default)]
+struct Findings {
+    pub(crate) records: Vec<RunRecord>,
+    given_up: Vec<GivenUp>,
+    pub(crate) cancelled: bool,
+}
+
+/// A workload that a back end cannot train, so that further seeds are skipped.
+struct GivenUp {
+    workload: &'static str,
+    refused: Refused,
+    /// Absent if an earlier workload had the same reason.
+    failure: Option<Failure>,
+}
+
+impl Findings {
+    pub(crate) fn add(&mut self, record: RunRecord) {
+        self.cancelled |= report::was_cancelled(&record);
+        self.records.push(record);
+    }
+
+    /// Records that `contender` trains none of the workloads, because of the first one's failure.
+    fn give_up(
+        &mut self,
+        workloads: impl Iterator<Item = &'static str>,
+        contender: &Contender,
+        failure: impl Into<Failure>,
+    ) {
+        let failure = failure.into();
+        let reason = failure.to_string();
+        let mut failure = Some(failure);
+        self.given_up.extend(workloads.map(|workload| GivenUp {
+            workload,
+            refused: Refused { contender: contender.clone(), reason: reason.clone() },
+            failure: failure.take(),
+        }));
+    }
+
+    pub(crate) fn refused(&self, workload: &str, contender: &Contender) -> Option<&Refused> {
+        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
+        given_up.map(|given_up| &given_up.refused).find(|refused| refused.contender == *contender)
+    }
+
+    fn is_wrong(&self, workload: &str, contender: &Contender) -> bool {
+        let own = self.records.iter().filter(|record| record.device.backend == contender.backend);
+        let mut runs = own.flat_map(|record| &record.workloads);
+        runs.any(|run| {
+            let same = run.workload == workload && run.settings.precision == contender.precision;
+            same && run.outcome == Outcome::Incorrect
+        })
+    }
+
+    pub(crate) fn workloads<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a WorkloadRecord> {
+        self.records.iter().flat_map(|record| &record.workloads).filter(move |workload| workload.workload == name)
+    }
+
+    pub(crate) fn comparison(&self, workload: &str) -> Comparison {
+        let given_up = self.given_up.iter().filter(|given_up| given_up.workload == workload);
+        let refused: Vec<Refused> = given_up.map(|given_up| given_up.refused.clone()).collect();
+        comparison::compare(workload, &self.records, &refused)
+    }
+
+    fn into_failure(self) -> Failure {
+        let failure = self.given_up.into_iter().find_map(|given_up| given_up.failure);
+        failure.unwrap_or(Failure::Cancelled { kept: false })
+    }
+
+    pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+        let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
+        if !wrong.is_empty() {
+            return Err(Failure::WrongResults(wrong.join("; ")));
+        }
+        if self.cancelled {
+            return Err(Failure::Cancelled { kept });
+        }
+        let failed = |given_up: &GivenUp| {
+            let failure = given_up.failure.as_ref()?;
+            let is_answer = matches!(failure, Failure::NotTrained { cause: FailureCause::DoesNotFit, .. });
+            (!is_answer).then(|| format!("{} on {}: {failure}", given_up.workload, given_up.refused.contender))
+        };
+        let failed: Vec<String> = self.given_up.iter().filter_map(failed).collect();
+        if failed.is_empty() { Ok(()) } else { Err(Failure::NotMeasured(failed.join("; "))) }
+    }
+}
+
+fn wrong(record: &RunRecord) -> Option<String> {
+    let sentence = record.workloads.iter().find_map(report::wrong)?;
+    Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
+}
+
 #[cfg(test)]
 mod tests {
+    use engine::EngineError;
     use results::Precision;
 
     use super::*;
 
     #[test]
-    fn a_file_is_named_after_what_tells_its_record_from_others() {
+    fn file_name_tells_its_record_from_others() {
         let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
         assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
+    }
+
+    fn wgsl() -> Contender {
+        Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }
+    }
+
+    #[test]
+    fn lost_device_skips_later_workloads_and_fails_once() {
+        let mut findings = Findings::default();
+        let lost = EngineError::DeviceLost { message: "gone".to_owned() };
+        findings.give_up(["one", "two"].into_iter(), &wgsl(), lost);
+        assert!(findings.refused("two", &wgsl()).is_some_and(|refused| refused.reason.contains("gone")));
+        assert!(findings.refused("zero", &wgsl()).is_none());
+        let failure = findings.conclude(true).unwrap_err();
+        assert_eq!((failure.exit_code(), failure.to_string().matches("gone").count()), (1, 1));
+        assert_eq!(findings.into_failure().exit_code(), 4);
+    }
+
+    #[test]
+    fn workload_too_large_fails_only_if_nothing_else_ran() {
+        let mut findings = Findings::default();
+        let sentence = "it needs 2 bytes, and this device allows 1".to_owned();
+        let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
+        findings.give_up(["one"].into_iter(), &wgsl(), failure);
+        assert!(findings.conclude(true).is_ok());
+        assert_eq!(findings.comparison("one").rows.len(), 1);
+        assert_eq!(findings.into_failure().exit_code(), 4);
     }
 }

@@ -6,18 +6,10 @@ use console::Style;
 use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
-use super::framework::burn_lines;
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::screen::{Column, NONE, Screen, Table};
 
-pub(super) const NONE: &str = "–";
-
-/// Shows the figures of one workload, why some have none, and whether the accuracies agree.
-///
-/// # Errors
-/// The screen cannot be written to.
-pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &comparison.workload);
     screen.prose(&format!("{title}  "), conditions, 2)?;
@@ -40,11 +32,7 @@ pub(super) fn show(comparison: &Comparison, conditions: &str, screen: Screen) ->
     screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
 }
 
-/// Says once how the framework was set, and what the columns are.
-///
-/// # Errors
-/// The screen cannot be written to.
-pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
     let rows = comparisons.iter().flat_map(|comparison| &comparison.rows);
     let frameworks = burn_lines(rows.map(|row| (row.contender.to_string(), row.settings.as_slice())));
     if !frameworks.is_empty() {
@@ -65,11 +53,8 @@ pub(super) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
     Ok(())
 }
 
-/// Shows the warnings of all runs, each kind once for a back end and workload.
-///
-/// # Errors
-/// Standard error cannot be written to.
-pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
+/// Shows the warnings of all runs, each kind once per back end and workload.
+pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {
         let workload = record.workloads.first().map_or("", |workload| workload.workload.as_str());
@@ -98,8 +83,7 @@ pub(super) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
 
 fn table(rows: &[Row]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        let cell = |row: &Row| row.figures.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned());
-        Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
+        Column::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
     };
     let columns = vec![
         timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
@@ -113,7 +97,7 @@ fn table(rows: &[Row]) -> Table {
     Table { titles: rows.iter().map(|row| row.contender.to_string()).collect(), columns }
 }
 
-/// Seconds and their ratio to the fastest, which stay together however narrow the screen is.
+/// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
 fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
@@ -137,14 +121,14 @@ fn widest<'a>(texts: impl Iterator<Item = &'a str>) -> usize {
     texts.map(|text| text.chars().count()).max().unwrap_or(0)
 }
 
-pub(super) fn accuracy(figures: &Figures) -> Option<String> {
+pub(crate) fn accuracy(figures: &Figures) -> Option<String> {
     let percent = |share: f64| format!("{:.2}", share * 100.0);
     let deviation = figures.accuracy_deviation.map(|deviation| format!(" ± {}", percent(deviation)));
     figures.accuracy.map(|share| format!("{}{}", percent(share), deviation.unwrap_or_default()))
 }
 
-/// Seconds with four significant digits, and never finer than a millisecond.
-pub(super) fn digits(seconds: f64) -> String {
+/// Formats seconds with four significant digits, and never finer than a millisecond.
+pub(crate) fn digits(seconds: f64) -> String {
     let decimals = match seconds {
         ..10.0 => 3,
         ..100.0 => 2,
@@ -154,7 +138,6 @@ pub(super) fn digits(seconds: f64) -> String {
     format!("{seconds:.decimals$}")
 }
 
-/// Three significant digits.
 fn ratio(ratio: f64) -> String {
     let decimals = match ratio {
         ..10.0 => 2,
@@ -164,8 +147,29 @@ fn ratio(ratio: f64) -> String {
     format!("{ratio:.decimals$}")
 }
 
-pub(super) fn mebibytes(bytes: u64) -> f64 {
+pub(crate) fn mebibytes(bytes: u64) -> f64 {
     bytes as f64 / f64::from(1 << 20)
+}
+
+/// Lists each contender once with settings of Burn's: compiler, fusion, autotune and threads.
+pub(crate) fn burn_lines<'a>(contenders: impl IntoIterator<Item = (String, &'a [String])>) -> Vec<String> {
+    let mut lines = Vec::new();
+    for line in contenders.into_iter().filter_map(|(contender, settings)| burn_line(&contender, settings)) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+fn burn_line(contender: &str, settings: &[String]) -> Option<String> {
+    let value_of = |what: &str| settings.iter().find_map(|setting| setting.strip_prefix(what)?.strip_prefix(": "));
+    let compiler = value_of("burn compiler")?;
+    let fusion = value_of("burn fusion").map(|state| format!("fusion {state}"));
+    let autotune = value_of("burn autotune").map(|state| format!("autotune {state}"));
+    let threads = value_of("threads").map(|count| format!("threads {count}"));
+    let facts = [Some(compiler.to_owned()), fusion, autotune, threads].into_iter().flatten();
+    Some(format!("{contender}: {}", facts.collect::<Vec<_>>().join(", ")))
 }
 
 #[cfg(test)]
@@ -259,5 +263,34 @@ mod tests {
         assert!(diverged.reason().is_some_and(|text| text.contains("at step 9")));
         let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };
         assert!(agreement.to_string().starts_with("Accuracies were not compared"));
+    }
+
+    fn settings(compiler: &str, state: &str) -> Vec<String> {
+        ["burn: 0.22.1".to_owned(), format!("burn compiler: {compiler}")]
+            .into_iter()
+            .chain(["fusion", "autotune"].map(|what| format!("burn {what}: {state}")))
+            .collect()
+    }
+
+    #[test]
+    fn compiler_fusion_and_autotune_are_listed_once_for_each_contender() {
+        let (plain, tuned) = (settings("WGSL", "off"), settings("SPIR-V", "on"));
+        let mut processor = settings("rustc", "off");
+        processor.push("threads: 2".to_owned());
+        let ours = vec!["dense_forward: subgroups".to_owned()];
+        let contenders = [
+            ("wgsl", &ours),
+            ("burn-wgpu", &plain),
+            ("burn-vulkan", &tuned),
+            ("burn-flex", &processor),
+            ("burn-wgpu", &plain),
+        ];
+        let lines = burn_lines(contenders.map(|(name, settings)| (name.to_owned(), settings.as_slice())));
+        let expected = [
+            "burn-wgpu: WGSL, fusion off, autotune off",
+            "burn-vulkan: SPIR-V, fusion on, autotune on",
+            "burn-flex: rustc, fusion off, autotune off, threads 2",
+        ];
+        assert_eq!(lines, expected);
     }
 }

@@ -3,34 +3,27 @@
 use std::rc::Rc;
 
 use engine::backends::{Devices, REFERENCE};
-use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS};
+use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS, SUITES, SuiteDefinition, Workload};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
-pub(super) use crate::cli::ALL;
-use crate::cli::PlaceArgs;
-use crate::clock::MonotonicClock;
+use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
 use crate::device;
 use crate::failure::Failure;
+use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-/// Back ends that are ready to compute.
-pub(super) type Opened = Vec<Box<dyn Backend>>;
+pub(crate) type Opened = Vec<Box<dyn Backend>>;
 
-/// A back end of this program that this machine cannot run.
 #[derive(Serialize)]
-pub(super) struct Unavailable {
-    pub(super) backend: &'static str,
-    pub(super) reason: String,
+pub(crate) struct Unavailable {
+    pub(crate) backend: &'static str,
+    pub(crate) reason: String,
 }
 
-/// Opens the back ends of these names in each of these precisions, in the order of their names. What [`ALL`] stands for
-/// may be missing, which is reported on standard error; what is named itself may not, nor a remote device with an
-/// address.
-///
-/// # Errors
-/// A back end that was named and cannot be used; and nothing that fits the adapter that was asked for.
-pub(super) fn open(
+/// Opens the named back ends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
+/// reported on standard error; named ones may not, nor a remote device with an address.
+pub(crate) fn open(
     names: &[&str],
     precisions: &[Precision],
     choice: &AdapterChoice,
@@ -78,7 +71,7 @@ pub(super) fn open(
             (Err(error), _) => return Err(error.into()),
         }
     }
-    // Back ends that have no device to choose are no answer to somebody who named one.
+    // A back end without a choice of devices is wrong for a user who named one.
     let answered = match choice {
         AdapterChoice::Any => !opened.is_empty(),
         _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
@@ -109,7 +102,6 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// Each once, where it is named first.
 fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
     let mut wanted: Vec<Wanted<'a>> = Vec::new();
     for name in names {
@@ -127,11 +119,8 @@ fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
     wanted
 }
 
-/// What the choice of an adapter means to the back end named `name` beside all that are `named`: the same device for
-/// every back end that has any to choose among, whatever counts them.
-///
-/// # Errors
-/// An index that means another device to this back end than to the others.
+/// Returns the adapter choice for back end `name` among all `named`: the same device for each one with a choice,
+/// however it counts devices.
 fn choice_beside(
     named: &[&str],
     name: &str,
@@ -159,15 +148,29 @@ fn choice_beside(
     }
 }
 
-/// What a back end chooses among; external programs choose by themselves. An unknown name is an error when it is opened.
-pub(super) fn devices(name: &str) -> Devices {
+/// External programs choose devices themselves. An unknown name is an error when it is opened.
+pub(crate) fn devices(name: &str) -> Devices {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
     known.map_or(Devices::Given, |known| known.devices())
 }
 
-/// Whether it computes on one of the machine's adapters.
-pub(super) fn on_adapter(backend: &dyn Backend) -> bool {
+pub(crate) fn on_adapter(backend: &dyn Backend) -> bool {
     devices(backend.name()) == Devices::Adapters
+}
+
+pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
+    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+/// Returns the named workloads and those of files; the suite's without any.
+pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+    let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
+    if asked.is_empty() && files.first().is_none() {
+        find_workloads(suite.workloads.iter().copied())
+    } else {
+        files.and_named(asked.iter().map(|name| name.trim()))
+    }
 }
 
 #[cfg(test)]
@@ -196,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_who_has_devices_gets_the_one_that_was_asked_for_and_the_processor_is_left_alone() {
+    fn requested_adapter_goes_to_every_back_end_with_a_choice() {
         let asked: [AdapterChoice; 2] = ["discrete", "h200"].map(|text| text.parse().unwrap());
         let named = ["wgsl", "burn-vulkan", "burn-cuda", "burn-rocm", "burn-flex", "burn-remote", REFERENCE];
         for choice in asked {
@@ -212,14 +215,14 @@ mod tests {
     }
 
     #[test]
-    fn an_index_means_the_same_device_to_all_or_is_refused() {
+    fn index_means_the_same_device_or_is_refused() {
         let second = AdapterChoice::Index(1);
         let adapters = [adapter("A"), adapter("B")];
         let of = |named: &[&str], name| choice_beside(named, name, &second, &adapters);
         let beside = ["wgsl", "burn-cuda"];
         assert_eq!(of(&beside, "wgsl").unwrap(), second);
         assert_eq!(of(&beside, "burn-cuda").unwrap(), AdapterChoice::Exactly("B".to_owned()));
-        // By itself it counts its own, also beside the processor.
+        // Alone it counts its own devices, also together with the processor.
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
         let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();

@@ -1,16 +1,20 @@
-use std::fs;
-use std::io::{self, Write};
-use std::path::Path;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
 
-use clap::CommandFactory;
+use clap::{Args, CommandFactory, Subcommand};
+use clap_complete::Shell;
 use clap_mangen::Man;
+use engine::{DATA_SETS, DataFile, DataSet, DataSetDefinition, Origin};
 
-use crate::cli::{Cli, CompletionsArgs, ManualArgs};
+use crate::cli::{Cli, DataArgs};
+use crate::data_folder;
+use crate::data_folder::place_to_fetch_to;
 use crate::failure::Failure;
-use crate::json_output::cannot_write;
-use crate::screen::Screen;
+use crate::json_output::{cannot_write, replace};
+use crate::leaderboard::{Address, Leaderboard};
+use crate::screen::{Screen, did_you_mean};
 
-/// Prints what a shell needs to complete our words.
 pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     let name = command.get_name().to_owned();
@@ -20,7 +24,7 @@ pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
 }
 
-/// Prints the manual page, or writes it and that of each subcommand into a folder.
+/// Prints the manual page, or writes it and those of all subcommands into a folder.
 pub(crate) fn manual(arguments: &ManualArgs) -> Result<(), Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
@@ -40,7 +44,7 @@ fn write_pages(command: &clap::Command, folder: &Path) -> Result<(), Failure> {
     command.get_subcommands().try_for_each(|subcommand| write_pages(subcommand, folder))
 }
 
-/// The page of one command. Its examples are set as they are typed, which clap_mangen alone would run together.
+/// Renders the page of one command. Its examples keep their line breaks, which clap_mangen would remove.
 fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
     let examples = command.get_after_help().map(ToString::to_string);
     let mut page = Vec::new();
@@ -54,4 +58,104 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
         page.extend_from_slice(b".fi\n");
     }
     Ok(page)
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Installation {
+    /// Fetch data sets, and verify every byte
+    FetchData(FetchDataArgs),
+    /// Print the completions of a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Manual(ManualArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FetchDataArgs {
+    /// Leaderboard to fetch from, which has to serve them [default: npm's registry, which has the published originals]
+    #[arg(long = "from", value_name = "URL")]
+    pub(crate) leaderboard: Option<Address>,
+    /// Write the compressed twin of each file as well, which a server sends to browsers
+    #[arg(long, conflicts_with = "leaderboard")]
+    pub(crate) compressed: bool,
+    /// Sets to fetch, such as `mnist` [default: all]
+    #[arg(value_name = "SET")]
+    pub(crate) sets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArgs {
+    /// Shell to complete for
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ManualArgs {
+    /// Folder to write the pages to, that of each subcommand as well, instead of printing the first
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+/// Download time of 150 MB at half a megabit per second.
+const DOWNLOAD_TIMEOUT_SECONDS: f64 = 3600.0;
+
+/// Fetches missing data sets: the published originals, or converted files from a leaderboard. Their SHA-256 sums are
+/// checked, so that any leaderboard will do.
+pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
+    let of_files = DATA_SETS.iter().filter(|set| matches!(set.origin, Origin::Files { .. }));
+    let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
+    if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
+        return Err(Failure::Usage(format!(
+            "there is no data set {unknown} to fetch; there are {}{}",
+            known.join(", "),
+            did_you_mean(unknown, known.iter().copied())
+        )));
+    }
+    let folder = arguments.data.folder.clone().unwrap_or_else(place_to_fetch_to);
+    fs::create_dir_all(&folder).map_err(|source| cannot_write(&folder, source))?;
+    let wanted = |name: &str| arguments.sets.is_empty() || arguments.sets.iter().any(|set| set == name);
+    let Some(address) = &arguments.leaderboard else {
+        let sets: Vec<&str> = known.into_iter().filter(|name| wanted(name)).collect();
+        data_folder::make(&sets, &folder, arguments.compressed)?;
+        return Screen::Error.line(&format!("{} in {}: every byte verified.", sets.join(" and "), folder.display()));
+    };
+    let leaderboard = Leaderboard::new(address.clone(), DOWNLOAD_TIMEOUT_SECONDS);
+    for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
+        let Origin::Files { train, test } = &definition.origin else { continue };
+        if is_good(definition, &folder) {
+            Screen::Error.line(&format!("{} is in {} already.", definition.name, folder.display()))?;
+            continue;
+        }
+        fetch(&leaderboard, definition, [train, test], &folder)?;
+    }
+    Ok(())
+}
+
+fn is_good(definition: &'static DataSetDefinition, folder: &Path) -> bool {
+    let Some(files) = definition.file_names() else { return false };
+    let [train, test] = files.map(|name| fs::read(folder.join(name)));
+    match (train, test) {
+        (Ok(train), Ok(test)) => DataSet::from_files(definition, train, test).is_ok(),
+        _ => false,
+    }
+}
+
+fn fetch(
+    leaderboard: &Leaderboard,
+    definition: &'static DataSetDefinition,
+    files: [&DataFile; 2],
+    folder: &Path,
+) -> Result<(), Failure> {
+    let bytes: u64 = files.iter().map(|file| file.bytes).sum();
+    Screen::Error.line(&format!("Fetching {} ({} MB).", definition.name, bytes / 1_000_000))?;
+    let [train, test] = files.map(|file| leaderboard.data_file(&file.file, file.bytes));
+    let (train, test) = (train?, test?);
+    DataSet::from_files(definition, train.clone(), test.clone()).map_err(engine::EngineError::from)?;
+    for (file, content) in files.iter().zip([train, test]) {
+        replace(&folder.join(&file.file), &content)?;
+    }
+    Ok(())
 }

@@ -1,27 +1,29 @@
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::rc::Rc;
 
+use clap::Args;
 use console::Style;
-use engine::backends::wgsl::microbenchmarks::{self, Request};
+use engine::AdapterChoice;
+use engine::backends::wgsl::microbenchmarks;
+use engine::backends::wgsl::microbenchmarks::Request;
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{JsonTarget, KernelsArgs};
-use crate::clock::MonotonicClock;
+use crate::cli::{positive_seconds, short_text};
 use crate::failure::Failure;
-use crate::figures::figure;
-use crate::interrupt::{self, Interrupt};
-use crate::json_output::{deliver, to_json};
-use crate::kernel_results::{amount, wrong};
+use crate::figures::{Refusal, amount, figure, wrong};
+use crate::interrupt;
+use crate::interrupt::Interrupt;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::machine::provenance;
+use crate::meter::MonotonicClock;
 use crate::progress::ListProgress;
-use crate::provenance::provenance;
-use crate::refusal::Refusal;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::screen::{Column, Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
 
-/// Measures what the device can do at best, and how near to it the kernels come.
+/// Measures the device's peak rates, and the kernels' share of them.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         interrupt::end_with_input();
@@ -116,7 +118,6 @@ fn peaks_table(peaks: &[&Peak]) -> Table {
     }
 }
 
-/// The entries that were measured, or are wrong.
 fn entries_table(entries: &[&Entry]) -> Table {
     struct Row<'a> {
         entry: &'a Entry,
@@ -151,7 +152,7 @@ fn entries_table(entries: &[&Entry]) -> Table {
     }
 }
 
-/// Says what has no figure and why, entries of one reason together.
+/// Shows entries without a result, grouped by reason.
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
@@ -168,6 +169,59 @@ fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
 
 fn spread(timing: &Timing) -> String {
     format!("±{:.1} %", timing.relative_spread() * 100.0)
+}
+
+const KERNELS_EXAMPLES: &str = "\
+Examples:
+  native-runner kernels                            everything, on the best GPU
+  native-runner kernels --suite gemm,conv,rnn      products only, in percent of the measured peak
+  native-runner kernels --suite memory,launch --adapter cpu --json
+                                                   bandwidth and launches of a software adapter, as JSON
+  native-runner kernels --budget-seconds 20        larger sizes too
+
+Every product is compared with plain sums before it is timed; a wrong one has no figure and ends the
+program with status 3. Sizes that do not fit are listed with what they need.";
+
+#[derive(Debug, Args)]
+#[command(after_help = KERNELS_EXAMPLES)]
+pub(crate) struct KernelsArgs {
+    /// What to measure, separated by commas [default: everything]; products measure the peak of arithmetic as well
+    #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
+    suites: Vec<Suite>,
+    /// Adapter to use, as for a run; `native-runner adapters` lists them
+    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
+    pub(crate) adapter: String,
+    /// Seconds that one entry may take for its few repetitions; what would take longer is skipped
+    #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = positive_seconds)]
+    pub(crate) budget_seconds: f64,
+    /// Mebibytes that one entry may use on the device; what needs more is skipped
+    #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget_mib: u32,
+    /// Write JSON with every sample; without a FILE or with `-` to standard output, in place of the tables
+    #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
+    pub(crate) json: Option<JsonTarget>,
+    /// End when standard input does: a study has started this
+    #[arg(long, hide = true)]
+    pub(crate) ends_with_input: bool,
+    /// End once the adapter is open: a study looks for what keeps its cells from running
+    #[arg(long, hide = true)]
+    pub(crate) opens_only: bool,
+}
+
+impl KernelsArgs {
+    pub(crate) fn choice(&self) -> AdapterChoice {
+        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+
+    pub(crate) fn suites(&self) -> Vec<Suite> {
+        Suite::ALL.into_iter().filter(|suite| self.suites.is_empty() || self.suites.contains(suite)).collect()
+    }
+}
+
+fn suite(text: &str) -> Result<Suite, String> {
+    let names = Suite::ALL.map(Suite::name);
+    let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
+    found.ok_or_else(|| format!("there are: {}", names.join(", ")))
 }
 
 #[cfg(test)]

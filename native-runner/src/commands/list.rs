@@ -5,24 +5,22 @@ use engine::{AdapterChoice, BackendState, DATA_SETS, DataSetDefinition, WORKLOAD
 use results::Adapter;
 use serde::Serialize;
 
-use crate::cli::{DataSetsArgs, JsonTarget, ListArgs, WorkloadsArgs};
-use crate::clock::MonotonicClock;
+use crate::cli::{DataSetsArgs, ListArgs, WorkloadsArgs};
 use crate::data_folder::{Availability, DataFolder};
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::json_output::to_json;
+use crate::json_output::{JsonTarget, to_json};
+use crate::meter::MonotonicClock;
 use crate::program::READY;
 use crate::screen::Screen;
 use crate::workload_file;
 
 const SCREEN: Screen = Screen::Output;
 
-/// Lists the adapters of this machine.
 pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Listed<'a> {
         index: usize,
-        /// Whether this one is used when nothing is asked for.
         default: bool,
         #[serde(flatten)]
         adapter: &'a Adapter,
@@ -68,7 +66,7 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What an adapter has that not every one has.
+/// Lists optional features of an adapter.
 #[cfg(feature = "wgsl")]
 fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     let lanes = features.subgroup_lanes;
@@ -79,7 +77,6 @@ fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     std::iter::once(f16.to_owned()).chain(subgroups).chain(matrices).collect()
 }
 
-/// Lists the workloads of this program, or what files describe.
 pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Listed {
@@ -91,7 +88,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     }
 
     if arguments.schema {
-        return print_json(&workload_file::schema());
+        return print_json(&workload_file::definition::schema());
     }
     let workloads = if arguments.files.is_empty() {
         WORKLOADS.iter().map(|make| make()).collect()
@@ -127,7 +124,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists every back end: those of this program, with what this machine can run, and those that it was built without.
+/// Lists all back ends, built in or not, with the features that add them.
 pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     let states = pollster::block_on(engine::backends::states(Rc::new(MonotonicClock::start())));
     if arguments.json {
@@ -144,7 +141,7 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
             (true, false, Some(words)) => format!("runs with {words}"),
             (true, true, _) => "runs here".to_owned(),
         };
-        // What it needs is said already.
+        // The text before says what it needs.
         let remark = remark.as_ref().filter(|_| needs.is_none());
         let remark = remark.map_or_else(String::new, |remark| format!(": {remark}"));
         SCREEN.prose(&" ".repeat(width + 2), &format!("{state}{remark}"), width + 2)?;
@@ -152,7 +149,6 @@ pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     external_programs()
 }
 
-/// The programs of other frameworks that come with this one.
 fn external_programs() -> Result<(), Failure> {
     SCREEN.line("")?;
     SCREEN.prose("", "Other frameworks, as external programs (--program NAME; docs/EXTERNAL.md):", 0)?;
@@ -171,7 +167,6 @@ fn external_programs() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists the data sets of this program, and where each would come from now.
 pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
     #[derive(Serialize)]
     struct Listed<'a> {

@@ -1,23 +1,24 @@
+use std::convert::Infallible;
+
+use clap::Args;
 use console::Style;
-use engine::backends::wgsl::microbenchmarks::{self, Cost, Launch, Profile};
-use engine::steps;
-use engine::{DataSource, data_set};
+use engine::backends::wgsl::microbenchmarks;
+use engine::backends::wgsl::microbenchmarks::{Cost, Launch, Profile};
+use engine::{AdapterChoice, DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
 
-use crate::cli::{JsonTarget, ProfileArgs};
-use crate::clock::{MonotonicClock, ProcessorClock};
+use crate::cli::{DataArgs, OneWorkloadArgs, positive_seconds, short_text};
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
 use crate::figures::figure;
-use crate::json_output::{deliver, to_json};
-use crate::provenance::provenance;
-use crate::screen::Screen;
-use crate::table::{Column, Table};
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::machine::provenance;
+use crate::meter::{MonotonicClock, ProcessorClock};
+use crate::screen::{Column, Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     workload: &'a str,
@@ -27,7 +28,6 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Times each launch of a training step.
 pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];
@@ -59,7 +59,7 @@ fn show(title: &str, profile: &Profile) -> Result<(), Failure> {
     table(profile).lines(SCREEN, SCREEN.width()).iter().try_for_each(|line| SCREEN.line(line))
 }
 
-/// The launches in the order of the step, their sum, and the step as a whole.
+/// Launches in the order of the step, their sum, and the whole step.
 fn table(profile: &Profile) -> Table {
     let launches = &profile.launches;
     let sum = Cost {
@@ -101,10 +101,46 @@ fn processor(cost: &Cost) -> String {
     cost.processor_seconds.map_or_else(|| "–".to_owned(), time)
 }
 
-/// So many operations or bytes in a second; nothing where none were counted.
+/// Formats an amount per second; empty for none.
 fn rate(amount: u64, seconds: f64, unit: &str) -> String {
     if amount == 0 {
         return String::new();
     }
     figure("flops_per_second", amount as f64 / seconds).replace("FLOP", unit)
+}
+
+const PROFILE_EXAMPLES: &str = "\
+Examples:
+  native-runner profile --workload keras-mnist-mlp
+  native-runner profile --workload keras-mnist-cnn --batch-size 1024 --adapter cpu
+  native-runner profile --workload resnet20-cifar10 --seconds-per-launch 1 --json
+
+Every launch of a training step is repeated by itself, so that what it reads may lie in caches already: the sum
+of the launches may be less than the step. A launch that takes long for its bytes and operations is worth a look.";
+
+#[derive(Debug, Args)]
+#[command(after_help = PROFILE_EXAMPLES)]
+pub(crate) struct ProfileArgs {
+    #[command(flatten)]
+    pub(crate) workload: OneWorkloadArgs,
+    /// Samples in a batch [default: the workload's]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) batch_size: Option<u32>,
+    /// Adapter to use, as for a run; `native-runner adapters` lists them
+    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
+    pub(crate) adapter: String,
+    /// Seconds that each launch is repeated for, and the whole step four times as long
+    #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = positive_seconds)]
+    seconds_per_launch: f64,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Print JSON
+    #[arg(long, help_heading = "Data and output")]
+    pub(crate) json: bool,
+}
+
+impl ProfileArgs {
+    pub(crate) fn choice(&self) -> AdapterChoice {
+        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
 }

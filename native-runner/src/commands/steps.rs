@@ -1,47 +1,44 @@
+use std::convert::Infallible;
 use std::rc::Rc;
 
+use clap::Args;
+use console::Style;
 use engine::backends::REFERENCE;
 use engine::measure::Gauge;
-use engine::steps::{self, Contender, Outcome, Request, StepsReport};
-use engine::{Backend, WORKLOADS, Workload};
-use results::Provenance;
+use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
+use engine::{AdapterChoice, Backend, WORKLOADS, steps};
+use results::{Precision, Provenance};
 use serde::Serialize;
 use sysinfo::System;
 
-use super::contenders::{self, ALL, Unavailable};
-use super::steps_table::{name_of, show};
-use crate::cli::{JsonTarget, StepsArgs};
-use crate::clock::MonotonicClock;
+use crate::cli::{ALL, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision, short_text};
+use crate::commands::compare_table::burn_lines;
+use crate::commands::contenders;
+use crate::commands::contenders::Unavailable;
 use crate::data_folder::DataFolder;
 use crate::device::describe;
 use crate::failure::Failure;
+use crate::figures::{Refusal, figure, mebibytes};
 use crate::interrupt::Interrupt;
-use crate::json_output::{deliver, to_json};
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::machine::provenance;
+use crate::meter::MonotonicClock;
 use crate::progress::ListProgress;
-use crate::provenance::provenance;
-use crate::refusal::Refusal;
-use crate::screen::Screen;
+use crate::screen::{Column, Screen, Table};
 
-/// What `--json` prints.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
     report: &'a StepsReport,
     requested_adapter: &'a str,
-    /// Back ends of this program that this machine cannot run.
     unavailable: &'a [Unavailable],
     provenance: Provenance,
 }
 
-/// Whether a network takes so long, on most devices, that it is measured only where somebody names it.
-fn is_large(workload: &Workload) -> bool {
-    workload.reduced.is_some()
-}
-
-/// Measures steps per second of workloads on several back ends side by side.
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let workloads = if arguments.workloads.is_empty() && arguments.files.first().is_none() {
-        WORKLOADS.iter().map(|make| make()).filter(|workload| !is_large(workload)).collect()
+        // Networks with a reduced size are slow on most devices, and measured only by name.
+        WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
     } else {
         arguments.files.and_named(arguments.workloads.iter().map(|name| name.trim()))?
     };
@@ -72,7 +69,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// The back ends that were asked for; without names, all that this machine can run, and the others with the reason.
+/// Opens the named back ends; without names, all that work here, and the others with the reason.
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
@@ -90,7 +87,6 @@ fn contenders(
     Ok((contenders, unavailable))
 }
 
-/// Says what takes part.
 fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     for contender in contenders {
         let device = describe(contender.backend.adapter());
@@ -99,8 +95,7 @@ fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What measures the peak of arithmetic of the chosen adapter, where somebody computes on it. Without one, shares of the
-/// peak are absent.
+/// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
 #[cfg(feature = "wgsl")]
 fn gauge(
     arguments: &StepsArgs,
@@ -123,22 +118,19 @@ fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgres
     None
 }
 
-/// What may be allocated: as asked, or what is free where the device's memory is the machine's.
+/// Returns the memory budget: as requested, or the free memory if the device shares the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
     let asked = arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20);
     let software = contenders.iter().any(|contender| contender.backend.adapter().software);
     asked.or_else(|| if software { available_bytes() } else { None })
 }
 
-/// Memory of this machine that programs can have; `None` where the platform does not tell.
 fn available_bytes() -> Option<u64> {
     let mut system = System::new().ok()?;
     system.refresh_memory();
     Some(system.available_memory()).filter(|bytes| *bytes > 0)
 }
 
-/// # Errors
-/// Something wrong, cancelled or failed. What does not fit is an answer, unless it is the only one.
 fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     let entries = || {
         report.workloads.iter().flat_map(|workload| {
@@ -177,4 +169,273 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
         _ => None,
     });
     Err(does_not_fit.map_or(Failure::Usage(all), Failure::from))
+}
+
+const SCREEN: Screen = Screen::Output;
+
+pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
+    let table = table(report);
+    if !table.titles.is_empty() {
+        SCREEN.line("")?;
+        for line in table.lines(SCREEN, SCREEN.width()) {
+            SCREEN.line(&line)?;
+        }
+    }
+    let frameworks = frameworks(report);
+    if !frameworks.is_empty() {
+        SCREEN.line("")?;
+    }
+    for line in frameworks {
+        SCREEN.prose("", &line, 2)?;
+    }
+    let notes = notes(report);
+    if !notes.is_empty() {
+        SCREEN.line("")?;
+    }
+    let mark = SCREEN.paint(Style::new().yellow().bold(), "!");
+    for note in notes {
+        SCREEN.prose(&format!("{mark} "), &note, 2)?;
+    }
+    Ok(())
+}
+
+fn frameworks(report: &StepsReport) -> Vec<String> {
+    let entries = report.workloads.iter().flat_map(|of| of.sizes.iter().flat_map(|size| &size.entries));
+    let measured = entries.filter_map(|entry| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
+    burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())))
+}
+
+struct Row<'a> {
+    workload: &'a WorkloadSteps,
+    size: &'a Size,
+    entry: &'a Entry,
+    measured: &'a Measured,
+}
+
+fn table(report: &StepsReport) -> Table {
+    let mut rows = Vec::new();
+    for workload in &report.workloads {
+        for size in &workload.sizes {
+            for entry in &size.entries {
+                let measured = entry.outcome.measured();
+                rows.extend(measured.map(|measured| Row { workload, size, entry, measured }));
+            }
+        }
+    }
+    let column =
+        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column::new(name, rows.iter().map(|row| Some(cell(row))));
+    let mut columns = vec![
+        column("back end", &|row| row.entry.backend.to_owned()),
+        column("batch", &|row| row.size.batch_size.to_string()),
+        column("steps", &|row| figure("samples_per_second", row.measured.steps_per_second).replace("samples", "steps")),
+        column("samples", &|row| figure("samples_per_second", row.measured.samples_per_second)),
+        column("spread", &|row| spread(row.measured)),
+        column("a sample", &|row| figure("step_seconds_p50", 1.0 / row.measured.samples_per_second)),
+        column("arithmetic", &|row| figure("flops_per_second", row.measured.flops_per_second)),
+        column("of peak", &|row| row.measured.peak_share.map_or_else(|| "–".to_owned(), percent)),
+        column("to fastest", &|row| format!("{:.3}", row.measured.ratio_to_fastest)),
+        column("memory", &|row| mebibytes(row.measured.device_memory_bytes)),
+    ];
+    if report.workloads.iter().any(|workload| workload.sizes.len() > 1) {
+        columns.push(column("cliff", &cliff));
+    }
+    Table { titles: rows.iter().map(|row| row.workload.workload.to_owned()).collect(), columns }
+}
+
+/// Formats how much longer a sample takes than at the next smaller batch size, if that is too much.
+fn cliff(row: &Row<'_>) -> String {
+    let here = row
+        .workload
+        .cliffs
+        .iter()
+        .find(|cliff| cliff.backend == row.entry.backend && cliff.to_batch_size == row.size.batch_size);
+    let real = here.filter(|cliff| cliff.is_real());
+    real.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise_in_turns.unwrap_or(cliff.rise) * 100.0))
+}
+
+fn spread(measured: &Measured) -> String {
+    if measured.windows.len() < 2 {
+        return "–".to_owned();
+    }
+    format!("±{:.1} %", measured.relative_spread * 100.0)
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
+}
+
+fn notes(report: &StepsReport) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    notes.extend(report.contenders.iter().flat_map(|of| &of.warnings).map(ToString::to_string));
+    for workload in &report.workloads {
+        for size in &workload.sizes {
+            for entry in &size.entries {
+                let name = name_of(workload, size, entry);
+                notes.extend(Refusal::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
+                if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
+                    notes.push(format!("{name}: the loss is not a finite number, so it trains but learns nothing"));
+                }
+            }
+        }
+        notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
+    }
+    if !report.checked {
+        notes.push("first losses were not compared with the plain reference's (--unchecked)".to_owned());
+    }
+    notes
+}
+
+/// Describes a rise in time per sample, and whether a second measurement in turns confirmed it.
+fn about(cliff: &Cliff) -> String {
+    let Cliff { backend, from_batch_size, to_batch_size, rise, rise_in_turns } = cliff;
+    let first = percent(*rise);
+    let sizes = format!("in batches of {to_batch_size} than in batches of {from_batch_size}");
+    match rise_in_turns {
+        None => format!("{backend}: a sample takes {first} longer {sizes}"),
+        Some(again) if cliff.is_real() => {
+            format!("{backend}: a sample takes {} longer {sizes}, measured in turns", percent(*again))
+        }
+        Some(again) => format!(
+            "{backend}: a sample seemed to take {first} longer {sizes}; measured in turns it takes {:+.1} %, so the \
+             machine had become slower",
+            again * 100.0
+        ),
+    }
+}
+
+fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
+    format!("{} in batches of {}, {}", workload.workload, size.batch_size, entry.backend)
+}
+
+const STEPS_EXAMPLES: &str = "\
+Examples:
+  native-runner steps                              every workload on every back end but the reference
+  native-runner steps --adapter cpu --workload keras-mnist-mlp,caffe-mnist --seconds-per-workload 3
+                                                   two workloads on a software adapter, shortly
+  native-runner steps --backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp
+                                                   beside two steps of the plain reference
+  native-runner steps --backend wgsl --precision f32,f16
+                                                   what does storing half as much bring?
+  native-runner steps --backend wgsl --precision f16,f16-matrix
+                                                   and what do matrix units, where the device lists them?
+  native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
+                                                   is there a batch size that is slower for each sample?
+
+The windows of the back ends take turns. First losses are held to the plain reference before anything is
+timed; a wrong one has no figure and ends the program with status 3. What does not fit is listed with what
+it needs and what is allowed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = STEPS_EXAMPLES)]
+pub(crate) struct StepsArgs {
+    /// Workloads to measure, separated by commas [default: all]
+    #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) workloads: Vec<String>,
+    #[command(flatten)]
+    pub(crate) files: WorkloadFileArgs,
+    /// Back ends to measure, separated by commas [default: all but the plain reference, which is slow]
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) backends: Vec<String>,
+    /// Precisions to measure each back end in, separated by commas
+    #[arg(
+        long = "precision",
+        value_name = "A,B",
+        value_delimiter = ',',
+        default_value = "f32",
+        value_parser = precision
+    )]
+    pub(crate) precisions: Vec<Precision>,
+    /// Steps that the plain reference trains of each workload and batch size, where it is asked for
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    reference_steps: u32,
+    /// Adapter to use, as for a run; `native-runner adapters` lists them
+    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
+    pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
+    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
+    /// checking and the peak of arithmetic come on top
+    #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
+    seconds_per_workload: f64,
+    /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]
+    #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = batch_sizes)]
+    batch_sizes: Vec<BatchSizes>,
+    /// Mebibytes that a workload may take on the device; what needs more is refused, and Burn, whose need is known only
+    /// once it is built, then [default: as much as the machine has free, on a software adapter]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) budget_mib: Option<u32>,
+    /// Seed of weights, shuffles and dropout
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u32,
+    /// Time without comparing first losses with the plain reference's
+    #[arg(long)]
+    unchecked: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Print JSON, with every window
+    #[arg(long, help_heading = "Data and output")]
+    pub(crate) json: bool,
+}
+
+impl StepsArgs {
+    pub(crate) fn choice(&self) -> AdapterChoice {
+        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+    }
+
+    pub(crate) fn batch_sizes(&self) -> Vec<u32> {
+        let mut sizes: Vec<u32> = self.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied().collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        sizes
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct BatchSizes(Vec<u32>);
+
+fn batch_sizes(text: &str) -> Result<BatchSizes, String> {
+    let size = |text: &str| text.trim().parse().ok().filter(|size: &u32| (1..=1 << 24).contains(size));
+    let (first, last) = text.split_once("..").unwrap_or((text, text));
+    match (size(first), size(last)) {
+        (Some(first), Some(last)) if first <= last => {
+            let doubled = std::iter::successors(Some(first), |size| size.checked_mul(2));
+            Ok(BatchSizes(doubled.take_while(|size| *size <= last).collect()))
+        }
+        _ => Err("it must be a number of samples above 0, or two of them with `..` between".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn cliff_that_turns_do_not_confirm_is_reported_so() {
+        let cliff = |rise_in_turns| Cliff {
+            backend: "wgsl",
+            from_batch_size: 128,
+            to_batch_size: 256,
+            rise: 0.5,
+            rise_in_turns,
+        };
+        assert!(about(&cliff(None)).contains("takes 50.0 % longer in batches of 256"));
+        assert!(about(&cliff(Some(0.2))).contains("takes 20.0 % longer"));
+        assert!(about(&cliff(Some(-0.02))).contains("in turns it takes -2.0 %"));
+    }
+
+    #[test]
+    fn batch_sizes_are_single_or_double_from_one_to_another() {
+        let parsed = |sizes: &str| match Cli::try_parse_from(["native-runner", "steps", "--batch-sizes", sizes]) {
+            Ok(Cli { command: Some(Command::Steps(arguments)), .. }) => Some(arguments.batch_sizes()),
+            _ => None,
+        };
+        assert_eq!(parsed("1..16"), Some(vec![1, 2, 4, 8, 16]));
+        assert_eq!(parsed("100,3..20,6"), Some(vec![3, 6, 12, 100]));
+        for wrong in ["0", "4..2", "1..", "x", "-1"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+    }
 }

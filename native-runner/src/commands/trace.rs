@@ -2,14 +2,14 @@ use std::rc::Rc;
 
 use engine::{DataSource, TraceRequest, data_set};
 
-use crate::cli::{JsonTarget, Switch, TraceArgs};
-use crate::clock::MonotonicClock;
+use crate::cli::{Switch, TraceArgs};
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
-use crate::json_output::{deliver, to_json};
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
-/// Trains on the first samples in file order and writes what the golden traces hold.
+/// Trains on the first samples in file order and writes the values of golden traces.
 pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     let workloads = arguments.workload.find()?;
     let workload = &workloads[0];

@@ -1,11 +1,22 @@
-use super::submission::Submission;
-use crate::cli::UploadArgs;
-use crate::failure::Failure;
-use crate::json_output::to_json;
-use crate::records::read_one;
-use crate::screen::Screen;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{io, thread};
 
-/// Uploads a record that was kept in a file.
+use clap::Args;
+use console::Style;
+use results::api::AcceptedRun;
+use results::open_data::LICENCE_ADDRESS;
+use results::{InputMode, RunRecord};
+
+use crate::cli::positive_seconds;
+use crate::failure::Failure;
+use crate::json_output;
+use crate::json_output::to_json;
+use crate::leaderboard::{Address, IdempotencyKey, Leaderboard, LeaderboardError, clean};
+use crate::records::read_one;
+use crate::screen::{Screen, quoted};
+
 pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
     if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
@@ -27,4 +38,188 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
         return Screen::Error.line("Not uploaded.");
     }
     submission.send(&record, json, Screen::Output)
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct UploadArgs {
+    /// Record to upload, as `--json` or a failed upload left it
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Leaderboard to upload to
+    #[arg(long = "to", value_name = "URL")]
+    pub(crate) leaderboard: Address,
+    /// Upload as an unverified run even if the record was registered, for instance with another leaderboard
+    #[arg(long)]
+    pub(crate) unverified: bool,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Upload")]
+pub(crate) struct ConsentArgs {
+    /// Upload without asking
+    #[arg(long)]
+    pub(crate) yes: bool,
+    /// Seconds to wait for each answer of the leaderboard
+    #[arg(long, value_name = "X", default_value_t = 60.0, value_parser = positive_seconds)]
+    upload_timeout: f64,
+}
+
+/// Longest wait for a verdict, which takes seconds on an idle server.
+const VERDICT_TIMEOUT: Duration = Duration::from_secs(180);
+const VERDICT_POLLING_INTERVAL: Duration = Duration::from_secs(1);
+
+pub(crate) struct Submission {
+    pub(crate) leaderboard: Leaderboard,
+    agreed_before: bool,
+}
+
+impl Submission {
+    pub(crate) fn refuse_several(devices: u32) -> Result<(), Failure> {
+        if devices < 2 {
+            return Ok(());
+        }
+        let text =
+            format!("nothing that {devices} devices trained together is uploaded: leaderboards rank one device each");
+        Err(Failure::Usage(text))
+    }
+
+    pub(crate) fn refuse_streamed(input: InputMode) -> Result<(), Failure> {
+        if input == InputMode::Resident {
+            return Ok(());
+        }
+        let text = format!(
+            "nothing that was trained with --input {} is uploaded: leaderboards rank devices on which the data set lies",
+            input.name()
+        );
+        Err(Failure::Usage(text))
+    }
+
+    pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
+        let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
+        if !consent.yes && !can_ask {
+            let text = "nothing is uploaded without agreement, and there is no terminal to ask on; agree with --yes";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        let leaderboard = Leaderboard::new(address.clone(), consent.upload_timeout);
+        Ok(Self { leaderboard, agreed_before: consent.yes })
+    }
+
+    /// Describes the upload and asks, unless the command line agreed to it.
+    pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
+        let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
+        let text = format!(
+            "To {}: {} bytes of JSON with the device and driver, system, settings, losses and times of {}.",
+            self.leaderboard.address(),
+            json.len(),
+            workloads.join(" and ")
+        );
+        self.asks(&text, "Upload this record?", json)
+    }
+
+    /// Shows `text` and asks; the user can view `json` first.
+    pub(crate) fn asks(&self, text: &str, question: &str, json: &str) -> Result<bool, Failure> {
+        let screen = Screen::Error;
+        screen.line("")?;
+        screen.prose("", text, 0)?;
+        let open = format!(
+            "What is uploaded is open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish it, until its \
+             deletion link removes it from the leaderboard."
+        );
+        screen.prose("", &open, 0)?;
+        if self.agreed_before {
+            return Ok(true);
+        }
+        loop {
+            screen.line(&format!("{question} [y]es, [N]o, [s]how it first"))?;
+            let mut answer = String::new();
+            let length = io::stdin().read_line(&mut answer);
+            let length = length.map_err(|source| Failure::File { what: "standard input".to_owned(), source })?;
+            match answer.trim().to_lowercase().as_str() {
+                "y" | "yes" => return Ok(true),
+                "s" | "show" => screen.line(json)?,
+                "n" | "no" | "" => return Ok(false),
+                _ if length == 0 => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    /// Uploads exactly `json`, the text of `record`, and shows the leaderboard's answer.
+    pub(crate) fn send(&self, record: &RunRecord, json: String, screen: Screen) -> Result<(), Failure> {
+        let accepted = match (&record.run_id, &record.nonce) {
+            (Some(run_id), Some(_)) => self.leaderboard.submit(run_id, json),
+            _ => self.import(json)?,
+        }?;
+        self.show(&accepted, screen)?;
+        if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
+    }
+
+    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error is that of the
+    /// upload.
+    pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
+        let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
+        let answer = self.leaderboard.import(json, key.word());
+        if matches!(answer, Ok(_) | Err(LeaderboardError::Refused { .. })) {
+            key.forget();
+        }
+        Ok(answer)
+    }
+
+    /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
+    fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
+        let label = |text: &str| format!("{:<15}", screen.paint(Style::new().bold(), text));
+        screen.line("")?;
+        screen.prose(
+            "",
+            "The run is being verified: the leaderboard computes random parts of its training again.",
+            0,
+        )?;
+        let start = Instant::now();
+        while start.elapsed() < VERDICT_TIMEOUT {
+            thread::sleep(VERDICT_POLLING_INTERVAL);
+            // It has the run; whether it answers just now changes nothing about that.
+            let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
+            if !verdict.being_verified {
+                screen.line(&format!("{}{}", label("Verified"), verdict.tier.name()))?;
+                return self.show_notes(&verdict.notes, screen);
+            }
+        }
+        screen.prose("", "That takes longer than usual; the permalink will show what came of it.", 0)
+    }
+
+    fn show_notes(&self, notes: &[String], screen: Screen) -> Result<(), Failure> {
+        notes.iter().try_for_each(|note| screen.prose("               ", &clean(note), 15))
+    }
+
+    fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
+        let address = self.leaderboard.address();
+        let bold = |text: &str| screen.paint(Style::new().bold(), text);
+        screen.line("")?;
+        screen.line(&format!("{}       {}", bold("Uploaded"), accepted.tier.name()))?;
+        self.show_notes(&accepted.notes, screen)?;
+        screen.line(&format!("{}      {}", bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
+        screen.line(&format!("{}  {}", bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
+        screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)
+    }
+}
+
+/// Writes a record that could not be uploaded to a new file and returns its path.
+pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
+    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
+    json_output::keep(&format!("gradmark-{id}"), json)
+}
+
+/// Returns the failure of an upload with the record's file and the command to retry.
+pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
+    let hint = match error {
+        LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",
+        _ => "",
+    };
+    let (place, word) = (file.display(), quoted(&file.display().to_string()));
+    let address = quoted(&address.to_string());
+    let advice =
+        format!("The record is kept in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
+    Failure::Upload { error, advice: Some(advice) }
 }

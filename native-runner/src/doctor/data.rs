@@ -1,20 +1,23 @@
+use std::fs::OpenOptions;
+use std::path::Path;
+use std::{fs, io};
+
 use engine::{DATA_SETS, DataSetDefinition, DataSource};
 use serde_json::json;
 
-use super::{Chapter, Circumstances, Examination, Finding};
-use crate::cli::{DataArgs, DoctorArgs};
-use crate::data_folder::{Availability, DataFolder, fetching};
+use crate::cli::DataArgs;
+use crate::commands::doctor::DoctorArgs;
+use crate::data_folder::{Availability, DataFolder, cache, fetching};
+use crate::doctor::{Circumstances, Finding};
 
-pub(super) const EXAMINATION: Examination = Examination { chapter: Chapter::Data, title: "data sets", examine };
-
-fn examine(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
     DATA_SETS.iter().map(|set| of_set(set, &arguments.data, !arguments.quick)).collect()
 }
 
-/// Looks for a set, and reads it whole where that is wanted: every byte counts.
+/// Finds a data set, and verifies all of it if `whole`.
 fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Finding {
-    // Each by itself, because what was read is kept.
+    // A new folder for each set, because loaded sets stay in memory.
     let mut folder = DataFolder::new(chosen);
     let availability = folder.availability(set);
     let details = json!({ "data_set": set.name, "availability": availability, "read": whole });
@@ -56,8 +59,8 @@ fn fetch(name: &str, chosen: &DataArgs) -> String {
     format!("`{}`", fetching(name, chosen.folder.as_deref()))
 }
 
-/// The command that fetches what the usual suite needs, where a run would neither find nor fetch it.
-pub(super) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
+/// Returns the command that fetches what the quick suite needs, if a run would neither find nor fetch it.
+pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<String> {
     arguments.data.folder.as_ref()?;
     let suite = engine::SUITES.iter().find(|suite| suite.name == "quick")?;
     let folder = DataFolder::new(&arguments.data);
@@ -66,20 +69,47 @@ pub(super) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<Str
     Some(fetching(&missing.name, arguments.data.folder.as_deref()))
 }
 
+pub(crate) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
+    let Some(folder) = cache() else {
+        let advice = "Set HOME or XDG_CACHE_HOME, so that data sets and tuned kernels are kept.";
+        return vec![Finding::warning("cache", "This system names no folder for caches.").with_advice(advice)];
+    };
+    vec![judge_cache(&folder, try_to_write(&folder))]
+}
+
+/// Writes and removes a file in the folder, or in the one where it would be made.
+fn try_to_write(folder: &Path) -> io::Result<()> {
+    let existing = folder.ancestors().find(|ancestor| ancestor.exists()).ok_or(io::ErrorKind::NotFound)?;
+    let probe = existing.join(format!(".gradmark-doctor-{}", std::process::id()));
+    OpenOptions::new().write(true).create_new(true).open(&probe)?;
+    fs::remove_file(probe)
+}
+
+fn judge_cache(folder: &Path, written: io::Result<()>) -> Finding {
+    let shown = folder.display();
+    let details = json!({ "path": folder, "writable": written.is_ok() });
+    let finding = match written {
+        Ok(()) => Finding::fine("cache", format!("The cache is {shown}, and can be written.")),
+        Err(error) => Finding::warning("cache", format!("The cache, {shown}, cannot be written: {error}. Kernels are tuned anew in every run, and data sets cannot be kept there."))
+            .with_advice("Give this user the right to write there, or name another folder with XDG_CACHE_HOME."),
+    };
+    finding.with_details(details)
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::path::PathBuf;
 
-    use super::super::Severity;
     use super::*;
+    use crate::doctor::Severity;
 
     fn chosen(folder: Option<PathBuf>) -> DataArgs {
         DataArgs { folder, babi: None }
     }
 
     #[test]
-    fn a_chosen_folder_without_a_set_is_a_problem_with_the_command_that_fetches_it() {
+    fn missing_or_damaged_set_of_a_chosen_folder_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let set = engine::data_set("mnist").unwrap();
         let found = of_set(set, &chosen(Some(folder.path().to_owned())), true);
@@ -93,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn a_run_lacks_data_only_where_a_folder_was_chosen_that_has_none() {
+    fn a_cache_is_tried_without_leaving_anything_behind() {
         let folder = tempfile::tempdir().unwrap();
-        let mut arguments = DoctorArgs::of_a_test();
-        assert_eq!(command_for_what_a_run_lacks(&arguments), None);
-        arguments.data.folder = Some(folder.path().to_owned());
-        let command = command_for_what_a_run_lacks(&arguments).unwrap();
-        assert!(command.starts_with("native-runner fetch-data mnist --data "), "{command}");
-        fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
-        assert_eq!(command_for_what_a_run_lacks(&arguments), None);
+        let deep = folder.path().join("not/there/yet");
+        assert_eq!(judge_cache(&deep, try_to_write(&deep)).severity, Severity::Fine);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let inside = file.join("cache");
+        assert_eq!(judge_cache(&inside, try_to_write(&inside)).severity, Severity::Warning);
     }
 }

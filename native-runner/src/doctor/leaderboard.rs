@@ -2,32 +2,29 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 
-use super::{Chapter, Circumstances, Examination, Finding};
+use crate::doctor::{Circumstances, Finding};
 use crate::leaderboard::Leaderboard;
 
-const PATIENCE_SECONDS: f64 = 20.0;
-/// A leaderboard gives whole seconds, and its answer takes a while.
-const HARMLESS_SECONDS: f64 = 5.0;
+const TIMEOUT_SECONDS: f64 = 20.0;
+/// Clock difference that whole seconds and the network's delay may cause.
+const MAX_HARMLESS_SKEW_SECONDS: f64 = 5.0;
 
-pub(super) const EXAMINATION: Examination =
-    Examination { chapter: Chapter::Leaderboard, title: "the leaderboard", examine };
-
-/// Nothing is asked of the network unless an address was given.
-fn examine(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+/// Uses the network only if an address was given.
+pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let Some(address) = &circumstances.arguments.leaderboard else { return Vec::new() };
     let before = SystemTime::now();
-    let answer = Leaderboard::new(address.clone(), PATIENCE_SECONDS).about();
+    let answer = Leaderboard::new(address.clone(), TIMEOUT_SECONDS).about();
     let after = SystemTime::now();
     match answer {
         Err(error) => {
-            // It says what to do itself, where there is more than this.
+            // The error has its own advice if there is more to do.
             let finding = Finding::problem("leaderboard", format!("{}.", capitalised(&error.to_string())))
                 .with_advice("Open the address in a browser: it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
         }
         Ok(about) => {
-            let mut findings = vec![version(&address.to_string(), &about.version)];
-            findings.extend(about.time.map(|time| clock(skew_seconds(before, after, time))));
+            let mut findings = vec![judge_version(&address.to_string(), &about.version)];
+            findings.extend(about.time.map(|time| judge_clock(skew_seconds(before, after, time))));
             findings
         }
     }
@@ -38,7 +35,7 @@ fn capitalised(text: &str) -> String {
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
-fn version(address: &str, version: &str) -> Finding {
+fn judge_version(address: &str, version: &str) -> Finding {
     let own = env!("CARGO_PKG_VERSION");
     let sentence = format!("The leaderboard at {address} answers, with version {version}.");
     let finding = if version == own {
@@ -50,17 +47,17 @@ fn version(address: &str, version: &str) -> Finding {
     finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
 }
 
-/// How much further this machine's clock is than the other, which was read between two looks at this one and tells whole
-/// seconds only; 0 where that alone may explain it.
+/// Seconds that this machine's clock is ahead of the server's, which was read between `before` and `after` and has
+/// whole seconds; 0 if those explain the difference.
 fn skew_seconds(before: SystemTime, after: SystemTime, theirs: SystemTime) -> f64 {
     let further = |ours: SystemTime, theirs: SystemTime| ours.duration_since(theirs).map(|by| by.as_secs_f64()).ok();
     let latest = theirs + Duration::from_secs(1);
     further(before, latest).or_else(|| further(theirs, after).map(|seconds| -seconds)).unwrap_or(0.0)
 }
 
-fn clock(skew_seconds: f64) -> Finding {
+fn judge_clock(skew_seconds: f64) -> Finding {
     let details = json!({ "skew_seconds": skew_seconds });
-    let finding = if skew_seconds.abs() > HARMLESS_SECONDS {
+    let finding = if skew_seconds.abs() > MAX_HARMLESS_SKEW_SECONDS {
         let direction = if skew_seconds > 0.0 { "ahead of" } else { "behind" };
         let sentence = format!("This machine's clock is {:.0} s {direction} the leaderboard's.", skew_seconds.abs());
         Finding::warning("clock", sentence)
@@ -75,19 +72,19 @@ fn clock(skew_seconds: f64) -> Finding {
 mod tests {
     use std::time::UNIX_EPOCH;
 
-    use super::super::Severity;
     use super::*;
+    use crate::doctor::Severity;
 
     #[test]
-    fn a_clock_is_off_only_by_what_whole_seconds_and_the_way_do_not_explain() {
+    fn clock_skew_excludes_rounding_and_network_delay() {
         let at = |seconds: f64| UNIX_EPOCH + Duration::from_secs_f64(seconds);
         let skew = |before: f64, after: f64, theirs: f64| skew_seconds(at(before), at(after), at(theirs));
         assert_eq!(skew(1000.2, 1000.4, 1000.0), 0.0);
         assert_eq!(skew(1000.9, 1003.0, 1002.0), 0.0);
         assert_eq!(skew(1100.0, 1100.5, 1000.0), 99.0);
         assert_eq!(skew(900.0, 901.0, 1000.0), -99.0);
-        assert_eq!(clock(0.0).severity, Severity::Fine);
-        let behind = clock(-99.0);
+        assert_eq!(judge_clock(0.0).severity, Severity::Fine);
+        let behind = judge_clock(-99.0);
         assert_eq!(behind.severity, Severity::Warning);
         assert!(behind.sentence.contains("99 s behind"), "{}", behind.sentence);
     }

@@ -1,44 +1,32 @@
-//! What is installed on this machine, whether it trains, and what to do about what does not.
+//! Checks what is installed on this machine, whether it trains, and what to do about problems.
 
-mod adapters;
-mod cache;
-mod child;
-mod circumstances;
-mod data;
-mod energy;
-mod files;
-mod finding;
-mod gpus;
-mod leaderboard;
-mod load;
-mod memory;
-mod nvidia;
-mod platforms;
-mod power;
-mod privacy;
-mod processor;
-mod program;
-mod render_nodes;
-mod report;
-mod show;
-mod system;
-mod traces;
-mod verdict;
-mod vulkan;
+pub(crate) mod correctness;
+pub(crate) mod data;
+pub(crate) mod graphics;
+pub(crate) mod leaderboard;
+pub(crate) mod privacy;
+pub(crate) mod system;
 
-pub(crate) use adapters::list_for_the_doctor;
-pub(crate) use circumstances::Circumstances;
-use finding::{Finding, Severity};
-pub(crate) use privacy::Privacy;
-pub(crate) use report::Report;
-pub(crate) use show::show;
-pub(crate) use traces::{check_backends, trace_for_the_doctor};
-use verdict::Verdict;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Where a finding stands.
+use console::Style;
+use engine::backends::KNOWN_BACKENDS;
+use indicatif::ProgressBar;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::commands::doctor::DoctorArgs;
+use crate::doctor::correctness::{Outcome, Trial};
+use crate::doctor::graphics::Listing;
+use crate::failure::Failure;
+use crate::progress::spinner;
+use crate::screen::Screen;
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
-enum Chapter {
+pub(crate) enum Chapter {
     Program,
     System,
     Graphics,
@@ -60,32 +48,397 @@ impl Chapter {
     }
 }
 
-/// One thing that is looked at.
 struct Examination {
     chapter: Chapter,
-    /// What a person reads while it is looked at.
+    /// Shown while the examination runs.
     title: &'static str,
-    /// Finds nothing where there is nothing to look at.
     examine: fn(&mut Circumstances<'_>) -> Vec<Finding>,
 }
 
-/// Everything that is looked at, in the order of the report. Whatever computes is last: it would press on what is measured.
+/// Examinations in the order of the report. Those that compute are last, because they would disturb measurements.
 const EXAMINATIONS: &[Examination] = &[
-    program::EXAMINATION,
-    system::EXAMINATION,
-    processor::EXAMINATION,
-    memory::EXAMINATION,
-    load::EXAMINATION,
-    power::EXAMINATION,
-    energy::EXAMINATION,
-    adapters::EXAMINATION,
-    gpus::EXAMINATION,
-    vulkan::EXAMINATION,
-    render_nodes::EXAMINATION,
-    nvidia::EXAMINATION,
-    platforms::EXAMINATION,
-    cache::EXAMINATION,
-    data::EXAMINATION,
-    leaderboard::EXAMINATION,
-    traces::EXAMINATION,
+    Examination { chapter: Chapter::Program, title: "this program", examine: system::examine_program },
+    Examination { chapter: Chapter::System, title: "the operating system", examine: system::examine_system },
+    Examination { chapter: Chapter::System, title: "the processor", examine: system::examine_processor },
+    Examination { chapter: Chapter::System, title: "memory", examine: system::examine_memory },
+    Examination { chapter: Chapter::System, title: "other programs", examine: system::examine_load },
+    Examination { chapter: Chapter::System, title: "power", examine: system::examine_power },
+    Examination { chapter: Chapter::System, title: "the processor's energy", examine: system::examine_energy },
+    Examination { chapter: Chapter::Graphics, title: "adapters", examine: graphics::examine_adapters },
+    Examination { chapter: Chapter::Graphics, title: "GPUs on the bus", examine: graphics::examine_gpus },
+    Examination { chapter: Chapter::Graphics, title: "Vulkan's drivers", examine: graphics::examine_vulkan },
+    Examination { chapter: Chapter::Graphics, title: "render nodes", examine: graphics::examine_render_nodes },
+    Examination { chapter: Chapter::Graphics, title: "NVIDIA's driver", examine: graphics::examine_nvidia },
+    Examination { chapter: Chapter::Graphics, title: "CUDA and ROCm", examine: graphics::examine_platforms },
+    Examination { chapter: Chapter::Data, title: "the cache", examine: data::examine_cache },
+    Examination { chapter: Chapter::Data, title: "data sets", examine: data::examine_data_sets },
+    Examination { chapter: Chapter::Leaderboard, title: "the leaderboard", examine: leaderboard::examine_leaderboard },
+    Examination {
+        chapter: Chapter::Correctness,
+        title: "what back ends compute",
+        examine: correctness::examine_backends,
+    },
 ];
+
+/// Input of the examinations, and the results that later ones use.
+pub(crate) struct Circumstances<'a> {
+    pub(crate) arguments: &'a DoctorArgs,
+    /// Root of the system's files; tests have their own tree.
+    pub(crate) root: PathBuf,
+    variable: fn(&str) -> Option<String>,
+    pub(crate) listing: Listing,
+    pub(crate) trials: Vec<Trial>,
+    spinner: ProgressBar,
+}
+
+impl<'a> Circumstances<'a> {
+    /// Lists adapters in a child process, because drivers may crash.
+    pub(crate) fn of_this_machine(arguments: &'a DoctorArgs) -> Self {
+        let mut circumstances = Self {
+            arguments,
+            root: PathBuf::from("/"),
+            variable: |name| std::env::var(name).ok().filter(|value| !value.is_empty()),
+            listing: Listing::default(),
+            trials: Vec::new(),
+            spinner: spinner(),
+        };
+        circumstances.say("adapters");
+        circumstances.listing = Listing::by_another_process();
+        circumstances
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_a_test(
+        arguments: &'a DoctorArgs,
+        root: &Path,
+        listing: Listing,
+        variable: fn(&str) -> Option<String>,
+    ) -> Self {
+        let root = root.to_owned();
+        Self { arguments, root, variable, listing, trials: Vec::new(), spinner: ProgressBar::hidden() }
+    }
+
+    /// Returns the path of a system file, given without its leading slash.
+    pub(crate) fn file(&self, path: impl AsRef<Path>) -> PathBuf {
+        self.root.join(path)
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<String> {
+        (self.variable)(name)
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        Duration::from_secs_f64(self.arguments.trace_seconds)
+    }
+
+    pub(crate) fn say(&self, what: &str) {
+        self.spinner.set_message(format!("looking at {what}"));
+    }
+
+    pub(crate) fn finish(&self) {
+        self.spinner.finish_and_clear();
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Severity {
+    Fine,
+    /// Information; nothing has to be done.
+    Note,
+    /// Runs work, but results may suffer.
+    Warning,
+    /// Something does not work.
+    Problem,
+}
+
+impl Severity {
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Fine => "fine",
+            Self::Note => "note",
+            Self::Warning => "warning",
+            Self::Problem => "problem",
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Finding {
+    /// Machine-independent identifier.
+    pub(crate) name: &'static str,
+    pub(crate) severity: Severity,
+    pub(crate) sentence: String,
+    pub(crate) advice: Option<String>,
+    /// Machine-readable form; null if the sentence has everything.
+    pub(crate) details: Value,
+}
+
+impl Finding {
+    pub(crate) fn new(severity: Severity, name: &'static str, sentence: impl Into<String>) -> Self {
+        Self { name, severity, sentence: sentence.into(), advice: None, details: Value::Null }
+    }
+
+    pub(crate) fn fine(name: &'static str, sentence: impl Into<String>) -> Self {
+        Self::new(Severity::Fine, name, sentence)
+    }
+
+    pub(crate) fn note(name: &'static str, sentence: impl Into<String>) -> Self {
+        Self::new(Severity::Note, name, sentence)
+    }
+
+    pub(crate) fn warning(name: &'static str, sentence: impl Into<String>) -> Self {
+        Self::new(Severity::Warning, name, sentence)
+    }
+
+    pub(crate) fn problem(name: &'static str, sentence: impl Into<String>) -> Self {
+        Self::new(Severity::Problem, name, sentence)
+    }
+
+    pub(crate) fn with_advice(self, advice: impl Into<String>) -> Self {
+        Self { advice: Some(advice.into()), ..self }
+    }
+
+    pub(crate) fn with_details(self, details: Value) -> Self {
+        Self { details, ..self }
+    }
+}
+
+const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Report {
+    pub(crate) schema_version: u32,
+    pub(crate) engine_version: &'static str,
+    pub(crate) commit: &'static str,
+    examined_unix_seconds: f64,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) verdict: Verdict,
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct Section {
+    pub(crate) name: Chapter,
+    pub(crate) findings: Vec<Finding>,
+}
+
+impl Report {
+    pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
+        let mut sections: Vec<Section> = Vec::new();
+        for examination in EXAMINATIONS {
+            circumstances.say(examination.title);
+            let findings = (examination.examine)(circumstances);
+            match sections.last_mut() {
+                Some(section) if section.name == examination.chapter => section.findings.extend(findings),
+                _ => sections.push(Section { name: examination.chapter, findings }),
+            }
+        }
+        sections.retain(|section| !section.findings.is_empty());
+        circumstances.finish();
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            schema_version: SCHEMA_VERSION,
+            engine_version: env!("CARGO_PKG_VERSION"),
+            commit: env!("GRADMARK_COMMIT"),
+            // A clock that was set before 1970 tells nothing.
+            examined_unix_seconds: now.map_or(0.0, |since| since.as_secs_f64()),
+            sections,
+            verdict: Verdict::of(circumstances),
+        }
+    }
+
+    pub(crate) fn trains(&self) -> bool {
+        self.verdict.trains
+    }
+
+    pub(crate) fn verdict(&self) -> &str {
+        &self.verdict.sentence
+    }
+
+    pub(crate) fn count(&self, severity: Severity) -> usize {
+        let findings = self.sections.iter().flat_map(|section| &section.findings);
+        findings.filter(|finding| finding.severity == severity).count()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Verdict {
+    /// True if a run would work as requested.
+    pub(crate) trains: bool,
+    pub(crate) tried: bool,
+    pub(crate) sentence: String,
+    pub(crate) command: Option<String>,
+    pub(crate) backend: Option<&'static str>,
+    pub(crate) adapter_index: Option<usize>,
+}
+
+impl Verdict {
+    pub(crate) fn of(circumstances: &Circumstances<'_>) -> Self {
+        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
+        decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking)
+    }
+}
+
+/// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
+fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> Verdict {
+    let place = |trial: &Trial| KNOWN_BACKENDS.iter().position(|known| known.name == trial.backend);
+    let usable = trials.iter().filter(|trial| trial.outcome != Outcome::Failed);
+    let best = usable.min_by_key(|trial| (trial.software, place(trial), trial.adapter != default));
+    let Some(best) = best else {
+        let sentence = match trials {
+            [] => "Nothing can be trained as it was asked for: there is no back end with a device to compute on.",
+            _ => "Nothing can be trained as it was asked for: every back end failed on every device.",
+        };
+        let sentence = format!("{sentence} `--backend reference` trains on any processor, slowly.");
+        return Verdict { trains: false, tried: true, sentence, command: None, backend: None, adapter_index: None };
+    };
+    let tried = best.outcome == Outcome::Right;
+    let (backend, adapter_index) = (Some(best.backend), best.adapter);
+    if let Some(command) = lacking {
+        let sentence = "A run would stop because its data is not in the chosen folder; this fetches it:".to_owned();
+        return Verdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
+    }
+    let device = format!("{} on {}", best.backend, best.device);
+    let software = if best.software { ", a software adapter, whose results are never ranked" } else { "" };
+    let sentence = if tried {
+        format!("A run works here, with {device}{software}:")
+    } else {
+        format!("A run should work here, with {device}{software}; that was not tried:")
+    };
+    Verdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
+}
+
+fn command_for(trial: &Trial, default: Option<usize>) -> String {
+    let mut words = vec!["native-runner".to_owned()];
+    if trial.backend != KNOWN_BACKENDS[0].name {
+        words.push(format!("--backend {}", trial.backend));
+    }
+    match trial.adapter {
+        Some(index) if trial.software && default.is_none() && index == 0 => words.push("--adapter cpu".to_owned()),
+        Some(index) if Some(index) != default => words.push(format!("--adapter {index}")),
+        _ => {}
+    }
+    words.join(" ")
+}
+
+/// Width of two spaces, the longest severity, and two spaces.
+const INDENT: usize = 11;
+
+pub(crate) fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
+    let bold = |text: &str| screen.paint(Style::new().bold(), text);
+    screen.line(&bold(&format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
+    for section in &report.sections {
+        screen.line("")?;
+        screen.line(&bold(section.name.title()))?;
+        section.findings.iter().try_for_each(|finding| show_finding(finding, screen))?;
+    }
+    screen.line("")?;
+    screen.line(&bold("Verdict"))?;
+    screen.prose("  ", &report.verdict.sentence, 2)?;
+    if let Some(command) = &report.verdict.command {
+        screen.line(&format!("  {}", bold(command)))?;
+    }
+    screen.prose("  ", &counts(report), 2)
+}
+
+fn show_finding(finding: &Finding, screen: Screen) -> Result<(), Failure> {
+    let style = match finding.severity {
+        Severity::Fine => Style::new().green(),
+        Severity::Note => Style::new().cyan(),
+        Severity::Warning => Style::new().yellow().bold(),
+        Severity::Problem => Style::new().red().bold(),
+    };
+    let word = screen.paint(style, format!("{:7}", finding.severity.word()));
+    screen.prose(&format!("  {word}  "), &finding.sentence, INDENT)?;
+    finding
+        .advice
+        .as_ref()
+        .map_or(Ok(()), |advice| screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2))
+}
+
+fn counts(report: &Report) -> String {
+    let number = |severity: Severity, one: &str| match report.count(severity) {
+        0 => None,
+        1 => Some(format!("1 {one}")),
+        count => Some(format!("{count} {one}s")),
+    };
+    let parts: Vec<String> =
+        [number(Severity::Problem, "problem"), number(Severity::Warning, "warning")].into_iter().flatten().collect();
+    if parts.is_empty() { "no problems, no warnings".to_owned() } else { parts.join(", ") }
+}
+
+/// Reads a small file without its line end.
+pub(crate) fn read_text(path: impl AsRef<Path>) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Lists a folder by name; empty if it does not exist.
+pub(crate) fn list_folder(folder: impl AsRef<Path>) -> Vec<PathBuf> {
+    let listed = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let mut entries: Vec<PathBuf> = listed.map(|entry| entry.path()).collect();
+    entries.sort();
+    entries
+}
+
+pub(crate) fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+pub(crate) fn parse_hexadecimal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+}
+
+/// Finds a library as the loader does, in `LD_LIBRARY_PATH` and the usual folders.
+pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Option<PathBuf> {
+    let chosen = circumstances.variable("LD_LIBRARY_PATH").unwrap_or_default();
+    let chosen = chosen.split(':').filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let multiarch = format!("{}-linux-gnu", std::env::consts::ARCH);
+    let usual = ["usr/local/lib", "usr/lib", "lib", "usr/lib64", "lib64", "run/opengl-driver/lib", "usr/lib/wsl/lib"];
+    let usual = usual.into_iter().flat_map(|folder| {
+        let folder = circumstances.file(folder);
+        [folder.join(&multiarch), folder]
+    });
+    chosen.chain(usual).map(|folder| folder.join(name)).find(|path| path.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn examinations_of_a_chapter_follow_each_other() {
+        let mut chapters: Vec<Chapter> = EXAMINATIONS.iter().map(|examination| examination.chapter).collect();
+        chapters.dedup();
+        for (place, chapter) in chapters.iter().enumerate() {
+            assert!(!chapters[..place].contains(chapter), "{chapter:?} is there twice");
+        }
+    }
+
+    fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: Outcome) -> Trial {
+        Trial { backend, adapter, device: "X".to_owned(), software, outcome }
+    }
+
+    fn decided(trials: &[Trial], default: Option<usize>) -> (bool, Option<String>) {
+        let verdict = decide(trials, default, None);
+        (verdict.trains, verdict.command)
+    }
+
+    #[test]
+    fn the_run_to_type_takes_the_best_that_computes_rightly() {
+        let works = |command: &str| (true, Some(command.to_owned()));
+        let (right, failed) = (Outcome::Right, Outcome::Failed);
+        let all = [
+            trial("wgsl", Some(0), true, right),
+            trial("wgsl", Some(1), false, right),
+            trial("burn-flex", None, false, right),
+        ];
+        assert_eq!(decided(&all, Some(1)), works("native-runner"));
+        assert_eq!(decided(&[all[0].clone()], None), works("native-runner --adapter cpu"));
+        assert_eq!(decided(&[all[1].clone()], Some(2)), works("native-runner --adapter 1"));
+        let broken = [trial("wgsl", Some(1), false, failed), all[2].clone()];
+        assert_eq!(decided(&broken, Some(1)), works("native-runner --backend burn-flex"));
+        assert_eq!(decided(&broken[..1], Some(1)), (false, None));
+        assert_eq!(decided(&[], None), (false, None));
+    }
+}

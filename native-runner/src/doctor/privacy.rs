@@ -1,24 +1,23 @@
-//! What a report must not tell of a person, so that it can be shown to everybody.
+//! Removes names and folders of the user, so that a report can be published.
 
 use std::env;
 
 use serde_json::Value;
 use sysinfo::System;
 
-use super::report::{Report, Section};
-use super::{Finding, Verdict};
+use crate::doctor::{Finding, Report, Section, Verdict};
 
-/// Shorter names are parts of too many words, and tell as little.
-const SHORTEST_NAME: usize = 3;
+/// Length below which a name is a part of too many words, and identifies nobody.
+const MIN_NAME_LENGTH: usize = 3;
 
-/// What stands for whom, in the order in which it is replaced.
+/// Replacements, in the order in which they are made.
 #[derive(Debug, Default)]
 pub(crate) struct Privacy {
     replaced: Vec<(String, &'static str)>,
 }
 
 impl Privacy {
-    /// Home folder, user and host of whoever runs this.
+    /// Returns replacements for the user's home folder, name and host.
     pub(crate) fn of_this_user() -> Self {
         let home = dirs::home_dir();
         let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
@@ -29,12 +28,13 @@ impl Privacy {
     }
 
     fn of(homes: impl Iterator<Item = String>, users: impl Iterator<Item = String>, host: Option<String>) -> Self {
-        // The root of all folders is nobody's home.
+        // The root folder is no home.
         let homes = homes.filter(|home| home.len() > 1).map(|home| (home, "~"));
-        let users = users.filter(|user| user.len() >= SHORTEST_NAME);
+        let users = users.filter(|user| user.len() >= MIN_NAME_LENGTH);
         // Users have names that are words; in a path they are users.
         let users = users.flat_map(|user| [(format!("/{user}"), "/<user>"), (format!("\\{user}"), "\\<user>")]);
-        let host = host.filter(|host| host.len() >= SHORTEST_NAME && host != "localhost").map(|host| (host, "<host>"));
+        let host =
+            host.filter(|host| host.len() >= MIN_NAME_LENGTH && host != "localhost").map(|host| (host, "<host>"));
         Self { replaced: homes.chain(users).chain(host).collect() }
     }
 
@@ -71,7 +71,7 @@ impl Privacy {
     }
 }
 
-/// Replaces `name` where it is a word, or several, of its own.
+/// Replaces `name` where it stands as separate words.
 fn replace_words(text: &str, name: &str, instead: &str) -> String {
     let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
     let mut cleaned = String::new();
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn home_user_and_host_are_replaced_wherever_they_stand_by_themselves() {
+    fn home_user_and_host_are_replaced_as_whole_words() {
         for (told, kept) in [
             ("`/home/ina/data/a.bin` is missing", "`~/data/a.bin` is missing"),
             ("/home/ina", "~"),

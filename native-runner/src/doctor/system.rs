@@ -1,13 +1,73 @@
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+use std::{fs, io, thread};
+
+use engine::backends::KNOWN_BACKENDS;
+use engine::{BACKENDS, BackendDefinition};
 use serde_json::json;
 use sysinfo::System;
 
-use super::{Chapter, Circumstances, Examination, Finding, files};
-use crate::provenance::operating_system;
+use crate::doctor::{Circumstances, Finding};
+use crate::figures::mebibytes;
+use crate::machine::{Battery, operating_system};
+use crate::{doctor, machine};
 
-pub(super) const EXAMINATION: Examination =
-    Examination { chapter: Chapter::System, title: "the operating system", examine };
+pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
+    let missing: Vec<&BackendDefinition> =
+        KNOWN_BACKENDS.iter().filter(|known| BACKENDS.iter().all(|built| built.name != known.name)).collect();
+    let mut findings = vec![judge_build(cfg!(debug_assertions)), list_backends()];
+    findings.extend(list_missing_backends(&missing));
+    let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
+    findings.extend(untuned.then(|| {
+        Finding::note("burn_untuned", "burn-wgpu is built without Burn's fusion and autotune, which it has by default.")
+            .with_advice(
+                "On a real GPU build with `--features burn-wgpu,burn-tuned`; software adapters are refused then.",
+            )
+    }));
+    findings
+}
 
-fn examine(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+fn judge_build(unoptimised: bool) -> Finding {
+    let (version, commit) = (env!("CARGO_PKG_VERSION"), env!("GRADMARK_COMMIT"));
+    let (system, architecture) = (operating_system(), std::env::consts::ARCH);
+    let details = json!({
+        "version": version, "commit": commit, "operating_system": system, "architecture": architecture,
+        "optimised": !unoptimised,
+    });
+    let sentence = format!("native-runner {version}, commit {commit}, for {system} on {architecture}.");
+    let finding = if unoptimised {
+        Finding::warning(
+            "version",
+            format!(
+                "{sentence} It was built without optimisation, so that the processor's part of every figure is slow."
+            ),
+        )
+        .with_advice("Build with `cargo build --release`.")
+    } else {
+        Finding::fine("version", sentence)
+    };
+    finding.with_details(details)
+}
+
+fn list_backends() -> Finding {
+    let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+    Finding::fine("backends", format!("Its back ends: {}.", names.join(", "))).with_details(json!({ "built": names }))
+}
+
+fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
+    let names: Vec<&str> = missing.iter().map(|backend| backend.name).collect();
+    let features: Vec<&str> = missing.iter().filter_map(|backend| backend.feature()).collect();
+    let example = features.first()?;
+    let advice = format!(
+        "Each is a cargo feature of its name: `cargo run --release -p native-runner --features {example} -- …` in a \
+         checkout. `native-runner backends` says what each is."
+    );
+    let finding = Finding::note("backends_not_built", format!("Not in this program: {}.", names.join(", ")));
+    Some(finding.with_advice(advice).with_details(json!({ "not_built": names, "cargo_features": features })))
+}
+
+pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let name = System::long_os_version().unwrap_or_else(|_| operating_system().to_owned());
     let kernel = System::kernel_version().ok();
     let container = container(circumstances);
@@ -21,10 +81,10 @@ fn examine(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     vec![Finding::fine("operating_system", format!("{}.", parts.join(", "))).with_details(details)]
 }
 
-/// What this process is shut into, as far as it shows: then drivers have to be let in from outside.
-pub(super) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
+/// Returns the container that this process runs in, where drivers must be passed through.
+pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
     let is_wsl =
-        || files::text(circumstances.file("proc/sys/kernel/osrelease")).is_some_and(|text| text.contains("WSL"));
+        || doctor::read_text(circumstances.file("proc/sys/kernel/osrelease")).is_some_and(|text| text.contains("WSL"));
     if circumstances.file(".dockerenv").exists() {
         Some("a Docker container")
     } else if circumstances.file("run/.containerenv").exists() {
@@ -35,5 +95,240 @@ pub(super) fn container(circumstances: &Circumstances<'_>) -> Option<&'static st
         Some("the Windows Subsystem for Linux")
     } else {
         None
+    }
+}
+
+pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    [describe_processor()].into_iter().chain(examine_governor(circumstances)).collect()
+}
+
+fn describe_processor() -> Finding {
+    let name = machine::name();
+    let usable = thread::available_parallelism().ok().map(std::num::NonZero::get);
+    let cores = System::physical_core_count().ok();
+    let shown = name.clone().unwrap_or_else(|| format!("A processor of the kind {}", std::env::consts::ARCH));
+    let cores_shown = cores.map(|cores| format!(", {cores} cores"));
+    let usable_shown = usable.map(|threads| format!(", {threads} threads for this program"));
+    let sentence = format!("{shown}{}{}.", cores_shown.unwrap_or_default(), usable_shown.unwrap_or_default());
+    let details = json!({ "name": name, "physical_cores": cores, "usable_threads": usable });
+    Finding::fine("processor", sentence).with_details(details)
+}
+
+/// Judges the frequency governor; `None` where the system does not report it, as in most virtual machines.
+fn examine_governor(circumstances: &Circumstances<'_>) -> Option<Finding> {
+    let cores = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
+    let read = |file: &str| -> BTreeSet<String> {
+        cores.iter().filter_map(|core| doctor::read_text(core.join("cpufreq").join(file))).collect()
+    };
+    judge_governor(&read("scaling_governor"), &read("scaling_driver"))
+}
+
+fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> Option<Finding> {
+    let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    // Under these drivers `powersave` is the usual mode, which clocks up under load.
+    let active = drivers.iter().any(|driver| driver == "intel_pstate" || driver == "amd-pstate-epp");
+    let is = |wanted: &str| governors.iter().all(|governor| governor == wanted);
+    let shown = match drivers.is_empty() {
+        true => list(governors),
+        false => format!("{} ({})", list(governors), list(drivers)),
+    };
+    let finding = if governors.is_empty() {
+        return None;
+    } else if is("performance") {
+        Finding::fine("processor_governor", format!("The processor's governor is {shown}."))
+    } else if governors.contains("powersave") && !active {
+        Finding::warning(
+            "processor_governor",
+            format!("The processor's governor is {shown}, which keeps clocks low: figures of the processor and of software adapters suffer."),
+        )
+        .with_advice("`sudo cpupower frequency-set -g performance` until the next start.")
+    } else {
+        Finding::note("processor_governor", format!("The processor's governor is {shown}: clocks follow the load."))
+            .with_advice("Figures of the processor are steadier with `sudo cpupower frequency-set -g performance`.")
+    };
+    Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
+}
+
+/// Host memory that the largest workloads take.
+const MIN_FREE_BYTES: u64 = 2 << 30;
+
+pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
+    let Ok(mut system) = System::new() else { return Vec::new() };
+    system.refresh_memory();
+    let of_container = system.cgroup_limits().map(|limits| (limits.total_memory, limits.free_memory));
+    let (total, free) = (system.total_memory(), system.available_memory());
+    judge_memory((total, free), of_container).into_iter().collect()
+}
+
+/// Judges total and free memory of the machine and of the container.
+fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Finding> {
+    if machine.0 == 0 {
+        return None;
+    }
+    // A limit above what the machine has is none.
+    let container = container.filter(|(total, _)| (1..machine.0).contains(total));
+    let (total, free) = container.map_or(machine, |(total, free)| (total, free.min(machine.1)));
+    let whose = if container.is_some() { " that this container may use" } else { "" };
+    let sentence = format!("{} of memory{whose}, {} of it free.", mebibytes(total), mebibytes(free));
+    let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
+    let finding = if free < MIN_FREE_BYTES {
+        Finding::warning("memory", format!("{sentence} The larger networks may not fit."))
+            .with_advice("Close what needs memory, or choose smaller batches with --batch-size.")
+    } else {
+        Finding::fine("memory", sentence)
+    };
+    Some(finding.with_details(details))
+}
+
+/// Long enough to average over single moments.
+const SAMPLING_TIME: Duration = Duration::from_millis(600);
+/// Largest share of all cores, in percent, used by others that does not affect results.
+const MAX_HARMLESS_PERCENT: f64 = 10.0;
+
+pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
+    let Ok(mut system) = System::new() else { return Vec::new() };
+    system.refresh_cpu_usage();
+    thread::sleep(SAMPLING_TIME);
+    system.refresh_cpu_usage();
+    if system.cpus().is_empty() {
+        return Vec::new();
+    }
+    let average = System::load_average().ok().map(|load| [load.one, load.five, load.fifteen]);
+    vec![judge_load(f64::from(system.global_cpu_usage()), average)]
+}
+
+fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
+    let sentence = format!("Other programs keep the processor busy for {percent:.0} % of its time.");
+    let finding = if percent > MAX_HARMLESS_PERCENT {
+        Finding::warning("load", sentence).with_advice("Figures suffer; end what runs beside the benchmark.")
+    } else {
+        Finding::fine("load", sentence)
+    };
+    finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
+}
+
+pub(crate) fn examine_power(_: &mut Circumstances<'_>) -> Vec<Finding> {
+    vec![judge_power(&machine::all())]
+}
+
+fn judge_power(batteries: &[Battery]) -> Finding {
+    let charges: Vec<String> = batteries.iter().map(|battery| format!("{:.0} %", battery.charge_percent)).collect();
+    let details = json!({ "batteries": batteries });
+    let finding = match batteries {
+        [] => Finding::fine("power", "No battery: this machine has its power from a cable."),
+        _ if batteries.iter().any(|battery| battery.is_discharging) => {
+            let sentence = format!("This machine runs on its battery ({}), which lowers clocks.", charges.join(", "));
+            Finding::warning("power", sentence).with_advice("Plug it in; a run on battery says so in its record.")
+        }
+        _ => Finding::fine("power", format!("Plugged in, with a battery of {}.", charges.join(" and "))),
+    };
+    finding.with_details(details)
+}
+
+pub(crate) fn examine_energy(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    let folders = doctor::list_folder(circumstances.file("sys/class/powercap"));
+    let is_package =
+        |folder: &PathBuf| doctor::read_text(folder.join("name")).is_some_and(|name| name.starts_with("package-"));
+    let packages = folders.into_iter().filter(is_package);
+    judge_energy(packages.map(|folder| fs::read_to_string(folder.join("energy_uj")))).into_iter().collect()
+}
+
+fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Finding> {
+    let read: Vec<bool> = read.map(|counter| counter.is_ok()).collect();
+    let details = json!({ "packages": read.len(), "readable": read.iter().all(|readable| *readable) });
+    let finding = if read.is_empty() {
+        return None;
+    } else if read.iter().all(|readable| *readable) {
+        Finding::fine("processor_energy", "The processor tells its energy (RAPL), and runs keep it.")
+    } else {
+        Finding::note(
+            "processor_energy",
+            "The processor counts its energy (RAPL), which this user must not read: records lack it.",
+        )
+        .with_advice(
+            "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the next start. \
+                 It is closed because energy, read often, can betray what others compute.",
+        )
+    };
+    Some(finding.with_details(details))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::doctor::Severity;
+
+    #[test]
+    fn missing_back_ends_come_with_their_cargo_feature() {
+        let missing: Vec<&BackendDefinition> =
+            KNOWN_BACKENDS.iter().filter(|known| known.name.starts_with("burn-c")).collect();
+        let found = list_missing_backends(&missing).unwrap();
+        assert_eq!(found.severity, Severity::Note);
+        assert!(found.advice.is_some_and(|advice| advice.contains("--features burn-cuda ")));
+        assert_eq!(list_missing_backends(&[]), None);
+    }
+
+    #[test]
+    fn a_program_that_was_not_optimised_is_warned_of() {
+        assert_eq!(judge_build(true).severity, Severity::Warning);
+        assert_eq!((judge_build(false).severity, judge_build(false).advice), (Severity::Fine, None));
+    }
+
+    fn severity(governors: &[&str], drivers: &[&str]) -> Option<Severity> {
+        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        judge_governor(&set(governors), &set(drivers)).map(|finding| finding.severity)
+    }
+
+    #[test]
+    fn governor_is_a_warning_only_if_it_lowers_clocks() {
+        assert_eq!(severity(&["performance"], &["acpi-cpufreq"]), Some(Severity::Fine));
+        assert_eq!(severity(&["powersave"], &["acpi-cpufreq"]), Some(Severity::Warning));
+        assert_eq!(severity(&["performance", "powersave"], &[]), Some(Severity::Warning));
+        assert_eq!(severity(&["powersave"], &["intel_pstate"]), Some(Severity::Note));
+        assert_eq!(severity(&["schedutil"], &["acpi-cpufreq"]), Some(Severity::Note));
+        assert_eq!(severity(&[], &[]), None);
+    }
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn little_memory_is_warned_of_whoever_limits_it() {
+        let severity = |machine, container| judge_memory(machine, container).map(|finding| finding.severity);
+        assert_eq!(severity((16 * GIB, 8 * GIB), None), Some(Severity::Fine));
+        assert_eq!(severity((16 * GIB, GIB), None), Some(Severity::Warning));
+        assert_eq!(severity((16 * GIB, 8 * GIB), Some((GIB, GIB))), Some(Severity::Warning));
+        assert_eq!(severity((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX))), Some(Severity::Fine));
+        assert_eq!(severity((0, 0), None), None);
+    }
+
+    #[test]
+    fn a_containers_memory_is_called_that() {
+        let found = judge_memory((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap();
+        assert!(found.sentence.contains("this container may use") && found.sentence.contains("4096.0 MiB"));
+    }
+
+    #[test]
+    fn busy_processor_is_a_warning() {
+        assert_eq!(judge_load(3.0, None).severity, Severity::Fine);
+        assert_eq!(judge_load(60.0, Some([1.5, 1.0, 1.0])).severity, Severity::Warning);
+    }
+
+    #[test]
+    fn discharging_battery_is_a_warning() {
+        let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
+        assert_eq!(judge_power(&[]).severity, Severity::Fine);
+        assert_eq!(judge_power(&[battery(false)]).severity, Severity::Fine);
+        let found = judge_power(&[battery(false), battery(true)]);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.sentence.contains("43 %"), "{}", found.sentence);
+    }
+
+    #[test]
+    fn unreadable_energy_counter_is_a_note() {
+        let denied = || Err(io::ErrorKind::PermissionDenied.into());
+        let severity = |read: Vec<io::Result<String>>| judge_energy(read.into_iter()).map(|finding| finding.severity);
+        assert_eq!(severity(Vec::new()), None);
+        assert_eq!(severity(vec![Ok("1".to_owned())]), Some(Severity::Fine));
+        assert_eq!(severity(vec![Ok("1".to_owned()), denied()]), Some(Severity::Note));
     }
 }

@@ -1,10 +1,12 @@
-//! Talks to a leaderboard. Whatever may answer at an address, the user gets one plain sentence.
+//! Client of a leaderboard. Whatever answers at the address, errors are one plain sentence.
 
-mod address;
-mod error;
-mod witness;
+pub(crate) mod witness;
 
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, SystemTime};
+use std::{fmt, fs};
 
 use engine::Registration;
 use results::api::{
@@ -13,26 +15,23 @@ use results::api::{
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, header};
+use sha2::{Digest, Sha256};
+use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use ureq::tls::{RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
-use crate::tls;
+use crate::data_folder::cache;
 
-pub(crate) use address::Address;
-pub(crate) use error::{LeaderboardError, clean};
-pub(crate) use witness::LeaderboardWitness;
+/// Bound on an answer.
+const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
-/// No answer of a leaderboard comes near this; anything longer is something else.
-const LONGEST_ANSWER_BYTES: u64 = 1 << 20;
-
-/// What a leaderboard says of itself.
 pub(crate) struct About {
     pub(crate) version: String,
-    /// By its clock, in whole seconds.
+    /// The server's clock, in whole seconds.
     pub(crate) time: Option<SystemTime>,
 }
 
-/// As much of the description of its calls as names the program.
+/// Part of the API description that names the program.
 #[derive(Deserialize)]
 struct OpenApi {
     info: OpenApiInfo,
@@ -43,7 +42,6 @@ struct OpenApiInfo {
     version: String,
 }
 
-/// One leaderboard, and how long to wait for it.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     address: Address,
@@ -52,15 +50,15 @@ pub(crate) struct Leaderboard {
 }
 
 impl Leaderboard {
-    /// `timeout_seconds` bounds each call from name look-up to the last byte; it must be a valid duration.
+    /// `timeout_seconds` bounds each call from name lookup to the last byte; it must be a valid duration.
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
         // request is being sent. Calls are rare, so each one gets a new connection.
         Self::with_open_connections(address, timeout_seconds, 0)
     }
 
-    /// Returns the same leaderboard for frequent calls. The connection stays open between them, which saves round
-    /// trips. A call that is lost because the server closed the connection must be repeated.
+    /// Returns a client with a persistent connection, which saves round trips. A call that is lost because the server
+    /// closed the connection must be repeated.
     fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
         Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
     }
@@ -73,7 +71,7 @@ impl Leaderboard {
             .max_redirects_will_error(false)
             .http_status_as_error(false)
             .max_idle_connections(connections)
-            .tls_config(tls::trusted())
+            .tls_config(trusted())
             .user_agent(concat!("gradmark-native-runner/", env!("CARGO_PKG_VERSION")));
         // A proxy cannot reach this machine's own addresses.
         let config = if address.is_loopback() { config.proxy(None) } else { config };
@@ -84,10 +82,6 @@ impl Leaderboard {
         &self.address
     }
 
-    /// What it says of itself.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
         let answer = self.agent.get(self.address.join("/api/v1/openapi.json")).call();
         let mut response = answer.map_err(|error| self.no_answer(error))?;
@@ -98,10 +92,6 @@ impl Leaderboard {
         Ok(About { version: clean(&document.info.version), time })
     }
 
-    /// Registers a run before it starts.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
         let started: StartedRun = self.call(Method::POST, "/api/v1/runs", to_body(request))?;
         // The id becomes a part of an address and of a file name.
@@ -111,34 +101,18 @@ impl Leaderboard {
         if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
     }
 
-    /// Begins a lap of a registered run.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn open_lap(&self, run_id: &str, lap: &OpenLap) -> Result<OpenedLap, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/laps"), to_body(lap))
     }
 
-    /// Commits to the final state of a segment.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn commit(&self, run_id: &str, segment: &CommitSegment) -> Result<CommittedSegment, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/segments"), to_body(segment))
     }
 
-    /// Answers the leaderboard's last request about a workload, and returns its next one.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn prove(&self, run_id: &str, part: &ProvePart) -> Result<ProofWanted, LeaderboardError> {
         self.call(Method::POST, &format!("/api/v1/runs/{run_id}/proof"), to_body(part))
     }
 
-    /// Sends a state that the leaderboard requested.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn show(
         &self,
         run: &Registration,
@@ -160,10 +134,6 @@ impl Leaderboard {
         if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
     }
 
-    /// What has become of a run.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
         let answer = self.agent.get(self.address.join(&format!("/api/v1/runs/{run_id}/verdict"))).call();
         let mut response = answer.map_err(|error| self.no_answer(error))?;
@@ -171,27 +141,16 @@ impl Leaderboard {
         self.read_answer(&response, &text)
     }
 
-    /// Submits the record of a registered run, exactly as it was shown.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
     pub(crate) fn submit(&self, run_id: &str, json: String) -> Result<AcceptedRun, LeaderboardError> {
         self.call(Method::PUT, &format!("/api/v1/runs/{run_id}"), json)
     }
 
-    /// Submits a record that no leaderboard gave a seed for; it will be marked unverified. Sent again with the same key, it
-    /// is answered with the same secret.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it refuses.
+    /// Submits a record without a leaderboard's seed, which will be marked unverified. The same key is answered with
+    /// the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
         self.call_with(Method::POST, "/api/v1/runs/import", json, Some((IDEMPOTENCY_KEY, idempotency_key)))
     }
 
-    /// A data file of this size that the leaderboard serves beside its page.
-    ///
-    /// # Errors
-    /// No leaderboard answers there, or it serves no such file.
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
         let answer = self.agent.get(self.address.join(&format!("/data/{name}"))).call();
         let mut answer = answer.map_err(|error| self.no_answer(error))?;
@@ -199,7 +158,7 @@ impl Leaderboard {
         if answer.status() != StatusCode::OK {
             return Err(no_data());
         }
-        // The end is found by reading on, which a limit of just so many bytes would take for too many.
+        // Reading to the end needs one byte more than the file has.
         let content = answer.body_mut().with_config().limit(bytes + 1).read_to_vec();
         content.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => no_data(),
@@ -233,7 +192,7 @@ impl Leaderboard {
     }
 
     fn text_of(&self, response: &mut Response<Body>) -> Result<String, LeaderboardError> {
-        let text = response.body_mut().with_config().limit(LONGEST_ANSWER_BYTES).read_to_string();
+        let text = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
         text.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
@@ -257,7 +216,6 @@ impl Leaderboard {
         Err(self.refusal(response, text))
     }
 
-    /// What an answer says that is no success.
     fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
         let status = response.status();
         if status.is_redirection() {
@@ -277,7 +235,6 @@ impl Leaderboard {
         }
     }
 
-    /// The call ended without an answer that could be read.
     fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
         match error {
             ureq::Error::Timeout(_) => {
@@ -306,4 +263,250 @@ fn to_body(value: &impl Serialize) -> String {
 fn looks_like_html(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
     start.starts_with("<!doctype html") || start.starts_with("<html")
+}
+
+/// HTTP or HTTPS address with an optional port and path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    base: String,
+    host: String,
+}
+
+impl Address {
+    pub(crate) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.base)
+    }
+
+    pub(crate) fn is_loopback(&self) -> bool {
+        let host = self.host.trim_start_matches('[').trim_end_matches(']');
+        host == "localhost" || host.parse().is_ok_and(|ip: IpAddr| ip.is_loopback())
+    }
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let uri: Uri = text.parse().map_err(|error| format!("it is not an address ({error})"))?;
+        let scheme = uri.scheme_str().unwrap_or_default();
+        if scheme != "http" && scheme != "https" {
+            return Err("it must begin with http:// or https://".to_owned());
+        }
+        let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
+        let Some(host) = uri.host().filter(|host| !host.is_empty()) else { return Err("it names no host".to_owned()) };
+        if authority.contains('@') {
+            return Err("it must not contain a user name or password".to_owned());
+        }
+        if uri.query().is_some() || text.contains('#') {
+            return Err("it must end with the host or a path, without `?` and `#`".to_owned());
+        }
+        Ok(Self { host: host.to_owned(), base: format!("{scheme}://{authority}{}", uri.path().trim_end_matches('/')) })
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.base)
+    }
+}
+
+/// Failure of a call to a leaderboard.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub(crate) enum LeaderboardError {
+    #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address right?")]
+    Unreachable { leaderboard: String, reason: String },
+    #[error(
+        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or give it longer with --upload-timeout"
+    )]
+    TimedOut { leaderboard: String, seconds: f64 },
+    #[error("{leaderboard} sends its visitors on to {to}; give the leaderboard's own address")]
+    Redirected { leaderboard: String, to: String },
+    #[error("the leaderboard refused: {message} ({details})")]
+    Refused { message: String, details: String, status: u16 },
+    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault: try again later")]
+    Broken { leaderboard: String, status: u16 },
+    #[error(
+        "the leaderboard at {leaderboard} serves no {file} as it was published: fetch from another, or make it with \
+         `cargo xtask data` in a checkout of Gradmark"
+    )]
+    NoData { leaderboard: String, file: String },
+    #[error("{leaderboard} refuses the record as too large")]
+    TooLarge { leaderboard: String },
+    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address right?")]
+    NotALeaderboard { leaderboard: String, found: String },
+}
+
+impl LeaderboardError {
+    pub(crate) fn refused(body: &ErrorBody, status: u16) -> Self {
+        let code = clean(&body.code);
+        let details = match &body.field {
+            Some(field) => format!("{code} in {}, status {status}", clean(field)),
+            None => format!("{code}, status {status}"),
+        };
+        Self::Refused { message: clean(body.message.trim_end_matches('.')), details, status }
+    }
+
+    pub(crate) fn may_pass(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Broken { .. } => true,
+            Self::Refused { status, .. } => *status >= 500 || *status == 408,
+            Self::Redirected { .. } | Self::NoData { .. } | Self::TooLarge { .. } | Self::NotALeaderboard { .. } => {
+                false
+            }
+        }
+    }
+}
+
+/// Makes text of others safe for a terminal: no control characters, and a bounded length.
+pub(crate) fn clean(text: &str) -> String {
+    const MAX_LENGTH: usize = 500;
+    let visible = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    let mut shown: String = visible.take(MAX_LENGTH + 1).collect();
+    if shown.chars().count() > MAX_LENGTH {
+        shown.pop();
+        shown.push('…');
+    }
+    shown
+}
+
+/// Trusts the operating system's certificates, or those in `SSL_CERT_FILE`.
+pub(crate) fn trusted() -> TlsConfig {
+    TlsConfig::builder().root_certs(RootCerts::PlatformVerifier).build()
+}
+
+/// Too many to guess.
+const BYTES: usize = 32;
+
+/// Secret of one record, sent along with it.
+pub(crate) struct IdempotencyKey {
+    word: String,
+    /// Absent without a cache: then a later process uses another key.
+    file: Option<PathBuf>,
+}
+
+impl IdempotencyKey {
+    /// Returns the stored key of `json`, or a new one.
+    pub(crate) fn of(json: &str) -> Result<Self, getrandom::Error> {
+        Self::in_folder(json, cache().map(|cache| cache.join("uploads")))
+    }
+
+    fn in_folder(json: &str, folder: Option<PathBuf>) -> Result<Self, getrandom::Error> {
+        let file = folder.map(|folder| folder.join(hex(&Sha256::digest(json))));
+        if let Some(word) = file.as_ref().and_then(|file| fs::read_to_string(file).ok()).filter(|word| is_whole(word)) {
+            return Ok(Self { word, file });
+        }
+        let mut bytes = [0; BYTES];
+        getrandom::fill(&mut bytes)?;
+        let word = hex(&bytes);
+        if let Some(file) = &file {
+            // Where it cannot be kept, only a repetition in this process has the same one.
+            let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, &word));
+        }
+        Ok(Self { word, file })
+    }
+
+    pub(crate) fn word(&self) -> &str {
+        &self.word
+    }
+
+    pub(crate) fn forget(self) {
+        if let Some(file) = self.file {
+            // One that stays is used for no other record.
+            let _ = fs::remove_file(file);
+        }
+    }
+}
+
+fn is_whole(word: &str) -> bool {
+    word.len() == 2 * BYTES && word.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_appended_to_what_was_given() {
+        for (given, joined) in [
+            ("http://127.0.0.1:8080", "http://127.0.0.1:8080/runs/1"),
+            ("http://127.0.0.1:8080/", "http://127.0.0.1:8080/runs/1"),
+            ("https://gradmark.example/board/", "https://gradmark.example/board/runs/1"),
+        ] {
+            assert_eq!(given.parse::<Address>().unwrap().join("/runs/1"), joined);
+        }
+    }
+
+    #[test]
+    fn what_is_not_an_address_says_why() {
+        for (given, part) in [
+            ("localhost:8080", "http://"),
+            ("gradmark.example", "http://"),
+            ("ftp://gradmark.example", "http://"),
+            ("https://me:secret@gradmark.example", "user name"),
+            ("https://gradmark.example/?a=b", "without `?`"),
+            ("https://", "address"),
+            ("", "address"),
+        ] {
+            let error = given.parse::<Address>().unwrap_err();
+            assert!(error.contains(part), "{given}: {error}");
+        }
+    }
+
+    #[test]
+    fn addresses_of_this_machine_are_known() {
+        for (given, loopback) in [
+            ("http://localhost:1", true),
+            ("http://127.0.0.2", true),
+            ("http://[::1]:80", true),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(given.parse::<Address>().unwrap().is_loopback(), loopback, "{given}");
+        }
+    }
+
+    #[test]
+    fn a_refusal_names_code_field_and_status() {
+        let body = ErrorBody {
+            code: "out_of_range".to_owned(),
+            message: "The batch size must be at least 1.".to_owned(),
+            field: Some("workloads[0].settings.batch_size".to_owned()),
+        };
+        assert_eq!(
+            LeaderboardError::refused(&body, 422).to_string(),
+            "the leaderboard refused: The batch size must be at least 1 \
+             (out_of_range in workloads[0].settings.batch_size, status 422)"
+        );
+    }
+
+    #[test]
+    fn a_server_cannot_send_commands_to_the_terminal() {
+        assert_eq!(clean("\u{1b}[2Jgone\n"), " [2Jgone ");
+        assert_eq!(clean(&"a".repeat(10_000)).chars().count(), 501);
+    }
+
+    #[test]
+    fn a_word_is_the_same_until_there_is_an_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |json| IdempotencyKey::in_folder(json, Some(folder.path().join("uploads"))).unwrap();
+        let first = of("a record");
+        assert!(results::api::IDEMPOTENCY_KEY_LENGTHS.contains(&first.word().len()));
+        assert_eq!(of("a record").word(), first.word());
+        assert_ne!(of("another").word(), first.word());
+        let word = first.word().to_owned();
+        fs::write(first.file.as_ref().unwrap(), "half").unwrap();
+        assert_ne!(of("a record").word(), word);
+        let again = of("a record");
+        let word = again.word().to_owned();
+        again.forget();
+        assert_ne!(of("a record").word(), word);
+    }
+
+    #[test]
+    fn a_user_without_a_cache_has_a_word_as_well() {
+        assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
+    }
 }

@@ -1,4 +1,5 @@
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -8,7 +9,7 @@ use futures_channel::oneshot;
 use results::Beacon;
 use results::api::{CommitSegment, CommittedSegment, OpenLap, PartHashes, ProofWanted, ProvePart};
 
-use super::{Leaderboard, LeaderboardError, to_body};
+use crate::leaderboard::{Leaderboard, LeaderboardError, to_body};
 
 /// Longest wait for the answer to a hash. It is short, so that a dead connection is noticed soon.
 const HASH_TIMEOUT_SECONDS: f64 = 10.0;
@@ -16,11 +17,11 @@ const HASH_TIMEOUT_SECONDS: f64 = 10.0;
 const PAUSES: [Duration; 4] =
     [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(12)];
 /// Time since the first attempt within which hashes are sent again.
-const HASH_PATIENCE: Duration = Duration::from_secs(25);
+const HASH_RETRY_TIME: Duration = Duration::from_secs(25);
 /// Time within which a message of the proof after training is sent again, after the time limit of the first attempt.
-const PROOF_PATIENCE: Duration = Duration::from_mins(10);
+const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
 /// Slowest supported link.
-const SLOWEST_BYTES_PER_SECOND: f64 = 30_000.0;
+const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
 
 type Answer = Result<CommittedSegment, String>;
 
@@ -57,9 +58,9 @@ impl LeaderboardWitness {
         bytes: usize,
         call: impl Fn(&Leaderboard) -> Result<T, LeaderboardError>,
     ) -> Result<T, String> {
-        let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / SLOWEST_BYTES_PER_SECOND).ceil();
+        let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / MIN_BYTES_PER_SECOND).ceil();
         let leaderboard = Leaderboard::new(self.leaderboard.address.clone(), timeout_seconds);
-        let patience = PROOF_PATIENCE.saturating_add(Duration::from_secs_f64(timeout_seconds));
+        let patience = PROOF_RETRY_TIME.saturating_add(Duration::from_secs_f64(timeout_seconds));
         persist(patience, || call(&leaderboard)).map_err(|error| error.to_string())
     }
 }
@@ -101,7 +102,7 @@ impl Witness for LeaderboardWitness {
 
 /// Makes a call during training, which sooner or later waits for the answer.
 fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
-    persist(HASH_PATIENCE, call).map_err(|error| match error {
+    persist(HASH_RETRY_TIME, call).map_err(|error| match error {
         // The error's own text suggests a longer time limit, which does not apply to hashes.
         LeaderboardError::TimedOut { leaderboard, seconds } => {
             format!("{leaderboard} did not answer within {seconds} s")
@@ -138,7 +139,6 @@ mod tests {
         LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
     }
 
-    /// Makes calls that fail with each of `errors` in turn, and then succeed.
     fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
         let calls = Cell::new(0);
         let call = || {
@@ -150,13 +150,13 @@ mod tests {
 
     #[test]
     fn lost_calls_are_made_again() {
-        assert_eq!(calls(HASH_PATIENCE, &[broken(), refused(503)]), (Ok(()), 3));
+        assert_eq!(calls(HASH_RETRY_TIME, &[broken(), refused(503)]), (Ok(()), 3));
         assert_eq!(calls(Duration::from_millis(100), &[broken()]), (Err(broken()), 1));
     }
 
     #[test]
     fn refusals_are_final() {
-        assert_eq!(calls(HASH_PATIENCE, &[refused(409)]), (Err(refused(409)), 1));
-        assert_eq!(calls(HASH_PATIENCE, &[refused(429)]), (Err(refused(429)), 1));
+        assert_eq!(calls(HASH_RETRY_TIME, &[refused(409)]), (Err(refused(409)), 1));
+        assert_eq!(calls(HASH_RETRY_TIME, &[refused(429)]), (Err(refused(429)), 1));
     }
 }

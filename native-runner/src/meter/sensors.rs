@@ -1,39 +1,34 @@
-//! What can be asked of this machine, all together.
+//! Sensors of this machine.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
 
+use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
+use nvml_wrapper::{Device, Nvml};
 use results::{Adapter, DeviceKind, EnergySource, ResourceSample};
 
-use super::gpu::Gpu;
-use super::nvml::NvmlGpu;
-use super::rapl::Rapl;
-use super::sysfs_gpu::SysfsGpu;
-
-/// Something of the machine that tells of itself. What it cannot tell it leaves absent.
-pub(super) trait Sensor: Send {
-    /// Counts from now on.
+/// Source of samples. What it cannot measure stays absent.
+trait Sensor: Send {
     fn begin(&mut self);
 
     fn sample(&mut self, sample: &mut ResourceSample);
 }
 
 #[derive(Default)]
-pub(super) struct Sensors {
+pub(crate) struct Sensors {
     all: Vec<Box<dyn Sensor>>,
-    /// Whether the processor is the device that trains.
     trains_on_processor: bool,
 }
 
 impl Sensors {
-    /// Of a run on this adapter.
-    pub(super) fn of(adapter: &Adapter, root: &Path) -> Self {
+    pub(crate) fn of(adapter: &Adapter, root: &Path) -> Self {
         let gpu = Gpu::of(adapter);
         let trains_on_processor = adapter.software || adapter.kind == DeviceKind::Cpu;
         Self { trains_on_processor, ..Self::on(gpu.as_ref(), root) }
     }
 
     #[cfg(test)]
-    pub(super) fn of_the_processor(root: &Path) -> Self {
+    pub(crate) fn of_the_processor(root: &Path) -> Self {
         Self { trains_on_processor: true, ..Self::on(None, root) }
     }
 
@@ -49,19 +44,18 @@ impl Sensors {
         Self { all, trains_on_processor: false }
     }
 
-    pub(super) fn begin(&mut self) {
+    pub(crate) fn begin(&mut self) {
         self.all.iter_mut().for_each(|sensor| sensor.begin());
     }
 
-    /// What the machine tells now.
-    pub(super) fn sample(&mut self, seconds: f64) -> ResourceSample {
+    pub(crate) fn sample(&mut self, seconds: f64) -> ResourceSample {
         let mut sample = ResourceSample { seconds, ..ResourceSample::default() };
         self.all.iter_mut().for_each(|sensor| sensor.sample(&mut sample));
         sample
     }
 
-    /// Which energy of these samples is that of the device that trains: only what was told all the time.
-    pub(super) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
+    /// Returns the source of energy that covers the training device in all samples.
+    pub(crate) fn energy_source(&self, samples: &[ResourceSample]) -> Option<EnergySource> {
         let always = |is_told: fn(&ResourceSample) -> bool| !samples.is_empty() && samples.iter().all(is_told);
         if self.trains_on_processor {
             let told = always(|sample| sample.processor_energy_joules.is_some());
@@ -75,16 +69,512 @@ impl Sensors {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
-mod tests {
-    use super::super::{rapl, sysfs_gpu};
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Gpu {
+    pub(crate) vendor: u32,
+    pub(crate) device: u32,
+    /// Such as `0000:01:00.0`, if the driver reports it.
+    pub(crate) pci_bus_id: Option<String>,
+}
+
+impl Gpu {
+    /// Returns the GPU of this adapter, if it is unambiguous.
+    #[cfg(feature = "wgsl")]
+    pub(crate) fn of(adapter: &Adapter) -> Option<Self> {
+        if adapter.software || adapter.api == "CPU" {
+            return None;
+        }
+        let listed = pollster::block_on(engine::backends::wgsl::details());
+        let of_name = listed.into_iter().filter(|of| of.adapter.name == adapter.name && !of.adapter.software);
+        only(of_name.map(|of| {
+            let identity = of.identity;
+            Self { vendor: identity.vendor, device: identity.device, pci_bus_id: identity.pci_bus_id }
+        }))
+    }
+
+    #[cfg(not(feature = "wgsl"))]
+    pub(crate) fn of(_: &Adapter) -> Option<Self> {
+        None
+    }
+
+    /// Compares bus addresses, whose notation differs in case and in zeros of the domain.
+    fn is_at(&self, place: &str) -> bool {
+        self.pci_bus_id.as_deref().is_some_and(|own| short(own) == short(place))
+    }
+}
+
+/// Merges a GPU that is listed through several interfaces; two of the same model cannot be told apart by name.
+fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
+    let mut found: Vec<Gpu> = Vec::new();
+    for gpu in listed {
+        match found.iter_mut().find(|other| is_same(other, &gpu)) {
+            Some(other) => other.pci_bus_id = other.pci_bus_id.take().or(gpu.pci_bus_id),
+            None => found.push(gpu),
+        }
+    }
+    let gpu = found.pop()?;
+    found.is_empty().then_some(gpu)
+}
+
+fn is_same(one: &Gpu, other: &Gpu) -> bool {
+    let places = one.pci_bus_id.as_deref().zip(other.pci_bus_id.as_deref());
+    (one.vendor, one.device) == (other.vendor, other.device) && places.is_none_or(|(a, b)| short(a) == short(b))
+}
+
+fn short(place: &str) -> String {
+    place.trim_start_matches('0').to_ascii_lowercase()
+}
+
+/// Ticks of all cores since boot, as the kernel counts them.
+pub(crate) struct MachineTime {
+    cores: u32,
+    all: u64,
+    waiting: u64,
+}
+
+impl MachineTime {
+    pub(crate) fn now(root: &Path) -> Option<Self> {
+        Self::read(&fs::read_to_string(root.join("proc/stat")).ok()?)
+    }
+
+    /// Parses the first line, which sums up all cores. The fifth number is I/O wait; those after the eighth are
+    /// included in the first.
+    fn read(text: &str) -> Option<Self> {
+        let numbers: Vec<u64> =
+            text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        let cores = text.lines().skip(1).take_while(|line| line.starts_with("cpu")).count();
+        Some(Self {
+            cores: u32::try_from(cores).ok().filter(|cores| *cores > 0)?,
+            all: numbers.iter().take(8).sum(),
+            waiting: *numbers.get(4)?,
+        })
+    }
+
+    /// Percent of one core. The kernel documents that this counter may decrease: then the result is `None`.
+    pub(crate) fn waited_percent_since(&self, before: &Self) -> Option<f64> {
+        let waiting = self.waiting.checked_sub(before.waiting)?;
+        let all = self.all.checked_sub(before.all).filter(|ticks| *ticks > 0)?;
+        Some(100.0 * f64::from(self.cores) * waiting as f64 / all as f64)
+    }
+}
+
+const NVIDIA: u32 = 0x10de;
+
+struct NvmlGpu {
+    nvml: Nvml,
+    index: u32,
+    /// Energy counter at the start.
+    first_millijoules: Option<u64>,
+}
+
+impl NvmlGpu {
+    pub(crate) fn find(gpu: &Gpu) -> Option<Self> {
+        if gpu.vendor != NVIDIA {
+            return None;
+        }
+        let nvml = Nvml::init().ok()?;
+        let is_it = |index: &u32| {
+            let found = nvml.device_by_index(*index).and_then(|device| device.pci_info());
+            found.is_ok_and(|pci| match gpu.pci_bus_id {
+                Some(_) => gpu.is_at(&pci.bus_id),
+                None => pci.pci_device_id == (gpu.device << 16) | gpu.vendor,
+            })
+        };
+        let mut fitting: Vec<u32> = (0..nvml.device_count().ok()?).filter(is_it).collect();
+        let index = fitting.pop().filter(|_| fitting.is_empty())?;
+        Some(Self { nvml, index, first_millijoules: None })
+    }
+
+    fn device(&self) -> Option<Device<'_>> {
+        self.nvml.device_by_index(self.index).ok()
+    }
+}
+
+impl Sensor for NvmlGpu {
+    fn begin(&mut self) {
+        self.first_millijoules = self.device().and_then(|device| device.total_energy_consumption().ok());
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        let Some(device) = self.device() else { return };
+        sample.gpu_busy_percent = device.utilization_rates().ok().map(|rates| f64::from(rates.gpu));
+        sample.gpu_memory_bytes = device.memory_info().ok().map(|memory| memory.used);
+        sample.gpu_power_watts = device.power_usage().ok().map(|milliwatts| f64::from(milliwatts) / 1e3);
+        let used = device.total_energy_consumption().ok().zip(self.first_millijoules);
+        sample.gpu_energy_joules = used.and_then(|(now, first)| Some(now.checked_sub(first)? as f64 / 1e3));
+        sample.gpu_clock_hertz = device.clock_info(Clock::SM).ok().map(|megahertz| f64::from(megahertz) * 1e6);
+        sample.gpu_temperature_celsius = device.temperature(TemperatureSensor::Gpu).ok().map(f64::from);
+    }
+}
+
+/// All packages of the machine. After one of them fails, the sum is unknown.
+struct Rapl {
+    packages: Vec<Package>,
+    broken: bool,
+}
+
+struct Package {
+    folder: PathBuf,
+    /// Value after which the counter wraps, if known.
+    range_microjoules: Option<u64>,
+    last_microjoules: u64,
+    used_microjoules: u64,
+}
+
+impl Rapl {
+    /// `None` without packages that this user may read.
+    pub(crate) fn find(root: &Path) -> Option<Self> {
+        let folders = fs::read_dir(root.join("sys/class/powercap")).ok()?.filter_map(Result::ok);
+        let mut packages = Vec::new();
+        for folder in folders.map(|entry| entry.path()) {
+            // Parts of a package have two colons, and `psys` is the whole board.
+            let is_package = fs::read_to_string(folder.join("name")).is_ok_and(|name| name.starts_with("package-"));
+            if is_package {
+                let range_microjoules = read_whole(&folder.join("max_energy_range_uj"));
+                let last_microjoules = read_whole(&folder.join("energy_uj"))?;
+                packages.push(Package { folder, range_microjoules, last_microjoules, used_microjoules: 0 });
+            }
+        }
+        (!packages.is_empty()).then_some(Self { packages, broken: false })
+    }
+}
+
+impl Sensor for Rapl {
+    fn begin(&mut self) {
+        self.broken = false;
+        for package in &mut self.packages {
+            package.used_microjoules = 0;
+            match read_whole(&package.folder.join("energy_uj")) {
+                Some(microjoules) => package.last_microjoules = microjoules,
+                None => self.broken = true,
+            }
+        }
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        self.broken |= self.packages.iter_mut().any(|package| package.count().is_none());
+        if !self.broken {
+            let used: u64 = self.packages.iter().map(|package| package.used_microjoules).sum();
+            sample.processor_energy_joules = Some(used as f64 / 1e6);
+        }
+    }
+}
+
+impl Package {
+    /// `None` if reading fails, or if the counter wraps at an unknown value.
+    fn count(&mut self) -> Option<()> {
+        let now = read_whole(&self.folder.join("energy_uj"))?;
+        self.used_microjoules += match now.checked_sub(self.last_microjoules) {
+            Some(used) => used,
+            None => self.range_microjoules?.checked_sub(self.last_microjoules)? + now,
+        };
+        self.last_microjoules = now;
+        Some(())
+    }
+}
+
+fn read_whole(path: &Path) -> Option<u64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok()
+}
+
+struct SysfsGpu {
+    card: PathBuf,
+    sensors: Option<PathBuf>,
+    /// Energy counter at the start.
+    first_microjoules: Option<f64>,
+}
+
+impl SysfsGpu {
+    pub(crate) fn find(root: &Path, gpu: &Gpu) -> Option<Self> {
+        let cards: Vec<PathBuf> = cards(root);
+        let at_its_place = |card: &&PathBuf| place(card).is_some_and(|place| gpu.is_at(&place));
+        let of_its_model = |card: &&PathBuf| {
+            let number = |file: &str| read_hexadecimal(&card.join("device").join(file));
+            number("vendor") == Some(gpu.vendor) && number("device") == Some(gpu.device)
+        };
+        let mut fitting: Vec<&PathBuf> = match gpu.pci_bus_id {
+            Some(_) => cards.iter().filter(at_its_place).collect(),
+            None => cards.iter().filter(of_its_model).collect(),
+        };
+        let card = fitting.pop().filter(|_| fitting.is_empty())?.clone();
+        let sensors = fs::read_dir(card.join("device/hwmon")).ok();
+        let sensors = sensors.and_then(|folders| folders.filter_map(Result::ok).map(|folder| folder.path()).min());
+        Some(Self { card, sensors, first_microjoules: None })
+    }
+
+    fn device(&self, file: &str) -> Option<f64> {
+        read_number(&self.card.join("device").join(file))
+    }
+
+    fn sensor(&self, file: &str) -> Option<f64> {
+        read_number(&self.sensors.as_ref()?.join(file))
+    }
+
+    fn hertz(&self) -> Option<f64> {
+        let megahertz = || {
+            let files = ["gt/gt0/rps_act_freq_mhz", "gt_act_freq_mhz"];
+            files.iter().find_map(|file| read_number(&self.card.join(file))).map(|megahertz| megahertz * 1e6)
+        };
+        self.sensor("freq1_input").or_else(megahertz)
+    }
+}
+
+impl Sensor for SysfsGpu {
+    fn begin(&mut self) {
+        self.first_microjoules = self.sensor("energy1_input");
+    }
+
+    fn sample(&mut self, sample: &mut ResourceSample) {
+        sample.gpu_busy_percent = self.device("gpu_busy_percent").filter(|percent| (0.0..=100.0).contains(percent));
+        sample.gpu_memory_bytes = read_whole(&self.card.join("device/mem_info_vram_used"));
+        let microwatts = self.sensor("power1_average").or_else(|| self.sensor("power1_input"));
+        sample.gpu_power_watts = microwatts.map(|microwatts| microwatts / 1e6);
+        // A counter that decreased has wrapped at an unknown value.
+        let used = self.sensor("energy1_input").zip(self.first_microjoules).map(|(now, first)| now - first);
+        if used.is_some_and(|microjoules| microjoules < 0.0) {
+            self.first_microjoules = None;
+        }
+        sample.gpu_energy_joules = used.filter(|microjoules| *microjoules >= 0.0).map(|microjoules| microjoules / 1e6);
+        sample.gpu_clock_hertz = self.hertz();
+        sample.gpu_temperature_celsius = self.sensor("temp1_input").map(|thousandths| thousandths / 1e3);
+    }
+}
+
+/// Lists `card0`, `card1`, and none of their connectors.
+fn cards(root: &Path) -> Vec<PathBuf> {
+    let listed = fs::read_dir(root.join("sys/class/drm")).into_iter().flatten().filter_map(Result::ok);
+    let is_card = |path: &PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        name.strip_prefix("card").is_some_and(|number| number.parse::<u32>().is_ok())
+    };
+    let mut cards: Vec<PathBuf> = listed.map(|entry| entry.path()).filter(is_card).collect();
+    cards.sort();
+    cards
+}
+
+/// Returns a card's bus address: its device is a link to the folder of that name.
+fn place(card: &Path) -> Option<String> {
+    let device = fs::canonicalize(card.join("device")).ok()?;
+    Some(device.file_name()?.to_string_lossy().into_owned())
+}
+
+fn read_number(path: &Path) -> Option<f64> {
+    fs::read_to_string(path).ok()?.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+fn read_hexadecimal(path: &Path) -> Option<u32> {
+    let text = fs::read_to_string(path).ok()?;
+    u32::from_str_radix(text.trim().trim_start_matches("0x"), 16).ok()
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
     use super::*;
 
+    fn gpu(device: u32, place: Option<&str>) -> Gpu {
+        Gpu { vendor: 0x10de, device, pci_bus_id: place.map(str::to_owned) }
+    }
+
     #[test]
-    fn the_energy_is_that_of_the_device_that_trains_and_only_if_it_was_told_all_the_time() {
+    fn a_gpu_is_certain_where_only_one_has_its_name() {
+        let place = Some("0000:01:00.0");
+        assert_eq!(only([gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(only([gpu(1, None), gpu(1, place)].into_iter()), Some(gpu(1, place)));
+        assert_eq!(only([gpu(1, place), gpu(1, Some("0000:02:00.0"))].into_iter()), None);
+        assert_eq!(only([gpu(1, place), gpu(2, None)].into_iter()), None);
+        assert_eq!(only([].into_iter()), None);
+    }
+
+    #[test]
+    fn a_place_is_the_same_however_it_is_written() {
+        let at = gpu(1, Some("0000:0a:00.0"));
+        assert!(at.is_at("00000000:0A:00.0") && at.is_at("0000:0a:00.0"));
+        assert!(!at.is_at("0000:0b:00.0") && !gpu(1, None).is_at("0000:0a:00.0"));
+    }
+
+    const BEFORE: &str =
+        "cpu  100 0 50 800 50 0 0 0 7 0\ncpu0 50 0 25 400 25 0 0 0 7 0\ncpu1 50 0 25 400 25 0 0 0\nintr 1";
+
+    #[test]
+    fn waiting_is_a_share_of_one_core() {
+        let before = MachineTime::read(BEFORE).unwrap();
+        let after = MachineTime::read("cpu  200 0 100 1600 100 0 0 0 9 0\ncpu0 1\ncpu1 1\nintr 1").unwrap();
+        // Fifty of a thousand ticks of two cores.
+        assert_eq!(after.waited_percent_since(&before), Some(10.0));
+        assert_eq!(before.waited_percent_since(&after), None);
+        assert_eq!(before.waited_percent_since(&before), None);
+    }
+
+    #[test]
+    fn what_is_no_such_file_tells_nothing() {
+        for text in ["", "cpu  1 2 3", "cpu  1 2 3 4 5 6 7 8", "memory 1 2 3 4 5"] {
+            assert!(MachineTime::read(text).is_none(), "{text}");
+        }
+        assert!(MachineTime::now(Path::new("/no/such/root")).is_none());
+    }
+
+    pub(crate) fn package(root: &Path, place: u32, name: &str, microjoules: u64) -> PathBuf {
+        let folder = root.join(format!("sys/class/powercap/intel-rapl:{place}"));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("name"), format!("{name}\n")).unwrap();
+        fs::write(folder.join("max_energy_range_uj"), "10000000\n").unwrap();
+        fs::write(folder.join("energy_uj"), format!("{microjoules}\n")).unwrap();
+        folder
+    }
+
+    fn joules(rapl: &mut Rapl) -> Option<f64> {
+        let mut sample = ResourceSample::default();
+        rapl.sample(&mut sample);
+        sample.processor_energy_joules
+    }
+
+    #[test]
+    fn packages_are_summed_and_counters_that_begin_again_go_on() {
         let root = tempfile::tempdir().unwrap();
-        rapl::tests::package(root.path(), 0, "package-0", 1);
-        let device = sysfs_gpu::tests::card(root.path(), 0, "0000:03:00.0");
+        let first = package(root.path(), 0, "package-0", 9_000_000);
+        let second = package(root.path(), 1, "package-1", 1_000_000);
+        package(root.path(), 2, "psys", 500);
+        let mut rapl = Rapl::find(root.path()).unwrap();
+        rapl.begin();
+        assert_eq!(joules(&mut rapl), Some(0.0));
+        fs::write(first.join("energy_uj"), "500000").unwrap();
+        fs::write(second.join("energy_uj"), "2000000").unwrap();
+        // The first went on from 9 J over the end at 10 J to half a joule.
+        assert_eq!(joules(&mut rapl), Some(2.5));
+        rapl.begin();
+        assert_eq!(joules(&mut rapl), Some(0.0));
+    }
+
+    #[test]
+    fn counter_that_wraps_at_an_unknown_value_stays_absent() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = package(root.path(), 0, "package-0", 9_000_000);
+        fs::remove_file(folder.join("max_energy_range_uj")).unwrap();
+        let mut rapl = Rapl::find(root.path()).unwrap();
+        rapl.begin();
+        fs::write(folder.join("energy_uj"), "9500000").unwrap();
+        assert_eq!(joules(&mut rapl), Some(0.5));
+        fs::write(folder.join("energy_uj"), "100").unwrap();
+        assert_eq!(joules(&mut rapl), None);
+        fs::write(folder.join("energy_uj"), "200").unwrap();
+        assert_eq!(joules(&mut rapl), None);
+    }
+
+    #[test]
+    fn unreadable_packages_give_no_sensor() {
+        let root = tempfile::tempdir().unwrap();
+        assert!(Rapl::find(root.path()).is_none());
+        package(root.path(), 0, "psys", 1);
+        assert!(Rapl::find(root.path()).is_none());
+        let folder = package(root.path(), 1, "package-0", 1);
+        fs::remove_file(folder.join("energy_uj")).unwrap();
+        assert!(Rapl::find(root.path()).is_none());
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests_with_card {
+    use super::*;
+    use crate::meter::sensors::tests::package;
+
+    fn card(root: &Path, number: u32, place: &str) -> PathBuf {
+        let device = root.join("sys/devices").join(place);
+        let sensors = device.join("hwmon/hwmon3");
+        fs::create_dir_all(&sensors).unwrap();
+        for (file, text) in [
+            ("vendor", "0x1002\n"),
+            ("device", "0x744c\n"),
+            ("gpu_busy_percent", "97\n"),
+            ("mem_info_vram_used", "1073741824\n"),
+        ] {
+            fs::write(device.join(file), text).unwrap();
+        }
+        for (file, text) in
+            [("power1_average", "250000000\n"), ("temp1_input", "65000\n"), ("freq1_input", "2400000000\n")]
+        {
+            fs::write(sensors.join(file), text).unwrap();
+        }
+        let card = root.join(format!("sys/class/drm/card{number}"));
+        fs::create_dir_all(&card).unwrap();
+        std::os::unix::fs::symlink(&device, card.join("device")).unwrap();
+        device
+    }
+
+    fn radeon(place: Option<&str>) -> Gpu {
+        Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: place.map(str::to_owned) }
+    }
+
+    fn sampled(gpu: &mut SysfsGpu) -> ResourceSample {
+        let mut sample = ResourceSample::default();
+        gpu.sample(&mut sample);
+        sample
+    }
+
+    #[test]
+    fn a_gpu_tells_what_its_driver_writes_in_our_units() {
+        let root = tempfile::tempdir().unwrap();
+        card(root.path(), 0, "0000:03:00.0");
+        fs::create_dir_all(root.path().join("sys/class/drm/card0-DP-1")).unwrap();
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(Some("0000:03:00.0"))).unwrap();
+        gpu.begin();
+        let expected = ResourceSample {
+            gpu_busy_percent: Some(97.0),
+            gpu_memory_bytes: Some(1 << 30),
+            gpu_power_watts: Some(250.0),
+            gpu_clock_hertz: Some(2.4e9),
+            gpu_temperature_celsius: Some(65.0),
+            ..ResourceSample::default()
+        };
+        assert_eq!(sampled(&mut gpu), expected);
+    }
+
+    #[test]
+    fn energy_counter_starts_at_zero_and_never_decreases() {
+        let root = tempfile::tempdir().unwrap();
+        let counter = card(root.path(), 0, "0000:03:00.0").join("hwmon/hwmon3/energy1_input");
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
+        let mut joules = |microjoules: &str| {
+            fs::write(&counter, microjoules).unwrap();
+            sampled(&mut gpu).gpu_energy_joules
+        };
+        assert_eq!(joules("7000000"), None, "nobody began to count");
+        gpu.begin();
+        let mut joules = |microjoules: &str| {
+            fs::write(&counter, microjoules).unwrap();
+            sampled(&mut gpu).gpu_energy_joules
+        };
+        assert_eq!((joules("7500000"), joules("100"), joules("9000000")), (Some(0.5), None, None));
+    }
+
+    #[test]
+    fn equal_gpus_are_told_apart_by_bus_address() {
+        let root = tempfile::tempdir().unwrap();
+        card(root.path(), 0, "0000:03:00.0");
+        fs::write(card(root.path(), 1, "0000:04:00.0").join("gpu_busy_percent"), "5").unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
+        assert!(SysfsGpu::find(root.path(), &radeon(Some("0000:05:00.0"))).is_none());
+        let mut second = SysfsGpu::find(root.path(), &radeon(Some("0000:04:00.0"))).unwrap();
+        assert_eq!(sampled(&mut second).gpu_busy_percent, Some(5.0));
+    }
+
+    #[test]
+    fn a_gpu_that_vanishes_tells_nothing_more_and_harms_nobody() {
+        let root = tempfile::tempdir().unwrap();
+        let device = card(root.path(), 0, "0000:03:00.0");
+        let mut gpu = SysfsGpu::find(root.path(), &radeon(None)).unwrap();
+        gpu.begin();
+        assert!(sampled(&mut gpu).gpu_power_watts.is_some());
+        fs::remove_dir_all(device).unwrap();
+        assert_eq!(sampled(&mut gpu), ResourceSample::default());
+        fs::remove_dir_all(root.path().join("sys")).unwrap();
+        assert!(SysfsGpu::find(root.path(), &radeon(None)).is_none());
+    }
+
+    #[test]
+    fn energy_needs_every_sample_of_the_training_device() {
+        let root = tempfile::tempdir().unwrap();
+        package(root.path(), 0, "package-0", 1);
+        let device = card(root.path(), 0, "0000:03:00.0");
         let gpu = Gpu { vendor: 0x1002, device: 0x744c, pci_bus_id: None };
         let mut sensors = Sensors::on(Some(&gpu), root.path());
         sensors.begin();
@@ -93,7 +583,7 @@ mod tests {
         assert!(samples.iter().all(|sample| sample.processor_energy_joules == Some(0.0)));
         std::fs::remove_dir_all(device).unwrap();
         samples.push(sensors.sample(0.5));
-        // That of the processor is told all the time, but is not that of the GPU.
+        // The processor's energy is complete, but not the GPU's.
         assert_eq!(sensors.energy_source(&samples), None);
 
         let mut processor = Sensors::of_the_processor(root.path());

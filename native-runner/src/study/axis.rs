@@ -1,169 +1,126 @@
-//! What cells differ in, and choosing some of them by it.
+//! Settings in which cells differ, and choosing some of the cells by them.
 
 use std::str::FromStr;
 
-use results::Precision;
-
-use super::cell::Settings;
-use super::kernel_settings::KernelSettings;
-use super::run_settings::RunSettings;
+use crate::study::cell::{KernelSettings, RunSettings, Settings};
 
 /// One setting of a cell.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
-    /// Of kernels.
-    Suite,
-    Workload,
-    Backend,
-    Adapter,
-    Precision,
-    Threads,
-    Devices,
-    Input,
-    Layout,
-    BatchSize,
-    LearningRate,
-    Limit,
-    Seed,
-    /// Of kernels: what an entry may take.
-    BudgetSeconds,
-    /// Of kernels: what an entry may use.
-    BudgetMib,
+#[derive(Debug)]
+pub(crate) struct Axis {
+    /// As `--only` takes it.
+    pub(crate) name: &'static str,
+    /// Value of a run; `None` if it is left open or only kernels have it.
+    of_run: fn(&RunSettings) -> Option<String>,
+    of_kernels: fn(&KernelSettings) -> Option<String>,
+    /// The value in words that can stand next to others.
+    in_words: fn(&str) -> String,
+    /// Value that needs no mention.
+    default: Option<&'static str>,
+    /// True for a setting that a back end is opened with.
+    pub(crate) is_of_opening: bool,
 }
 
-/// How a setting that a cell leaves to the workload, the suite or the machine is called.
+/// Value of a setting that a cell leaves to the workload, the suite or the machine.
 const OWN: &str = "own";
 
+/// Settings in the order in which tables show them.
+pub(crate) static AXES: [Axis; 15] = [
+    Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
+    Axis::new("workload", |of| Some(of.workload.clone()), str::to_owned),
+    Axis::new("backend", |of| Some(of.backend.clone()), str::to_owned).of_opening(),
+    Axis {
+        of_kernels: |of| Some(of.adapter.clone()),
+        default: Some("any"),
+        ..Axis::new(
+            "adapter",
+            |of| Some(of.adapter.clone()),
+            |value| {
+                if value == "any" { "any adapter".to_owned() } else { value.to_owned() }
+            },
+        )
+        .of_opening()
+    },
+    Axis {
+        default: Some("f32"),
+        ..Axis::new("precision", |of| Some(of.precision.name().to_owned()), str::to_owned).of_opening()
+    },
+    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| counted(value, "thread")).of_opening(),
+    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| counted(value, "device")).of_opening(),
+    Axis::new("input", |of| Some(of.input?.name().to_owned()), |value| format!("input {value}")).of_opening(),
+    Axis::new(
+        "layout",
+        |of| Some(of.layout?.name().to_owned()),
+        |value| {
+            if value == OWN { "own layout".to_owned() } else { value.to_owned() }
+        },
+    )
+    .of_opening(),
+    Axis::new("batch-size", |of| of.batch_size.map(|size| size.to_string()), |value| format!("batch {value}")),
+    Axis::new("learning-rate", |of| of.learning_rate.map(|rate| rate.to_string()), |value| format!("rate {value}")),
+    Axis::new(
+        "limit",
+        |of| of.limit.map(|limit| limit.to_string()),
+        |value| {
+            if value == OWN { "suite's budget".to_owned() } else { value.to_owned() }
+        },
+    ),
+    Axis::new("seed", |of| Some(of.seed.to_string()), |value| format!("seed {value}")),
+    Axis::of_kernels("budget-seconds", |of| Some(of.budget_seconds.to_string()), |value| format!("{value} s an entry")),
+    Axis::of_kernels("budget-mib", |of| Some(of.budget_mib.to_string()), |value| format!("{value} MiB an entry")),
+];
+
+fn counted(value: &str, what: &str) -> String {
+    format!("{value} {what}{}", if value == "1" { "" } else { "s" })
+}
+
 impl Axis {
-    /// In the order in which tables say them.
-    pub(crate) const ALL: [Self; 15] = [
-        Self::Suite,
-        Self::Workload,
-        Self::Backend,
-        Self::Adapter,
-        Self::Precision,
-        Self::Threads,
-        Self::Devices,
-        Self::Input,
-        Self::Layout,
-        Self::BatchSize,
-        Self::LearningRate,
-        Self::Limit,
-        Self::Seed,
-        Self::BudgetSeconds,
-        Self::BudgetMib,
-    ];
-
-    /// Those that a back end is opened with; the others are of what it computes.
-    pub(crate) const OF_OPENING: [Self; 7] =
-        [Self::Backend, Self::Adapter, Self::Precision, Self::Threads, Self::Devices, Self::Input, Self::Layout];
-
-    /// As `--only` takes it.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Suite => "suite",
-            Self::Workload => "workload",
-            Self::Backend => "backend",
-            Self::Adapter => "adapter",
-            Self::Precision => "precision",
-            Self::Threads => "threads",
-            Self::Devices => "devices",
-            Self::Input => "input",
-            Self::Layout => "layout",
-            Self::BatchSize => "batch-size",
-            Self::LearningRate => "learning-rate",
-            Self::Limit => "limit",
-            Self::Seed => "seed",
-            Self::BudgetSeconds => "budget-seconds",
-            Self::BudgetMib => "budget-mib",
-        }
+    const fn new(name: &'static str, of_run: fn(&RunSettings) -> Option<String>, in_words: fn(&str) -> String) -> Self {
+        Self { name, of_run, of_kernels: |_| None, in_words, default: None, is_of_opening: false }
     }
 
-    /// What a cell has; absent where it leaves that to others, and where its kind has nothing of the sort.
-    fn value(self, settings: &Settings) -> Option<String> {
+    const fn of_kernels(
+        name: &'static str,
+        of_kernels: fn(&KernelSettings) -> Option<String>,
+        in_words: fn(&str) -> String,
+    ) -> Self {
+        Self { of_kernels, ..Self::new(name, |_| None, in_words) }
+    }
+
+    const fn of_opening(self) -> Self {
+        Self { is_of_opening: true, ..self }
+    }
+
+    fn value(&self, settings: &Settings) -> Option<String> {
         match settings {
-            Settings::Run(run) => self.of_run(run),
-            Settings::Kernels(kernels) => self.of_kernels(kernels),
+            Settings::Run(run) => (self.of_run)(run),
+            Settings::Kernels(kernels) => (self.of_kernels)(kernels),
         }
     }
 
-    fn of_kernels(self, settings: &KernelSettings) -> Option<String> {
-        match self {
-            Self::Suite => Some(settings.suite.name().to_owned()),
-            Self::Adapter => Some(settings.adapter.clone()),
-            Self::BudgetSeconds => Some(settings.budget_seconds.to_string()),
-            Self::BudgetMib => Some(settings.budget_mib.to_string()),
-            _ => None,
-        }
+    pub(crate) fn text(&self, settings: &Settings) -> String {
+        (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
     }
 
-    fn of_run(self, settings: &RunSettings) -> Option<String> {
-        match self {
-            Self::Workload => Some(settings.workload.clone()),
-            Self::Backend => Some(settings.backend.clone()),
-            Self::Adapter => Some(settings.adapter.clone()),
-            Self::Precision => Some(settings.precision.name().to_owned()),
-            Self::Threads => settings.threads.map(|count| count.to_string()),
-            Self::Devices => settings.devices.map(|count| count.to_string()),
-            Self::Input => settings.input.map(|mode| mode.name().to_owned()),
-            Self::Layout => settings.layout.map(|layout| layout.name().to_owned()),
-            Self::BatchSize => settings.batch_size.map(|size| size.to_string()),
-            Self::LearningRate => settings.learning_rate.map(|rate| rate.to_string()),
-            Self::Limit => settings.limit.map(|limit| limit.to_string()),
-            Self::Seed => Some(settings.seed.to_string()),
-            Self::Suite | Self::BudgetSeconds | Self::BudgetMib => None,
-        }
+    /// Returns true for a value that is not the default.
+    pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
+        self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
     }
+}
 
-    /// What a cell has, in words that can stand beside others.
-    pub(crate) fn text(self, settings: &Settings) -> String {
-        let value = self.value(settings).unwrap_or_else(|| OWN.to_owned());
-        match self {
-            Self::Workload | Self::Backend | Self::Precision | Self::Limit if value != OWN => value,
-            Self::Adapter if value == "any" => "any adapter".to_owned(),
-            Self::Adapter => value,
-            Self::Threads if value == "1" => "1 thread".to_owned(),
-            Self::Threads => format!("{value} threads"),
-            Self::Devices if value == "1" => "1 device".to_owned(),
-            Self::Devices => format!("{value} devices"),
-            Self::Input => format!("input {value}"),
-            Self::Layout if value == OWN => "own layout".to_owned(),
-            Self::BatchSize => format!("batch {value}"),
-            Self::LearningRate => format!("rate {value}"),
-            Self::Limit => "suite's budget".to_owned(),
-            Self::Seed => format!("seed {value}"),
-            Self::Suite => format!("kernels {value}"),
-            Self::BudgetSeconds => format!("{value} s an entry"),
-            Self::BudgetMib => format!("{value} MiB an entry"),
-            Self::Workload | Self::Backend | Self::Precision | Self::Layout => value,
-        }
-    }
-
-    /// Whether a cell says anything about it that is not usual.
-    pub(crate) fn is_asked_for(self, settings: &Settings) -> bool {
-        let usual = match self {
-            Self::Adapter => Some("any"),
-            Self::Precision => Some(Precision::F32.name()),
-            _ => None,
-        };
-        self.value(settings).is_some_and(|value| usual != Some(value.as_str()))
-    }
-
-    /// Those in which these cells differ.
-    pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<Self> {
-        let differs = |axis: &Self| {
-            let mut values = cells.clone().map(|settings| axis.value(settings));
-            let first = values.next();
-            values.any(|value| Some(value) != first)
-        };
-        Self::ALL.into_iter().filter(differs).collect()
-    }
+/// Returns the settings in which these cells differ.
+pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
+    let differs = |axis: &&Axis| {
+        let mut values = cells.clone().map(|settings| axis.value(settings));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    AXES.iter().filter(differs).collect()
 }
 
 /// `AXIS=VALUE,VALUE`: the cells that have one of the values.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    axis: Axis,
+    axis: &'static Axis,
     values: Vec<String>,
 }
 
@@ -178,10 +135,10 @@ impl FromStr for Filter {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let known = || Axis::ALL.map(Axis::name).join(", ");
+        let known = || AXES.each_ref().map(|axis| axis.name).join(", ");
         let wrong = || format!("it must be AXIS=VALUE, with one of {} for AXIS", known());
         let (name, values) = text.split_once('=').ok_or_else(wrong)?;
-        let axis = Axis::ALL.into_iter().find(|axis| axis.name() == name.trim()).ok_or_else(wrong)?;
+        let axis = AXES.iter().find(|axis| axis.name == name.trim()).ok_or_else(wrong)?;
         Ok(Self { axis, values: values.split(',').map(|value| value.trim().to_owned()).collect() })
     }
 }
@@ -190,11 +147,11 @@ impl FromStr for Filter {
 mod tests {
     use results::kernels::Suite;
 
-    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
+    use crate::study::testing::{kernel_settings, run_settings};
 
     #[test]
-    fn a_filter_keeps_the_cells_that_have_one_of_its_values() {
+    fn filter_keeps_cells_with_one_of_its_values() {
         let cell = Settings::Run(RunSettings { batch_size: Some(500), ..run_settings("caffe-mnist") });
         let allows = |text: &str| text.parse::<Filter>().unwrap().allows(&cell);
         assert!(allows("batch-size=50, 500") && allows("workload=caffe-mnist") && allows("learning-rate=own"));
@@ -211,10 +168,10 @@ mod tests {
     fn only_what_differs_varies() {
         let plain = run_settings("caffe-mnist");
         let cells = [plain.clone(), RunSettings { learning_rate: Some(0.1), ..plain }].map(Settings::Run);
-        assert_eq!(Axis::varying(cells.iter()), [Axis::LearningRate]);
-        assert_eq!(cells.each_ref().map(|cell| Axis::LearningRate.text(cell)), ["rate own", "rate 0.1"]);
-        assert!(Axis::varying(cells[..1].iter()).is_empty());
+        let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
+        assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
+        assert!(varying(cells[..1].iter()).is_empty());
         let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
-        assert_eq!(Axis::varying(suites.iter()), [Axis::Suite]);
+        assert_eq!(varying(suites.iter())[0].name, "suite");
     }
 }

@@ -1,23 +1,23 @@
 //! What a study's file says.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs, io};
 
-use engine::BACKENDS;
+use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
+use results::kernels::Suite;
 use results::{InputMode, Layout, Precision};
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
+use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
 
-use super::kernel_matrix::KernelMatrix;
-use super::length::Length;
-use super::names::{BackendName, Positive, WorkloadName};
-use super::registry::STUDIES;
+use crate::cli::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
-use crate::suggestion::did_you_mean;
+use crate::screen::did_you_mean;
+use crate::study::cell::{Cell, KernelSettings, Length, Settings};
 use crate::workload_file::is_file_name;
 
 /// A study: what it asks, and the runs that answer it.
@@ -124,7 +124,7 @@ fn usual_backends() -> Vec<BackendName> {
     vec![BackendName(BACKENDS[0].name.to_owned())]
 }
 
-pub(super) fn usual_adapters() -> Vec<String> {
+fn usual_adapters() -> Vec<String> {
     vec!["any".to_owned()]
 }
 
@@ -137,8 +137,6 @@ fn usual_seeds() -> Vec<u32> {
 }
 
 impl Definition {
-    /// # Errors
-    /// What is wrong, with its line and column and the line itself.
     pub(crate) fn parse(text: &str) -> Result<Self, String> {
         toml::from_str(text).map_err(|error| error.to_string())
     }
@@ -181,9 +179,6 @@ impl Definition {
     }
 
     /// The external programs.
-    ///
-    /// # Errors
-    /// A name that none can have, and a command that is none.
     pub(crate) fn named_programs(&self) -> Result<Vec<NamedProgram>, String> {
         let named = |(name, command): (&String, &String)| {
             let program = if command.is_empty() { name.parse() } else { NamedProgram::new(name, command) };
@@ -192,9 +187,7 @@ impl Definition {
         self.programs.iter().map(named).collect()
     }
 
-    /// # Errors
-    /// A back end that is neither one of ours nor a program of this study.
-    pub(super) fn check_backends(&self) -> Result<(), String> {
+    pub(crate) fn check_backends(&self) -> Result<(), String> {
         let programs = self.programs.keys().map(String::as_str);
         let known: Vec<&str> = BackendName::own().into_iter().chain(programs).collect();
         for (number, matrix) in (1..).zip(&self.matrix) {
@@ -212,9 +205,6 @@ impl Definition {
 }
 
 /// The study that is built in under this name, or stands in this file: its short name, and its text.
-///
-/// # Errors
-/// There is neither; the error lists the names. A file that cannot be read.
 pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
@@ -240,14 +230,215 @@ pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }
 
+/// A network of the registry, or the file of one's own (`docs/WORKLOADS.md`).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct WorkloadName(pub(crate) String);
+
+impl WorkloadName {
+    fn known() -> Vec<&'static str> {
+        WORKLOADS.iter().map(|make| make().name).collect()
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkloadName {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(NameOfWorkload).map(Self)
+    }
+}
+
+impl JsonSchema for WorkloadName {
+    fn schema_name() -> Cow<'static, str> {
+        "Workload".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::known() },
+                {
+                    "type": "string",
+                    "pattern": r"\.(toml|json)$",
+                    "description": "a file that describes a network, from the folder of this file",
+                },
+            ]
+        })
+    }
+}
+
+/// A back end, in this program or not, [`ALL`] of this program, or an external program, which the study names elsewhere:
+/// so that it is checked once the whole file is read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct BackendName(pub(crate) String);
+
+impl BackendName {
+    /// Those that need not be named elsewhere.
+    pub(crate) fn own() -> Vec<&'static str> {
+        KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
+    }
+}
+
+impl JsonSchema for BackendName {
+    fn schema_name() -> Cow<'static, str> {
+        "Backend".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "anyOf": [
+                { "type": "string", "enum": Self::own() },
+                { "type": "string", "description": "an external program of [programs], or of --program" },
+            ]
+        })
+    }
+}
+
+/// A number above 0.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub(crate) struct Positive(pub(crate) f64);
+
+impl<'de> Deserialize<'de> for Positive {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_f64(NumberAboveZero).map(Self)
+    }
+}
+
+impl JsonSchema for Positive {
+    fn schema_name() -> Cow<'static, str> {
+        "Positive".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+    }
+}
+
+/// Reads one of the known names, or that of a file.
+struct NameOfWorkload;
+
+impl Visitor<'_> for NameOfWorkload {
+    type Value = String;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a workload, or of its file")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<String, E> {
+        let known = WorkloadName::known();
+        if known.contains(&name) || is_file_name(name) {
+            return Ok(name.to_owned());
+        }
+        Err(E::custom(format_args!(
+            "there is no workload `{name}`; there are: {}; and a file of one's own ends in .toml or .json{}",
+            known.join(", "),
+            did_you_mean(name, known.iter().copied())
+        )))
+    }
+}
+
+/// Reads a number, whole or not.
+struct NumberAboveZero;
+
+impl Visitor<'_> for NumberAboveZero {
+    type Value = f64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number above 0")
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
+        if value.is_finite() && value > 0.0 {
+            return Ok(value);
+        }
+        Err(E::custom(format_args!("{value} is not a number above 0")))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
+        self.visit_f64(value as f64)
+    }
+}
+
+/// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct KernelMatrix {
+    #[serde(default = "all_suites")]
+    pub(crate) suites: Vec<Suite>,
+    /// As `--adapter` takes them.
+    #[serde(default = "usual_adapters")]
+    pub(crate) adapters: Vec<String>,
+    /// What an entry may take for its few repetitions.
+    #[serde(default = "usual_seconds")]
+    pub(crate) budget_seconds: Positive,
+    /// Mebibytes that an entry may use on the device.
+    #[serde(default = "usual_mebibytes")]
+    pub(crate) budget_mib: NonZero<u32>,
+}
+
+fn all_suites() -> Vec<Suite> {
+    Suite::ALL.to_vec()
+}
+
+fn usual_seconds() -> Positive {
+    Positive(2.0)
+}
+
+fn usual_mebibytes() -> NonZero<u32> {
+    NonZero::new(1024).expect("it is not zero")
+}
+
+impl KernelMatrix {
+    /// Its cells, each entry with this share of its seconds.
+    pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
+        let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
+        pairs.map(move |(suite, adapter)| {
+            let settings = KernelSettings {
+                suite,
+                adapter: adapter.clone(),
+                budget_seconds: self.budget_seconds.0 * scale,
+                budget_mib: self.budget_mib.get(),
+            };
+            Cell::new(Settings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))
+        })
+    }
+}
+
+pub(crate) const STUDIES: &[(&str, &str)] = &[
+    ("keras-backends", include_str!("../../studies/keras-backends.toml")),
+    ("keras-five", include_str!("../../studies/keras-five.toml")),
+    ("gtdl-baseline", include_str!("../../studies/gtdl-baseline.toml")),
+    ("gtdl-epochs", include_str!("../../studies/gtdl-epochs.toml")),
+    ("gtdl-batch-size", include_str!("../../studies/gtdl-batch-size.toml")),
+    ("gtdl-learning-rate", include_str!("../../studies/gtdl-learning-rate.toml")),
+    ("gtdl-combined", include_str!("../../studies/gtdl-combined.toml")),
+    ("gtdl-threads", include_str!("../../studies/gtdl-threads.toml")),
+    ("gtdl-devices", include_str!("../../studies/gtdl-devices.toml")),
+    ("input-pipeline", include_str!("../../studies/input-pipeline.toml")),
+    ("kernels", include_str!("../../studies/kernels.toml")),
+    ("layouts", include_str!("../../studies/layouts.toml")),
+];
+
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+    use std::fs;
+    use std::path::Path;
+
+    use results::InputMode;
+    use results::kernels::Suite;
+
     use super::*;
+    use crate::study::cell::RunSettings;
+    use crate::study::folder::Plan;
+    use crate::study::matrix::Machine;
 
     const SMALL: &str = "title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n";
 
     #[test]
-    fn a_file_that_says_little_has_the_usual_back_end_and_one_seed() {
+    fn short_file_has_the_default_back_end_and_seed() {
         let definition = Definition::parse(SMALL).unwrap();
         let matrix = &definition.matrix[0];
         assert_eq!((matrix.backends[0].0.as_str(), matrix.seeds.as_slice()), (BACKENDS[0].name, [1].as_slice()));
@@ -257,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
+    fn mistake_is_shown_with_its_place_and_valid_values() {
         let cases = [
             ("colour = 1", "line 4, column 1", "`batch_sizes`"),
             ("backends = [\"wgsl\", 7]", "line 4, column 21", "expected a string"),
@@ -304,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_back_ends_once_the_file_or_the_command_line_names_them() {
+    fn named_programs_are_back_ends() {
         let text = "title = \"t\"\n[programs]\nmine = \"python3 'my program.py'\"\npytorch = \"\"\n[[matrix]]\n\
                     workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
         let definition = Definition::parse(text).unwrap();
@@ -315,5 +506,136 @@ mod tests {
         assert_eq!(typed, ["keras-jax", "mine=python3 'my program.py'", "pytorch=other"]);
         let wrong = Definition::parse(&text.replace("mine =", "wgsl =")).unwrap();
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
+    }
+
+    fn parse(lines: &str) -> Result<Definition, String> {
+        Definition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n"))
+    }
+
+    fn cells(lines: &str, scale: f64) -> Vec<Cell> {
+        parse(lines).unwrap().kernels[0].cells(scale).collect()
+    }
+
+    #[test]
+    fn every_suite_on_every_adapter_is_a_cell() {
+        let cells = cells("suites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\", \"discrete\"]", 1.0);
+        let texts: Vec<String> = cells.iter().map(|cell| cell.settings.text()).collect();
+        let expected = ["gemm · cpu", "gemm · discrete", "rnn · cpu", "rnn · discrete"];
+        assert_eq!(texts, expected.map(|which| format!("kernels {which} · 2 s an entry · 1024 MiB an entry")));
+    }
+
+    #[test]
+    fn empty_kernels_table_means_every_suite() {
+        let suites: Vec<Settings> = cells("", 1.0).into_iter().map(|cell| cell.settings).collect();
+        assert_eq!(suites.len(), Suite::ALL.len());
+    }
+
+    #[test]
+    fn scale_shortens_seconds_and_keeps_the_full_limit() {
+        let cells = cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1);
+        assert!(cells[0].settings.text().contains("0.4 s an entry"), "{}", cells[0].settings.text());
+        assert_eq!(cells[0].full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
+    }
+
+    const MACHINE: Machine = Machine { cores: 4, has_remote: false };
+
+    fn plan(name: &str) -> Plan {
+        let (_, text) = STUDIES.iter().find(|(known, _)| *known == name).unwrap();
+        let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        Plan::new(name, definition, 1.0, MACHINE).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    fn cells_of_study(name: &str) -> Vec<RunSettings> {
+        plan(name).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
+    }
+
+    #[test]
+    fn built_in_studies_are_described_and_have_cells() {
+        for (name, text) in STUDIES {
+            let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
+            assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
+            assert!(plan(name).cells.len() > 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_file_of_the_folder_is_built_in() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("studies");
+        let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        let files: BTreeSet<String> =
+            files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
+        assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
+    }
+
+    /// Batch size, learning rate and length of a framework's rows, from `published_results.json`.
+    #[test]
+    fn the_combined_study_has_the_rows_of_its_table() {
+        let of = |workload: &str| {
+            cells_of_study("gtdl-combined").into_iter().filter(|cell| cell.workload == workload).count()
+        };
+        let frameworks = ["tensorflow-mnist", "caffe-mnist", "torch-mnist", "theano-mnist"];
+        assert_eq!(frameworks.map(of), [9, 9, 9, 7]);
+        let text = |cell: &RunSettings| {
+            format!("{:?} {:?} {}", cell.batch_size.unwrap(), cell.learning_rate.unwrap(), cell.limit.unwrap())
+        };
+        let texts: Vec<String> = cells_of_study("gtdl-combined").iter().map(text).collect();
+        for row in ["5000 0.01 60000 steps", "6400 0.5 8000 steps", "100 0.45 72000 steps", "5000 0.25 800 epochs"] {
+            assert!(texts.contains(&row.to_owned()), "{row} is missing in {texts:?}");
+        }
+    }
+
+    #[test]
+    fn study_of_batch_sizes_has_the_published_rows() {
+        let sizes = |workload: &str| -> BTreeSet<u32> {
+            cells_of_study("gtdl-batch-size")
+                .into_iter()
+                .filter(|of| of.workload == workload)
+                .filter_map(|of| of.batch_size)
+                .collect()
+        };
+        assert_eq!(sizes("tensorflow-mnist"), BTreeSet::from([50, 500, 5000, 50_000]));
+        assert_eq!(sizes("caffe-mnist"), BTreeSet::from([64, 640, 6400, 60_000]));
+        assert_eq!(sizes("torch-mnist"), BTreeSet::from([10, 100, 1000, 10_000]));
+        assert_eq!(sizes("theano-mnist"), BTreeSet::from([50, 500, 5000]));
+        assert_eq!(cells_of_study("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
+    }
+
+    #[test]
+    fn study_of_devices_has_the_published_batches() {
+        let of = |workload: &str| -> Vec<(u32, u32)> {
+            let cells = cells_of_study("gtdl-devices").into_iter().filter(|of| of.workload == workload);
+            let mut found: Vec<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(of("caffe-mnist"), [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]);
+        assert_eq!(of("caffe-cifar10"), [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]);
+    }
+
+    #[test]
+    fn study_of_the_input_pipeline_has_every_mode() {
+        let mut ways: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
+        for cell in cells_of_study("input-pipeline") {
+            ways.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);
+        }
+        assert_eq!(ways.len(), 3);
+        assert!(ways.values().all(|of| of.iter().eq(&InputMode::ALL)), "{ways:?}");
+    }
+
+    #[test]
+    fn the_baseline_has_every_default_and_each_framework_crossed() {
+        let cells = cells_of_study("gtdl-baseline");
+        assert_eq!(cells.len(), 16);
+        assert_eq!(cells.iter().filter(|cell| cell.batch_size.is_none()).count(), 8);
+    }
+
+    #[test]
+    fn kernels_are_measured_in_every_suite() {
+        let texts: Vec<String> = plan("kernels").cells.iter().map(|cell| cell.settings.text()).collect();
+        assert_eq!(texts.len(), Suite::ALL.len());
+        for suite in Suite::ALL {
+            assert!(texts.iter().any(|text| text.contains(&format!("kernels {} ·", suite.name()))), "{texts:?}");
+        }
     }
 }

@@ -1,51 +1,44 @@
-//! What became of a cell: the file that it leaves.
+//! Results of a cell, as its file holds them.
 
 use results::kernels::KernelRecord;
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::{Deserialize, Serialize};
 
-use super::cell::{Cell, Settings};
-use super::child::{Ended, How};
-use super::length::Length;
-use crate::{kernel_results, report};
+use crate::child::{Ended, How, signal_name};
+use crate::study::cell::{Cell, Length, Settings};
+use crate::{figures, report};
 
-/// Version of the layout of a cell's file.
 const SCHEMA_VERSION: u32 = 1;
 
-/// A cell that has been run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
     pub(crate) schema_version: u32,
     pub(crate) id: String,
-    /// Place in the order, from 1.
+    /// Position in the order, from 1.
     pub(crate) number: usize,
     pub(crate) settings: Settings,
-    /// The limit before the study was scaled; of kernels, the seconds of an entry.
+    /// Limit before scaling; for kernels, the seconds of an entry.
     pub(crate) full_limit: Option<Length>,
     pub(crate) scale: f64,
-    /// Of the process.
     pub(crate) arguments: Vec<String>,
     pub(crate) ending: Ending,
-    /// Why there are no figures.
     pub(crate) reason: Option<String>,
-    /// Of the run's process; absent where a signal ended it.
+    /// Absent if a signal ended the process.
     pub(crate) exit_status: Option<i32>,
     pub(crate) signal: Option<String>,
-    /// What the run wrote last to standard error, where it has no figures.
+    /// Last lines of standard error, if there are no results.
     pub(crate) last_lines: Vec<String>,
     pub(crate) started_unix_seconds: f64,
-    /// Of the process, from its start to its end.
     pub(crate) seconds: f64,
     /// Number of starts, including this one and killed ones.
     pub(crate) attempts: u32,
-    /// As `--json` of the process wrote it; absent where it wrote none.
+    /// Output of `--json`; absent if there was none.
     pub(crate) record: Option<Record>,
-    /// Leaderboards that have the record.
     pub(crate) uploads: Vec<Uploaded>,
 }
 
-/// What a process leaves. In files the fields alone tell the kinds apart.
+/// Record of a process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Record {
@@ -54,7 +47,6 @@ pub(crate) enum Record {
 }
 
 impl Record {
-    /// What the process of a cell with these settings wrote; nothing where that is no whole record.
     fn read(settings: &Settings, text: &str) -> Option<Self> {
         match settings {
             Settings::Run(_) => serde_json::from_str(text).ok().map(Self::Run),
@@ -63,55 +55,46 @@ impl Record {
     }
 }
 
-/// How a cell ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Ending {
-    /// There are figures.
     Completed,
-    /// The loss grew beyond all measure: an answer about the settings.
+    /// The loss became infinite or huge: an answer about the settings.
     Diverged,
     /// The back end disagreed with the reference, so nothing was timed.
     Incorrect,
-    /// The run itself says why it could not train, or the kernels why none was measured.
+    /// The run could not train, or no kernel could be measured.
     NotTrained,
     /// The run ended without a record: refused, crashed, or killed.
     Failed,
-    /// It took longer than a cell may take.
     TimedOut,
 }
 
-/// Where a record was uploaded to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Uploaded {
     pub(crate) leaderboard: String,
     pub(crate) run_id: String,
     pub(crate) permalink: String,
-    /// Whoever has it can delete the run.
+    /// Secret link that can delete the run.
     pub(crate) deletion_link: String,
 }
 
 impl Ending {
-    /// Whether trying again may bring something else.
     pub(crate) fn is_failure(self) -> bool {
         matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
     }
 }
 
-/// When and how often a cell was tried.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Attempt {
-    /// The cell's place in the order, from 1.
     pub(crate) number: usize,
     pub(crate) scale: f64,
     pub(crate) started_unix_seconds: f64,
-    /// This time included.
     pub(crate) attempts: u32,
 }
 
 impl Finished {
-    /// What follows from how the run's process ended.
     pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
         let record = Record::read(&cell.settings, &ended.stdout);
         let said = match &record {
@@ -125,7 +108,7 @@ impl Finished {
             (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
         };
         let (exit_status, signal) = match ended.how {
-            How::Status { code, signal } => (code, signal.map(str::to_owned)),
+            How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
             How::TimedOut => (None, None),
         };
         Self {
@@ -149,28 +132,23 @@ impl Finished {
         }
     }
 
-    /// The record of a run; absent where it left none, and where nothing was trained.
     pub(crate) fn run(&self) -> Option<&RunRecord> {
         if let Some(Record::Run(run)) = &self.record { Some(run) } else { None }
     }
 
-    /// What the run brought; absent where it left no record.
     pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
         self.run()?.workloads.first()
     }
 
-    /// The record of kernels; absent where none were measured.
     pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
         if let Some(Record::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
     }
 
-    /// Whether this program can read it.
     pub(crate) fn has_known_layout(&self) -> bool {
         self.schema_version == SCHEMA_VERSION
     }
 }
 
-/// What a record says about how its run ended.
 fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (Ending::Completed, None),
@@ -185,10 +163,10 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     }
 }
 
-/// The same of kernels. Entries that do not fit into their budgets are answers, as long as there is any figure.
+/// Same for kernels. Entries that exceed their budgets are answers, if there is any result.
 fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
     let report = &record.report;
-    let wrong = kernel_results::wrong(report);
+    let wrong = figures::wrong(report);
     let is_measured =
         report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
     match (wrong.is_empty(), report.cancelled, is_measured) {
@@ -203,8 +181,8 @@ fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
 mod tests {
     use results::kernels::Suite;
 
-    use super::super::testing::{kernel_settings, run_settings};
     use super::*;
+    use crate::study::testing::{kernel_settings, run_settings};
 
     fn finished(how: How, lines: &[&str]) -> Finished {
         let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
@@ -223,8 +201,8 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_run_names_the_signal_and_a_slow_one_its_time() {
-        let killed = finished(How::Status { code: None, signal: Some("SIGKILL") }, &["keras-mnist-mlp (1 of 1)"]);
+    fn killed_run_names_its_signal_and_slow_one_its_time() {
+        let killed = finished(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
         let reason = killed.reason.unwrap();
         assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
         assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));
@@ -234,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_answered_by_whatever_was_measured_and_a_wrong_entry_is_named() {
+    fn measured_kernels_complete_a_cell_and_wrong_ones_are_named() {
         let of = |entry: &str, cancelled: bool| {
             let stdout = format!(
                 r#"{{"schema_version": 1, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",

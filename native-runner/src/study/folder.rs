@@ -1,32 +1,40 @@
 //! The folder of a study: its plan, and a file for each cell that has been run. It can be gone on with at any time.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use super::finished::Finished;
-use super::plan::Plan;
+use results::Provenance;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
+use crate::machine;
+use crate::machine::provenance;
+use crate::program::NamedProgram;
+use crate::study::cell::Cell;
+use crate::study::definition::Definition;
+use crate::study::finished::Finished;
+use crate::study::matrix::{Machine, cells, in_random_order};
 
 const PLAN: &str = "study.json";
 const CELLS: &str = "cells";
 const LOCK: &str = ".lock";
 
-/// A folder that this process alone writes to.
+/// Folder that is locked by this process.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// By whom and where it was begun.
+    /// Plan that the folder was begun with.
     begun: Plan,
-    /// Given back by the system when the process ends, however it ends.
+    /// Released by the system when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Begins the study in this folder, or goes on with it.
-    ///
-    /// # Errors
-    /// Another process runs it; the folder is that of another study; it cannot be written.
+    /// Begins or resumes the study in this folder.
     pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
@@ -53,8 +61,8 @@ impl Folder {
         Ok(Self { path: path.to_owned(), begun, _lock: lock })
     }
 
-    /// What makes cells that are run now unlike those that were run when the folder was begun, although the study is the
-    /// same: another version of the program, another processor.
+    /// Lists why new cells differ from earlier ones of the same study: another version of the program, another
+    /// processor.
     pub(crate) fn changes(&self, plan: &Plan) -> Vec<String> {
         let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
@@ -69,12 +77,11 @@ impl Folder {
         &self.path
     }
 
-    /// Keeps what became of a cell. The file is there as a whole or not at all.
     pub(crate) fn keep(&self, finished: &Finished) -> Result<(), Failure> {
         deliver(Ok(()), Some(&JsonTarget::File(file_of(&self.path, &finished.id))), &to_json(finished)?)
     }
 
-    /// Notes the start of an attempt, so that one that is killed counts as well, and returns how many there are.
+    /// Logs the start of an attempt, so that killed ones count, and returns their number.
     pub(crate) fn begin_attempt(&self, id: &str, started_unix_seconds: f64) -> Result<u32, Failure> {
         let file = self.path.join(CELLS).join(format!("{id}.attempts"));
         let log = OpenOptions::new().append(true).create(true).open(&file);
@@ -84,10 +91,7 @@ impl Folder {
         Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
-    /// The plan in a folder; nothing where it is not that of a study.
-    ///
-    /// # Errors
-    /// It cannot be read, or nobody understands it.
+    /// Returns the plan in a folder; `None` if it has none.
     pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
         let file = path.join(PLAN);
         let Some(text) = read(&file)? else { return Ok(None) };
@@ -102,10 +106,7 @@ impl Folder {
         Err(unusable(&format!("its layout has version {}", plan.schema_version)))
     }
 
-    /// What the cells of the plan have come to, in its order; nothing where there is no such folder yet.
-    ///
-    /// # Errors
-    /// The folder is that of another study, or holds files that nobody understands.
+    /// Reads the finished cells of the plan, in its order.
     pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         if begun(path, plan)?.is_none() {
             return Ok(Vec::new());
@@ -124,9 +125,6 @@ fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
 }
 
 /// Plan of the folder; `None` also for a different plan of which no cell has finished.
-///
-/// # Errors
-/// It is that of another study; it cannot be read.
 fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
@@ -164,12 +162,135 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
+const SCHEMA_VERSION: u32 = 1;
+const MAX_DIFFERENCES: usize = 5;
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Plan {
+    pub(crate) schema_version: u32,
+    /// Name of the built-in study, or of its file without the extension.
+    pub(crate) name: String,
+    /// Includes overridden back ends and adapters.
+    pub(crate) definition: Definition,
+    pub(crate) scale: f64,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) provenance: Provenance,
+    pub(crate) processor: Option<String>,
+}
+
+impl Plan {
+    pub(crate) fn new(name: &str, definition: Definition, scale: f64, machine: Machine) -> Result<Self, String> {
+        let cells = in_random_order(cells(&definition, scale, machine)?, definition.order_seed);
+        Ok(Self {
+            schema_version: SCHEMA_VERSION,
+            name: name.to_owned(),
+            definition,
+            scale,
+            cells,
+            provenance: provenance(),
+            processor: machine::name(),
+        })
+    }
+
+    pub(crate) fn program(&self, backend: &str) -> Option<NamedProgram> {
+        // The definition was checked before anything was planned.
+        self.definition.named_programs().ok()?.into_iter().find(|program| program.name == backend)
+    }
+
+    pub(crate) fn is_of_kernels(&self) -> bool {
+        !self.definition.kernels.is_empty()
+    }
+
+    pub(crate) fn has_known_layout(&self) -> bool {
+        self.schema_version == SCHEMA_VERSION
+    }
+
+    /// Lists how this study differs from the one that a folder was begun for.
+    pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
+        let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
+        let (Value::Array(here), Value::Array(there)) = (json(self), json(begun)) else { return Vec::new() };
+        let mut found = Vec::new();
+        for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
+            differ(name, here, there, &mut found);
+        }
+        found.extend(self.changed_files(begun));
+        let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
+        let (mine, its) = (ids(self), ids(begun));
+        if found.is_empty() && mine != its {
+            let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
+            found.push(format!(
+                "on this machine and with this program's back ends it has {more} cells that the folder's plan lacks, and \
+                 lacks {fewer} of those"
+            ));
+        }
+        if found.len() > MAX_DIFFERENCES {
+            let more = found.len() - MAX_DIFFERENCES;
+            found.truncate(MAX_DIFFERENCES);
+            found.push(format!("and {more} more"));
+        }
+        found
+    }
+}
+
+impl Plan {
+    /// Lists files of networks that have changed since the folder was begun.
+    fn changed_files(&self, begun: &Self) -> Vec<String> {
+        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
+            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
+            files.map(|file| (file.path, file.sha256)).collect()
+        };
+        let then = files(begun);
+        let now = files(self).into_iter();
+        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
+        changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())).collect()
+    }
+}
+
+/// Lists differences as `path: THIS here, THAT in the folder`.
+fn differ(path: &str, here: &Value, there: &Value, found: &mut Vec<String>) {
+    match (here, there) {
+        _ if here == there => {}
+        (Value::Object(mine), Value::Object(its)) => {
+            let keys: BTreeSet<&String> = mine.keys().chain(its.keys()).collect();
+            for key in keys {
+                let of = |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or(Value::Null);
+                differ(&format!("{path}.{key}"), &of(mine), &of(its), found);
+            }
+        }
+        // Each [[matrix]] separately; lists of values are short enough to be shown whole.
+        (Value::Array(mine), Value::Array(its)) if mine.len() == its.len() && mine.iter().all(Value::is_object) => {
+            for (index, (mine, its)) in mine.iter().zip(its).enumerate() {
+                differ(&format!("{path}[{index}]"), mine, its, found);
+            }
+        }
+        _ => found.push(format!("{path}: {} here, {} in the folder", short(here), short(there))),
+    }
+}
+
+fn short(value: &Value) -> String {
+    const MAX_LENGTH: usize = 60;
+    match value {
+        Value::Null => "nothing".to_owned(),
+        Value::Array(values) if values.iter().any(Value::is_object) => format!("{} entries", values.len()),
+        value => {
+            let text = value.to_string();
+            if text.chars().count() <= MAX_LENGTH {
+                text
+            } else {
+                text.chars().take(MAX_LENGTH).chain(['…']).collect()
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::child::{Ended, How};
-    use super::super::finished::{Attempt, Ending};
-    use super::super::{Definition, Machine};
     use super::*;
+    use crate::child::{Ended, How};
+    use crate::study::definition::Definition;
+    use crate::study::finished::{Attempt, Ending};
+    use crate::study::matrix::Machine;
 
     fn plan(seeds: &str) -> Plan {
         let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\nseeds = {seeds}\n");
@@ -185,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_folder_keeps_is_read_again_and_nothing_half_written_is() {
+    fn kept_cells_are_read_again_without_partial_files() {
         let place = tempfile::tempdir().unwrap();
         let plan = plan("[1, 2]");
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
@@ -242,5 +363,40 @@ mod tests {
         fs::write(file_of(place.path(), &plan.cells[0].id), "{}").unwrap();
         let error = Folder::read(place.path(), &plan).unwrap_err().to_string();
         assert!(error.contains(&plan.cells[0].id) && error.contains("remove it"), "{error}");
+    }
+
+    const MACHINE: Machine = Machine { cores: 4, has_remote: false };
+
+    fn plan_for_cores(more: &str, scale: f64, cores: u16) -> Plan {
+        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{more}");
+        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, ..MACHINE }).unwrap()
+    }
+
+    #[test]
+    fn the_same_study_planned_later_is_the_same() {
+        let (begun, again) = (plan_for_cores("seeds = [1, 2]", 0.5, 4), plan_for_cores("seeds = [1, 2]", 0.5, 4));
+        assert_eq!(again.differences(&begun), [""; 0]);
+        assert_eq!(again.cells, begun.cells);
+        let text = serde_json::to_string(&begun).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), begun);
+    }
+
+    #[test]
+    fn what_differs_is_named_with_both_values() {
+        let begun = plan_for_cores("seeds = [1, 2]", 1.0, 4);
+        let other = plan_for_cores("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
+        let expected = [
+            "definition.matrix[0].batch_sizes: [16] here, nothing in the folder",
+            "definition.matrix[0].seeds: [1] here, [1,2] in the folder",
+            "scale: 0.5 here, 1.0 in the folder",
+        ];
+        assert_eq!(other.differences(&begun), expected);
+    }
+
+    #[test]
+    fn another_machine_has_other_threads() {
+        let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
+        let found = plan_for_cores(threads, 1.0, 2).differences(&plan_for_cores(threads, 1.0, 4));
+        assert!(found.len() == 1 && found[0].contains("lacks 1 of those"), "{found:?}");
     }
 }

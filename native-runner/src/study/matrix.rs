@@ -5,25 +5,21 @@ use std::path::PathBuf;
 use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
-use engine::{BACKENDS, KNOWN_BACKENDS, SUITES};
+use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::{InputMode, Precision};
 
-use super::cell::{Cell, Settings};
-use super::definition::{Matrix, Threads, UpTo};
-use super::length::Length;
-use super::names::WorkloadName;
-use super::run_settings::{RunSettings, WorkloadFile};
 use crate::cli::ALL;
+use crate::commands::contenders::devices as devices_of;
+use crate::study::cell::{Cell, Length, RunSettings, Settings, WorkloadFile};
+use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
-/// The adapter of whoever does not choose one.
 const ANY: &str = "any";
 
-/// What the cells depend on beside the definition.
+/// Properties of the machine and the command line that cells depend on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Machine {
     pub(crate) cores: u16,
-    /// Whether a remote device was named.
     pub(crate) has_remote: bool,
 }
 
@@ -34,7 +30,7 @@ impl Machine {
     }
 }
 
-pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
     if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
@@ -44,7 +40,8 @@ pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine:
     if let Some((listed, _)) = of_wgsl.iter().find(|(_, empty)| !empty && !backends.iter().any(|name| name == WGSL)) {
         return Err(format!("`{listed}` is for the back end {WGSL}, which is not among its back ends"));
     }
-    if !matrix.layouts.is_empty() && !backends.iter().any(|name| is_program(name)) {
+    if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
+    {
         let text =
             "`layouts` is for external programs, and none is among its back ends: those of our own have one each";
         return Err(text.to_owned());
@@ -57,7 +54,7 @@ pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine:
     cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
     // Where they mean nothing, all of them come to the same cell.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
-        cell.adapter = if chooses_devices(&cell.backend) { adapter } else { ANY.to_owned() };
+        cell.adapter = if devices_of(&cell.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
     cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
     cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
@@ -70,10 +67,7 @@ pub(super) fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine:
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
 }
 
-/// A cell of which nothing else is known yet.
-///
-/// # Errors
-/// A file that describes no network.
+/// Returns a cell with only its workload set.
 fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String> {
     let (workload, file) = if workload_file::is_file_name(name) {
         let path = PathBuf::from(name);
@@ -99,7 +93,7 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String>
     })
 }
 
-/// Each of the cells once with each of the values.
+/// Combines each cell with each value.
 fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
     let varied = cells.iter().flat_map(|cell| {
         values.iter().map(|value| {
@@ -111,12 +105,12 @@ fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSett
     varied.collect()
 }
 
-/// What is listed, or once nothing: then it is the workload's own.
+/// Returns the values, or a single `None`: the workload's own.
 fn own_or<T: Copy, U>(listed: &[T], value: impl Fn(T) -> U) -> Vec<Option<U>> {
     if listed.is_empty() { vec![None] } else { listed.iter().map(|&one| Some(value(one))).collect() }
 }
 
-/// Back ends by name, with what [`ALL`] stands for. A remote device takes part where one is named.
+/// Expands [`ALL`]. A remote device takes part only if an address was given.
 fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for name in matrix.backends.iter().map(|name| name.0.as_str()) {
@@ -131,17 +125,6 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String>
     names
 }
 
-/// Whether no back end of ours has this name.
-fn is_program(backend: &str) -> bool {
-    KNOWN_BACKENDS.iter().all(|known| known.name != backend)
-}
-
-/// An external program chooses its device itself.
-fn chooses_devices(backend: &str) -> bool {
-    let known = KNOWN_BACKENDS.iter().find(|known| known.name == backend);
-    known.is_some_and(|known| known.devices() != Devices::Given)
-}
-
 fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
     match threads {
         Threads::Counts(counts) => own_or(counts, NonZero::get),
@@ -153,8 +136,6 @@ fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
     }
 }
 
-/// # Errors
-/// A batch of more samples than are trained on, or of fewer than there are devices.
 fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let name = &cell.workload;
     let workload = cell.network()?;
@@ -179,13 +160,68 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 
+/// Lists all cells of a study once, in the order of the definition.
+pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
+    definition.check_backends()?;
+    if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
+        let text = "it has [[matrix]] and [[kernels]], whose figures share no table: make two studies of it";
+        return Err(text.to_owned());
+    }
+    if !definition.programs.is_empty() && !definition.kernels.is_empty() {
+        let text = "[programs] and --program are back ends that train networks, and it measures kernels of our own";
+        return Err(text.to_owned());
+    }
+    let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
+    let mut all: Vec<Cell> = definition.kernels.iter().flat_map(|kernels| kernels.cells(scale)).collect();
+    for (number, matrix) in definition.matrix.iter().enumerate() {
+        let of_matrix = of_matrix(matrix, &programs, scale, machine);
+        all.extend(of_matrix.map_err(|error| format!("[[matrix]] {}: {error}", number + 1))?);
+    }
+    let mut cells: Vec<Cell> = Vec::new();
+    for cell in all {
+        if cells.iter().all(|other| other.id != cell.id) {
+            cells.push(Cell { place: cells.len(), ..cell });
+        }
+    }
+    if let Some(two) = cells.iter().find_map(|cell| of_one_name(&cells, cell)) {
+        return Err(two);
+    }
+    if cells.is_empty() {
+        let text = "it has no cells: it needs a [[matrix]] with at least one workload, back end, adapter and seed, or \
+                    [[kernels]] with at least one suite and adapter";
+        return Err(text.to_owned());
+    }
+    Ok(cells)
+}
+
+/// Returns an error if another cell has a different network of the same name.
+fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
+    let RunSettings { workload, file, .. } = cell.settings.run()?;
+    let file = file.as_ref()?;
+    let others = cells.iter().filter_map(|other| other.settings.run()).filter(|other| other.workload == *workload);
+    let other = others.filter_map(|other| other.file.as_ref()).find(|other| *other != file)?;
+    let (one, two) = (file.path.display(), other.path.display());
+    Some(format!("{one} and {two} both describe a network called `{workload}`"))
+}
+
+/// Shuffles the cells, so that none always runs first, while the device is cool.
+pub(crate) fn in_random_order(cells: Vec<Cell>, seed: u32) -> Vec<Cell> {
+    let count = u32::try_from(cells.len()).expect("a study has few cells");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
+    let mut cells: Vec<Option<Cell>> = cells.into_iter().map(Some).collect();
+    order.into_iter().filter_map(|place| cells[place as usize].take()).collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use results::Layout;
+    use std::collections::BTreeSet;
 
-    use super::super::cells::{cells, tests::run};
-    use super::super::definition::Definition;
+    use proptest::collection::btree_set;
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::study::axis::AXES;
+    use crate::study::definition::Definition;
 
     const MACHINE: Machine = Machine { cores: 6, has_remote: false };
 
@@ -208,25 +244,15 @@ mod tests {
     }
 
     #[test]
-    fn threads_go_up_to_all_cores_and_belong_to_one_back_end() {
+    fn threads_double_up_to_all_cores() {
         let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
         let cells = expand(&text, 1.0).unwrap();
         let threads: Vec<Option<u16>> = cells.iter().map(|cell| run(cell).threads).collect();
         assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"reference\"]\nthreads = [2]\n"), 1.0).unwrap_err();
-        assert!(error.contains("[[matrix]] 1") && error.contains("burn-flex"), "{error}");
     }
 
     #[test]
-    fn an_adapter_means_nothing_to_the_processor() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]\n");
-        let cells = expand(&text, 1.0).unwrap();
-        let adapters: Vec<&str> = cells.iter().map(|cell| run(cell).adapter.as_str()).collect();
-        assert_eq!(adapters, ["discrete", "cpu", "any"]);
-    }
-
-    #[test]
-    fn all_is_what_the_program_has_without_the_reference_and_a_device_that_nobody_named() {
+    fn all_excludes_the_reference_and_unnamed_remote_devices() {
         let names = |machine| -> Vec<String> {
             let cells = cells(&parsed(&format!("{CAFFE}backends = [\"all\"]\n")), 1.0, machine).unwrap_or_default();
             cells.iter().map(|cell| run(cell).backend.clone()).collect()
@@ -238,15 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn all_has_the_external_programs_too_and_no_adapter_is_chosen_for_them() {
+    fn all_includes_external_programs_without_an_adapter() {
         let text =
             format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
         let cells = expand(&text, 1.0).unwrap();
         let mine: Vec<&RunSettings> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
         assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
         assert_eq!(cells.iter().filter(|cell| run(cell).backend != "mine").count(), BACKENDS.len() - 1 - has_remote());
-        let error = expand(&format!("{CAFFE}backends = [\"mine\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("[[matrix]] 1") && error.contains("no back end `mine`"), "{error}");
     }
 
     fn has_remote() -> usize {
@@ -254,41 +278,48 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_larger_than_the_training_set_is_refused_before_anything_runs() {
-        let error = expand(&format!("{CAFFE}batch_sizes = [60001]\n"), 1.0).unwrap_err();
-        assert!(error.contains("caffe-mnist") && error.contains("from 1 to 60000"), "{error}");
+    fn setting_of_some_back_ends_varies_only_their_cells() {
+        let mine = "[programs]\nmine = \"python3 mine.py\"\n";
+        let cases = [
+            (
+                "",
+                "[\"wgsl\", \"reference\"]\nadapters = [\"discrete\", \"cpu\"]",
+                "adapter",
+                "discrete, cpu, any adapter",
+            ),
+            ("", "[\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]", "devices", "1 device, 2 devices, own devices"),
+            (
+                "",
+                "[\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]",
+                "input",
+                "input resident, input stream, input own",
+            ),
+            (mine, "[\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]", "layout", "nhwc, nchw, own layout"),
+        ];
+        for (programs, lines, name, expected) in cases {
+            let axis = AXES.iter().find(|axis| axis.name == name).unwrap();
+            let cells = expand(&format!("{programs}{CAFFE}backends = {lines}\n"), 1.0).unwrap();
+            let texts: Vec<String> = cells.iter().map(|cell| axis.text(&cell.settings)).collect();
+            assert_eq!(texts.join(", "), expected);
+        }
     }
 
     #[test]
-    fn devices_are_those_of_our_kernels_and_share_no_batch_that_is_smaller_than_they_are_many() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ndevices = [1, 2]\n");
-        let devices: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).devices).collect();
-        assert_eq!(devices, [Some(1), Some(2), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ndevices = [2]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`devices` is for the back end wgsl"), "{error}");
-        let error = expand(&format!("{CAFFE}devices = [2]\nbatch_sizes = [1]\n"), 1.0).unwrap_err();
-        assert!(error.contains("a batch of 1 cannot be shared by 2 devices"), "{error}");
-    }
-
-    #[test]
-    fn ways_of_input_are_those_of_our_kernels_on_one_device() {
-        let text = format!("{CAFFE}backends = [\"wgsl\", \"burn-flex\"]\ninputs = [\"resident\", \"stream\"]\n");
-        let inputs: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).input).collect();
-        assert_eq!(inputs, [Some(InputMode::Resident), Some(InputMode::Stream), None]);
-        let error = expand(&format!("{CAFFE}backends = [\"burn-flex\"]\ninputs = [\"stream\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`inputs` is for the back end wgsl"), "{error}");
-        let error = expand(&format!("{CAFFE}devices = [2]\ninputs = [\"prefetch\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("batches are streamed to one device, and 2 were asked for"), "{error}");
-    }
-
-    #[test]
-    fn layouts_are_those_of_external_programs() {
-        let programs = "[programs]\nmine = \"python3 mine.py\"\n";
-        let text = format!("{programs}{CAFFE}backends = [\"mine\", \"wgsl\"]\nlayouts = [\"nhwc\", \"nchw\"]\n");
-        let layouts: Vec<_> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).layout).collect();
-        assert_eq!(layouts, [Some(Layout::Nhwc), Some(Layout::Nchw), None]);
-        let error = expand(&format!("{CAFFE}layouts = [\"nchw\"]\n"), 1.0).unwrap_err();
-        assert!(error.contains("`layouts` is for external programs"), "{error}");
+    fn impossible_matrix_is_refused_with_the_reason() {
+        for (lines, reason) in [
+            ("backends = [\"burn-flex\"]\ndevices = [2]", "`devices` is for the back end wgsl"),
+            ("devices = [2]\nbatch_sizes = [1]", "a batch of 1 cannot be shared by 2 devices"),
+            ("backends = [\"burn-flex\"]\ninputs = [\"stream\"]", "`inputs` is for the back end wgsl"),
+            ("devices = [2]\ninputs = [\"prefetch\"]", "batches are streamed to one device, and 2 were asked for"),
+            ("layouts = [\"nchw\"]", "`layouts` is for external programs"),
+            ("backends = [\"reference\"]\nthreads = [2]", "`threads` is for the back end burn-flex"),
+            ("backends = [\"mine\"]", "there is no back end `mine`"),
+            ("batch_sizes = [60001]", "caffe-mnist: "),
+            ("batch_sizes = [60001]", "from 1 to 60000"),
+        ] {
+            let error = expand(&format!("{CAFFE}{lines}\n"), 1.0).unwrap_err();
+            assert!(error.starts_with("[[matrix]] 1: ") && error.contains(reason), "{lines}: {error}");
+        }
     }
 
     #[test]
@@ -301,5 +332,49 @@ mod tests {
         let of_suite = expand(CAFFE, 0.1).unwrap();
         assert_eq!(run(&of_suite[0]).limit.map(|limit| limit.to_string()).as_deref(), Some("3 s"));
         assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).limit, None);
+    }
+
+    fn run(cell: &Cell) -> &RunSettings {
+        cell.settings.run().expect("it trains something")
+    }
+
+    #[test]
+    fn what_two_matrices_share_is_one_cell() {
+        let text = format!("{CAFFE}batch_sizes = [16, 32]\n{CAFFE}batch_sizes = [32, 64]\n");
+        let sizes: Vec<Option<u32>> = expand(&text, 1.0).unwrap().iter().map(|cell| run(cell).batch_size).collect();
+        assert_eq!(sizes, [Some(16), Some(32), Some(64)]);
+    }
+
+    #[test]
+    fn repeated_suites_are_one_cell_and_runs_are_refused() {
+        let kernels = "[[kernels]]\nsuites = [\"gemm\", \"conv\"]\n[[kernels]]\nsuites = [\"conv\", \"rnn\"]\n";
+        assert_eq!(expand(kernels, 1.0).unwrap().len(), 3);
+        let error = expand(&format!("{CAFFE}{kernels}"), 1.0).unwrap_err();
+        assert!(error.contains("[[matrix]] and [[kernels]]") && error.contains("two studies"), "{error}");
+        let error = expand(&format!("[programs]\npytorch = \"\"\n{kernels}"), 1.0).unwrap_err();
+        assert!(error.contains("[programs]") && error.contains("measures kernels"), "{error}");
+        let error = expand("[[kernels]]\nsuites = []\n", 1.0).unwrap_err();
+        assert!(error.contains("has no cells") && error.contains("at least one suite"), "{error}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+        #[test]
+        fn matrix_has_every_combination_once(
+            sizes in btree_set(1_u32..200, 1..4),
+            seeds in btree_set(0_u32..100, 1..4),
+            others in btree_set(0_u32..100, 1..4),
+        ) {
+            let matrix = |seeds: &BTreeSet<u32>| format!("{CAFFE}batch_sizes = {sizes:?}\nseeds = {seeds:?}\n")
+                .replace('{', "[").replace('}', "]");
+            let cells = expand(&format!("{}{}", matrix(&seeds), matrix(&others)), 1.0).unwrap();
+            prop_assert_eq!(cells.len(), sizes.len() * seeds.union(&others).count());
+            let ids: BTreeSet<&String> = cells.iter().map(|cell| &cell.id).collect();
+            prop_assert_eq!(ids.len(), cells.len());
+            let mut ordered = in_random_order(cells.clone(), 7);
+            ordered.sort_by_key(|cell| cell.place);
+            prop_assert_eq!(ordered, cells);
+        }
     }
 }

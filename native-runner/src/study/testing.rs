@@ -5,12 +5,9 @@ use std::num::NonZero;
 use results::kernels::Suite;
 use results::{InputMode, Layout, Precision};
 
-use super::kernel_settings::KernelSettings;
-use super::length::Length;
-use super::run_settings::RunSettings;
+use crate::study::cell::{KernelSettings, Length, RunSettings};
 
-/// A cell of `workload` that leaves everything else as it is.
-pub(super) fn run_settings(workload: &str) -> RunSettings {
+pub(crate) fn run_settings(workload: &str) -> RunSettings {
     RunSettings {
         workload: workload.to_owned(),
         file: None,
@@ -28,8 +25,7 @@ pub(super) fn run_settings(workload: &str) -> RunSettings {
     }
 }
 
-/// A cell of `workload` that asks for other than usual things.
-pub(super) fn unusual_run_settings(workload: &str) -> RunSettings {
+pub(crate) fn unusual_run_settings(workload: &str) -> RunSettings {
     RunSettings {
         threads: Some(2),
         input: Some(InputMode::Stream),
@@ -41,7 +37,6 @@ pub(super) fn unusual_run_settings(workload: &str) -> RunSettings {
     }
 }
 
-/// A cell of kernels with the usual budgets.
-pub(super) fn kernel_settings(suite: Suite) -> KernelSettings {
+pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
     KernelSettings { suite, adapter: "any".to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
 }

@@ -1,51 +1,42 @@
 //! Networks of one's own: a TOML or JSON file with layers, optimiser, schedule and data set becomes a workload of the
 //! engine, on every back end, without compiling (`docs/WORKLOADS.md`).
 
-mod bare;
-mod bounds;
-mod definition;
-mod layers;
+pub(crate) mod definition;
 mod network;
-mod place;
 mod recipe;
 #[cfg(test)]
 mod tests;
-mod translate;
-mod weights;
 
+use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::path::Path;
 
 use engine::Workload;
 use serde_json::error::Category;
+use serde_json::value::RawValue;
 use sha2::{Digest, Sha256};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
 
 use crate::failure::Failure;
-use definition::Definition;
-pub(crate) use definition::schema;
-use place::{Language, byte_of, shown};
+use crate::workload_file::definition::Definition;
 
-/// A record has the whole network in it.
-const MOST_BYTES: u64 = 64 << 10;
+/// Bound on a file, because a record contains the whole network.
+const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// Whether somebody means a file, where a name could stand as well.
+/// Returns true for a name that ends like such a file.
 pub(crate) fn is_file_name(text: &str) -> bool {
     language(Path::new(text)).is_some()
 }
 
-/// The workload that this file describes.
-///
-/// # Errors
-/// The file cannot be read; and what is wrong in it, with line and column.
 pub(crate) fn load(path: &Path) -> Result<Workload, Failure> {
     Ok(load_with_digest(path)?.0)
 }
 
-/// The same with the SHA-256 of the file, which says whether it is still what it was.
-///
-/// # Errors
-/// As [`load`].
+/// Returns the workload with the SHA-256 of its file, which detects changes.
 pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failure> {
     let file = path.display().to_string();
     let Some(language) = language(path) else {
@@ -68,18 +59,16 @@ fn language(path: &Path) -> Option<Language> {
 fn read(path: &Path) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     // A byte more, so that too many are noticed.
-    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
     let file = path.display();
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Failure::Usage(format!("{file} is larger than {MOST_BYTES} bytes: it must be something else")));
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes: it must be something else")));
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
     Ok(text.to_owned())
 }
 
-/// # Errors
-/// What is wrong, with line and column and the line itself.
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
     let definition = match language {
         Language::Toml => toml::from_str::<Definition>(text).map_err(|error| {
@@ -88,8 +77,8 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
         })?,
         Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| of_json(file, text, &error))?,
     };
-    recipe::workload(&definition)
-        .map_err(|mistake| shown(file, text, language.find(text, &mistake.place), &mistake.message))
+    recipe::workload(&definition, &Tree::parse(text, language))
+        .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
 }
 
 fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
@@ -104,8 +93,137 @@ fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
     shown(file, text, at..at, &message)
 }
 
-/// The reader's message in the words of the file.
+/// Rewords a message of serde in terms of the file.
 fn plain(message: &str) -> String {
     let bare = "invalid type: unit variant, expected struct variant";
     message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Language {
+    Toml,
+    Json,
+}
+
+/// An error of meaning, and the bytes of the file that it is about.
+#[derive(Debug)]
+struct Mistake {
+    at: Range<usize>,
+    message: String,
+}
+
+/// A value of the file and its bytes there, as the parser found them.
+#[derive(Debug, Default)]
+struct Tree {
+    at: Range<usize>,
+    content: Content,
+}
+
+#[derive(Debug, Default)]
+enum Content {
+    Number(f64),
+    Text(String),
+    List(Vec<Tree>),
+    Table(BTreeMap<String, Tree>),
+    #[default]
+    Other,
+}
+
+impl Tree {
+    /// Of a file that has been read as a [`Definition`] before.
+    fn parse(text: &str, language: Language) -> Self {
+        match language {
+            Language::Toml => DeTable::parse(text)
+                .map(|table| {
+                    let at = table.span();
+                    Self::from_toml(&Spanned::new(at, DeValue::Table(table.into_inner())))
+                })
+                .unwrap_or_default(),
+            Language::Json => serde_json::from_str(text).map(|raw| Self::from_json(text, raw)).unwrap_or_default(),
+        }
+    }
+
+    fn from_toml(value: &Spanned<DeValue<'_>>) -> Self {
+        let content = match value.get_ref() {
+            DeValue::Integer(number) => i128::from_str_radix(number.as_str(), number.radix())
+                .map_or(Content::Other, |n| Content::Number(n as f64)),
+            DeValue::Float(number) => number.as_str().parse().map_or(Content::Other, Content::Number),
+            DeValue::String(text) => Content::Text(text.to_string()),
+            DeValue::Array(items) => Content::List(items.iter().map(Self::from_toml).collect()),
+            DeValue::Table(fields) => {
+                let fields = fields.iter().map(|(name, value)| (name.get_ref().to_string(), Self::from_toml(value)));
+                Content::Table(fields.collect())
+            }
+            _ => Content::Other,
+        };
+        Self { at: value.span(), content }
+    }
+
+    fn from_json(text: &str, raw: &RawValue) -> Self {
+        let json = raw.get();
+        // A raw value is a part of the text that it was read from.
+        let start = (json.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
+        let content = if let Ok(fields) = serde_json::from_str::<BTreeMap<String, &RawValue>>(json) {
+            Content::Table(fields.into_iter().map(|(name, value)| (name, Self::from_json(text, value))).collect())
+        } else if let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(json) {
+            Content::List(items.into_iter().map(|value| Self::from_json(text, value)).collect())
+        } else if let Ok(text) = serde_json::from_str(json) {
+            Content::Text(text)
+        } else {
+            serde_json::from_str(json).map_or(Content::Other, Content::Number)
+        };
+        Self { at: start..start + json.len(), content }
+    }
+
+    /// The value of a field; the table itself where the file leaves the field out.
+    fn field(&self, name: &str) -> &Self {
+        if let Content::Table(fields) = &self.content { fields.get(name).unwrap_or(self) } else { self }
+    }
+
+    fn item(&self, number: usize) -> &Self {
+        if let Content::List(items) = &self.content { items.get(number).unwrap_or(self) } else { self }
+    }
+
+    /// The name of a layer, which is its only field or a word alone.
+    fn layer_name(&self) -> &str {
+        match &self.content {
+            Content::Table(fields) => fields.keys().next().map_or("", String::as_str),
+            Content::Text(name) => name,
+            _ => "",
+        }
+    }
+
+    fn mistake(&self, message: impl Into<String>) -> Mistake {
+        Mistake { at: self.at.clone(), message: message.into() }
+    }
+}
+
+/// Formats a message with file, line and column, and the line itself with a mark below the place.
+pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> String {
+    const MAX_LINE_LENGTH: usize = 160;
+    let start = text.floor_char_boundary(at.start);
+    let begin = text[..start].rfind('\n').map_or(0, |end| end + 1);
+    let line = text[begin..].lines().next().unwrap_or_default();
+    let number = text[..begin].matches('\n').count() + 1;
+    let column = text[begin..start].chars().count();
+    let mut shown = format!("{file}, line {number}, column {}: {message}", column + 1);
+    if line.trim().is_empty() || line.chars().count() > MAX_LINE_LENGTH {
+        return shown;
+    }
+    // Where more than this line is meant, its beginning is.
+    let marked = text.get(start..at.end.min(begin + line.len())).map_or(1, |part| part.chars().count().max(1));
+    // A tab is as wide below as above.
+    let before: String = line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();
+    let number = number.to_string();
+    let margin = " ".repeat(number.len());
+    let written = write!(shown, "\n  {number} | {line}\n  {margin} | {before}{}", "^".repeat(marked));
+    written.expect("a text takes what is written");
+    shown
+}
+
+/// Converts line and column, both from 1, to a byte offset; columns of JSON count bytes.
+pub(crate) fn byte_of(text: &str, line: usize, column: usize) -> usize {
+    let lines = text.split_inclusive('\n');
+    let before: usize = lines.take(line.saturating_sub(1)).map(str::len).sum();
+    (before + column.saturating_sub(1)).min(text.len())
 }

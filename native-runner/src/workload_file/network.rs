@@ -2,67 +2,66 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Activation, DataSetDefinition, Layer as Node, Model, ModelError, Origin, Shape, Source};
+use engine::{
+    Activation, DataSetDefinition, Initializer, Layer as Node, Model, ModelError, Origin, Padding, PoolKind, Rounding,
+    Shape, Source,
+};
 
-use super::layers::Layer;
-use super::place::{Mistake, Place};
-use super::translate::{check_weights, translated, weights_of};
+use crate::workload_file::definition::{BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent};
+use crate::workload_file::recipe::check_whole;
+use crate::workload_file::{Mistake, Tree};
 
-/// Values that a layer makes of one sample: more would fill any device.
-const MOST_VALUES: u64 = 1 << 22;
-/// Weights of one layer.
-const MOST_WEIGHTS: u64 = 1 << 27;
-const MOST_LAYERS: usize = 1024;
-/// What `from` calls the sample.
+/// Bound on the values that a layer makes of one sample.
+const MAX_VALUES: u64 = 1 << 22;
+/// Bound on the weights of one layer.
+const MAX_WEIGHTS: u64 = 1 << 27;
+const MAX_LAYERS: usize = 1024;
+/// Name of the sample in `from`.
 const DATA: &str = "data";
 
-/// The model of these layers, whose samples have the shape `input`.
-///
-/// # Errors
-/// The first layer that is not possible where it stands.
-pub(super) fn model(
+/// Builds the model of these layers, for samples of shape `input`.
+pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
     input: Shape,
     layers: &[Layer],
+    list: &Tree,
 ) -> Result<Model, Mistake> {
-    let list = Place::default().field("layers");
-    if layers.is_empty() || layers.len() > MOST_LAYERS {
-        return Err(list.mistake(format!("there must be 1 to {MOST_LAYERS} layers, and here are {}", layers.len())));
+    if layers.is_empty() || layers.len() > MAX_LAYERS {
+        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, and here are {}", layers.len())));
     }
     let model = Model { name, input, nodes: Vec::new() };
     let current = Reading { source: Source::Data, is_flat: false };
     let mut network = Network { set, model, places: Vec::new(), current, labels: BTreeMap::new(), takes: None };
     for (number, layer) in layers.iter().enumerate() {
-        network.add(&list.item(number), layer)?;
+        network.add(list.item(number), layer)?;
     }
-    network.finish(&list)
+    network.finish(list)
 }
 
-/// What a layer reads.
 #[derive(Clone, Copy, Debug)]
 struct Reading {
     source: Source,
-    /// Whether `flatten` made a vector of something that was none.
+    /// True after `flatten`, if the input was no vector.
     is_flat: bool,
 }
 
 struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    /// Where each node of the model stands in the file.
-    places: Vec<Place>,
-    /// What the next layer reads.
+    /// Place of each node in the file.
+    places: Vec<&'f Tree>,
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
-    /// The node whose activation the next word may be.
+    /// Node that the next word may be the activation of.
     takes: Option<usize>,
 }
 
 impl<'f> Network<'f> {
-    fn add(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+    fn add(&mut self, place: &'f Tree, layer: &'f Layer) -> Result<(), Mistake> {
         let takes = self.takes.take();
-        let activate = |network: &mut Self, activation| network.activate(place, takes, layer.name(), activation);
+        let name = place.layer_name();
+        let activate = |network: &mut Self, activation| network.activate(place, takes, name, activation);
         match layer {
             Layer::Flatten => {
                 self.current.is_flat |= self.shape(self.current.source).pixels() != 1;
@@ -71,18 +70,17 @@ impl<'f> Network<'f> {
             Layer::Relu => activate(self, Activation::Relu),
             Layer::Tanh => activate(self, Activation::Tanh),
             Layer::Gelu => activate(self, Activation::Gelu),
-            Layer::Label(label) => self.keep(&place.field("label"), label),
+            Layer::Label(label) => self.keep(place.field(name), label),
             Layer::From(label) => {
                 let data = Reading { source: Source::Data, is_flat: false };
-                self.current = if label == DATA { data } else { self.labelled(&place.field("from"), label)? };
+                self.current = if label == DATA { data } else { self.labelled(place.field(name), label)? };
                 Ok(())
             }
-            _ => self.node(&place.field(layer.name()), layer),
+            _ => self.node(place.field(name), name, layer),
         }
     }
 
-    /// What a label stands for.
-    fn labelled(&self, place: &Place, label: &str) -> Result<Reading, Mistake> {
+    fn labelled(&self, place: &Tree, label: &str) -> Result<Reading, Mistake> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
@@ -90,7 +88,7 @@ impl<'f> Network<'f> {
         })
     }
 
-    fn keep(&mut self, place: &Place, label: &'f str) -> Result<(), Mistake> {
+    fn keep(&mut self, place: &Tree, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
             return Err(place.mistake("no layer is before it that it could be the label of"));
         }
@@ -103,10 +101,10 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// An activation belongs to the layer before it, as back ends compute it.
+    /// Sets the activation of the layer before, which back ends compute together.
     fn activate(
         &mut self,
-        place: &Place,
+        place: &Tree,
         takes: Option<usize>,
         name: &str,
         activation: Activation,
@@ -125,14 +123,14 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// A layer that becomes a node of the model. `place` is that of its options.
-    fn node(&mut self, place: &Place, layer: &'f Layer) -> Result<(), Mistake> {
+    /// Adds a layer as a node of the model. `place` is that of its options.
+    fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.
             Layer::Embedding(_) => Reading { source: Source::Data, is_flat: false },
             _ => self.current,
         };
-        self.check_input(place, layer, read)?;
+        self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
         if let Layer::Add(add) = layer {
             inputs.push(self.joined(place, &add.with)?);
@@ -140,26 +138,31 @@ impl<'f> Network<'f> {
             inputs.push(self.joined(place, &join.with)?);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
-        let node = translated(place, layer, &shapes, self.set)?;
-        check_weights(place, layer, shapes[0], read.source == Source::Data)?;
+        let node = translated(place, layer, shapes[0], self.set)?;
+        check_initializers(place, layer, shapes[0], read.source == Source::Data)?;
         let shares = match layer {
             Layer::Embedding(embedding) => self.shared(place, embedding.shares.as_deref())?,
             Layer::WordScores(scores) => self.shared(place, scores.shares.as_deref())?,
             _ => None,
         };
         let weights = weights_of(&node, shapes[0]);
-        if weights > MOST_WEIGHTS {
-            return Err(place.mistake(format!("it has {weights} weights, and at most {MOST_WEIGHTS} are allowed")));
+        if weights > MAX_WEIGHTS {
+            return Err(place.mistake(format!("it has {weights} weights, and at most {MAX_WEIGHTS} are allowed")));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
-        self.places.push(place.clone());
-        // The tensors of a node that shares are held to those that it shares.
-        self.model.shapes().and(self.model.tensors()).map_err(|error| self.mistake(&error))?;
+        self.places.push(place);
+        // Checks the tensors of a node that shares against the shared ones.
+        self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
+            (ModelError::Impossible { .. }, &[one, other]) => {
+                place.field("with").mistake(unjoinable(layer, one, other))
+            }
+            _ => self.mistake(&error),
+        })?;
         let node = self.model.nodes.len() - 1;
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
-        if values > MOST_VALUES {
-            let text = format!("it makes {} of each sample, and at most {MOST_VALUES} values are allowed", text(made));
+        if values > MAX_VALUES {
+            let text = format!("it makes {} of each sample, and at most {MAX_VALUES} values are allowed", text(made));
             return Err(place.mistake(text));
         }
         self.current =
@@ -168,9 +171,7 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// What every layer may read at all.
-    fn check_input(&self, place: &Place, layer: &Layer, read: Reading) -> Result<(), Mistake> {
-        let name = layer.name();
+    fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
             return Err(place.mistake(format!(
                 "`{name}` cannot read the vector that `flatten` makes: only dense and dropout may follow it"
@@ -192,20 +193,19 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    fn joined(&self, place: &Place, label: &str) -> Result<Source, Mistake> {
+    fn joined(&self, place: &Tree, label: &str) -> Result<Source, Mistake> {
         let place = place.field("with");
-        let reading = self.labelled(&place, label)?;
+        let reading = self.labelled(place, label)?;
         if reading.is_flat {
             return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
         }
         Ok(reading.source)
     }
 
-    /// The embedding whose vectors a layer reads as well.
-    fn shared(&self, place: &Place, label: Option<&str>) -> Result<Option<usize>, Mistake> {
+    fn shared(&self, place: &Tree, label: Option<&str>) -> Result<Option<usize>, Mistake> {
         let Some(label) = label else { return Ok(None) };
         let place = place.field("shares");
-        let Reading { source, .. } = self.labelled(&place, label)?;
+        let Reading { source, .. } = self.labelled(place, label)?;
         let Source::Node(node) = source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
@@ -220,7 +220,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// What the engine says of a node, where the file has it.
+    /// Locates an error of the engine in the file.
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
@@ -231,14 +231,24 @@ impl<'f> Network<'f> {
                      smaller one, or padding"
                 ))
             }
+            ModelError::Impossible { layer, .. }
+                if matches!(
+                    self.model.nodes[*layer].layer,
+                    Node::Gru { activation: Activation::Identity | Activation::Gelu, .. }
+                        | Node::SimpleRnn { activation: Activation::Identity | Activation::Gelu, .. }
+                ) =>
+            {
+                let text = "the activation of a recurrent layer is `tanh` or `relu`";
+                self.places[*layer].field("activation").mistake(text)
+            }
             ModelError::Impossible { layer, reason, .. } | ModelError::Unsupported { layer, reason, .. } => {
                 self.places[*layer].mistake(format!("this is not possible here: {reason}"))
             }
         }
     }
 
-    /// The whole, held to what only the whole shows.
-    fn finish(self, list: &Place) -> Result<Model, Mistake> {
+    /// Checks what only the whole network shows.
+    fn finish(self, list: &Tree) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
         };
@@ -265,7 +275,6 @@ impl<'f> Network<'f> {
         nodes.filter(move |(_, node)| node.inputs.contains(&source)).map(|(number, _)| number)
     }
 
-    /// The last layer makes a number for each class.
     fn check_logits(&self, last: usize) -> Result<(), Mistake> {
         let (place, set, classes) = (&self.places[last], &self.set.name, self.set.train.classes);
         let made = self.shape(Source::Node(last)).features();
@@ -300,8 +309,156 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
     }
 }
 
-/// For people.
-pub(super) fn text(shape: Shape) -> String {
+/// Describes two inputs that the engine cannot join.
+fn unjoinable(layer: &Layer, first: Shape, second: Shape) -> String {
+    let (one, other) = (text(first), text(second));
+    match layer {
+        Layer::Add(_) => format!("{other} cannot be added to {one}"),
+        Layer::Concatenate(_) => format!("{other} cannot stand behind {one}: they differ in pixels"),
+        _ => format!("{one} and {other} have no products: they differ in channels"),
+    }
+}
+
+fn text(shape: Shape) -> String {
     let Shape { height, width, channels } = shape;
     if shape.pixels() == 1 { format!("a vector of {channels}") } else { format!("{height} × {width} × {channels}") }
+}
+
+/// Returns the engine's layer. Bounds that depend on other numbers are checked.
+fn translated(place: &Tree, layer: &Layer, input: Shape, set: &DataSetDefinition) -> Result<Node, Mistake> {
+    // Any word of a data set may be the answer: they are its classes.
+    let vocabulary = set.train.classes;
+    Ok(match layer {
+        Layer::Dense(dense) => {
+            Node::Dense { units: dense.units, activation: dense.activation, weights: dense.weights() }
+        }
+        Layer::Conv2d(convolution) => {
+            let &Conv2d { filters, kernel_size: size, stride, padding, activation, .. } = convolution;
+            if let Padding::Zeros(zeros) = padding {
+                let [rows, columns] = size.sides();
+                check_whole(place.field("padding").field("zeros"), zeros, 0, rows.min(columns) - 1)?;
+            }
+            Node::Conv2d { filters, size, stride, padding, activation, weights: convolution.weights() }
+        }
+        Layer::MaxPool(window) => pool(place, PoolKind::Max, window)?,
+        Layer::AveragePool(window) => pool(place, PoolKind::Average, window)?,
+        Layer::Dropout(dropout) => Node::Dropout { rate: dropout.rate },
+        Layer::BatchNorm(norm) => {
+            let &BatchNorm { epsilon, momentum: keep, trained_scale, activation, bias_multipliers: bias } = norm;
+            Node::BatchNorm { epsilon, keep, trained_scale, bias, activation }
+        }
+        Layer::LayerNorm(norm) => Node::LayerNorm { epsilon: norm.epsilon },
+        &Layer::LocalResponseNorm(LocalResponseNorm { radius, bias, alpha, beta }) => {
+            Node::LocalResponseNorm { radius, bias, alpha, beta }
+        }
+        Layer::Lstm(lstm) => Node::Lstm { units: lstm.units, recurrent: lstm.recurrent_initializer },
+        &Layer::Gru(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+            Node::Gru { units, activation, recurrent }
+        }
+        &Layer::SimpleRnn(Recurrent { units, activation, recurrent_initializer: recurrent }) => {
+            Node::SimpleRnn { units, activation, recurrent }
+        }
+        Layer::Embedding(embedding) => {
+            let (units, first, words) = (embedding.units, embedding.first, input.features());
+            check_whole(place.field("first"), first, 0, words - 1)?;
+            let count = embedding.count.unwrap_or(words - first);
+            check_whole(place.field("count"), count, 1, words - first)?;
+            let (zero_padding, initializer) = (embedding.zero_padding, embedding.initializer);
+            Node::Embedding { vocabulary, units, first, count, zero_padding, initializer }
+        }
+        Layer::PositionEmbedding(embedding) => Node::PositionEmbedding { initializer: embedding.initializer },
+        Layer::Attention(attention) => Node::Attention { heads: attention.heads },
+        Layer::Add(add) => Node::Add { activation: add.activation },
+        Layer::Concatenate(_) => Node::Concatenate,
+        Layer::PixelProducts(_) => Node::PixelProducts,
+        Layer::SentenceSum(sum) => Node::SentenceSum { words: sum.words },
+        Layer::WordScores(scores) => Node::WordScores { vocabulary, initializer: scores.initializer },
+        Layer::Softmax(softmax) => Node::Softmax { linear_until: softmax.linear_until },
+        Layer::Transpose => Node::Transpose,
+        Layer::Flatten | Layer::Relu | Layer::Tanh | Layer::Gelu | Layer::Label(_) | Layer::From(_) => {
+            unreachable!("such words make no node")
+        }
+    })
+}
+
+fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
+    let &Pool { size: side, padding, rounding, activation, .. } = pool;
+    let stride = pool.stride.unwrap_or(side);
+    check_whole(place.field("padding"), padding, 0, side - 1)?;
+    if rounding == Rounding::Ceil && padding + stride > side {
+        return Err(place.field("rounding").mistake(
+            "rounded up, a window could lie outside of the image: `stride` and `padding` together may not be larger than \
+             `size`",
+        ));
+    }
+    Ok(Node::Pool { kind, side, stride, padding, rounding, activation })
+}
+
+/// Checks that each initializer is one that its tensor can have.
+fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
+    let (kernel, bias) = match layer {
+        Layer::Dense(dense) => (dense.kernel_initializer, dense.bias_initializer),
+        Layer::Conv2d(convolution) => (convolution.kernel_initializer, convolution.bias_initializer),
+        Layer::Lstm(lstm) => (lstm.recurrent_initializer, Initializer::GlorotUniform),
+        Layer::Gru(layer) | Layer::SimpleRnn(layer) => (layer.recurrent_initializer, Initializer::GlorotUniform),
+        Layer::Embedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
+        Layer::PositionEmbedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
+        Layer::WordScores(scores) => (scores.initializer, Initializer::GlorotUniform),
+        _ => return Ok(()),
+    };
+    let bias_place = place.field("bias_initializer");
+    let kernel_place = match layer {
+        Layer::Dense(_) | Layer::Conv2d(_) => place.field("kernel_initializer"),
+        Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_) => place.field("recurrent_initializer"),
+        _ => place.field("initializer"),
+    };
+    if bias == Initializer::Orthogonal {
+        return Err(bias_place.mistake("`orthogonal` is for matrices, and a bias is none"));
+    }
+    const DIRAC: &str = "`dirac` copies channels, which only the kernel of a `conv2d` can";
+    const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
+    match bias {
+        Initializer::Dirac => return Err(bias_place.mistake(DIRAC)),
+        Initializer::WhitenedPatches { .. } => return Err(bias_place.mistake(WHITENED)),
+        _ => {}
+    }
+    match (kernel, layer) {
+        (Initializer::WhitenedPatches { .. }, Layer::Conv2d(convolution)) if reads_data && input.channels == 3 => {
+            check_whitened_patches(kernel_place, convolution)
+        }
+        (Initializer::WhitenedPatches { .. }, _) => Err(kernel_place.mistake(WHITENED)),
+        (Initializer::Dirac, Layer::Conv2d(_)) => Ok(()),
+        (Initializer::Dirac, _) => Err(kernel_place.mistake(DIRAC)),
+        _ => Ok(()),
+    }
+}
+
+fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mistake> {
+    /// Largest side of patches; the covariance of larger ones takes minutes.
+    const MAX_PATCH_SIDE: u32 = 5;
+    let filters = convolution.filters;
+    let [side, width] = convolution.kernel_size.sides();
+    if side <= MAX_PATCH_SIDE && side == width && filters == 2 * side * side * 3 {
+        return Ok(());
+    }
+    Err(place.mistake(format!(
+        "`whitened_patches` makes 2 · kernel_size² · 3 filters, with a kernel_size of at most {MAX_PATCH_SIDE}; here are \
+         {filters} of {side} × {width}"
+    )))
+}
+
+/// Counts the weights of a layer in 64 bits, before the engine multiplies them in 32.
+fn weights_of(layer: &Node, input: Shape) -> u64 {
+    let (values, channels) = (u64::from(input.features()), u64::from(input.channels));
+    match *layer {
+        Node::Conv2d { filters, size, .. } => u64::from(size.area()) * channels * u64::from(filters),
+        Node::Dense { units, .. } => values * u64::from(units),
+        Node::Lstm { units, .. } => 4 * u64::from(units) * (channels + u64::from(units)),
+        Node::Gru { units, .. } => 3 * u64::from(units) * (channels + u64::from(units)),
+        Node::SimpleRnn { units, .. } => u64::from(units) * (channels + u64::from(units)),
+        Node::Embedding { vocabulary, units, .. } => u64::from(vocabulary) * u64::from(units),
+        Node::WordScores { vocabulary, .. } => u64::from(vocabulary) * channels,
+        Node::PositionEmbedding { .. } => values,
+        _ => 0,
+    }
 }

@@ -1,38 +1,145 @@
-//! From what a file says to the engine's workload: in this place, and nowhere else.
+//! From what a file says to the engine's workload.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use engine::{
-    Augmentation, Batching, DataSetDefinition, EarlyStopping, Flip, InputRecipe, Loss, Normalization, Optimizer,
-    Origin, Rule, SampleOrder, Schedule, Shape, Shift, TestView, TrainingRange, WeightAverage, Workload,
+    Augmentation, Batching, DataSetDefinition, Flip, InputRecipe, Normalization, Origin, SampleOrder, Schedule, Shape,
+    Shift, TestView, TrainingRange, Workload,
 };
 
-use super::bounds::{Checked, finite, not_negative, part, positive, share, whole};
-use super::definition::{Definition, LastBatch, Preprocessing, TestViews};
-use super::network;
-use super::place::{Mistake, Place};
-use crate::suggestion::did_you_mean;
+use crate::screen::did_you_mean;
+use crate::workload_file::definition::{Definition, LastBatch, Preprocessing, TestViews};
+use crate::workload_file::{Content, Mistake, Tree, network};
 
-/// Largest relative difference of an early loss from the reference's, as every built-in workload has it.
+type Checked = Result<(), Mistake>;
+
+/// Relative tolerance of early losses, the same as for built-in workloads.
 const LOSS_TOLERANCE: f64 = 1e-3;
-const LARGEST_BATCH: u32 = 1 << 16;
-const LARGEST_IMAGE: u32 = 256;
+const MAX_BATCH_SIZE: u32 = 1 << 16;
+/// Bound on units, filters and the like.
+const MAX_CHANNELS: u32 = 1 << 16;
+/// Bound on sides of images and windows, and on strides.
+const MAX_SIDE: u32 = 256;
 
-/// # Errors
-/// The first thing that is not possible, and where it stands.
-pub(super) fn workload(definition: &Definition) -> Result<Workload, Mistake> {
-    let root = Place::default();
-    let name = name(&root.field("name"), &definition.name)?;
-    let title = line(&root.field("title"), &definition.title, 100)?;
-    let description = line(&root.field("description"), &definition.description, 1000)?;
-    let set = data_set(&root.field("data_set"), &definition.data_set.0)?;
-    check_samples(&root, definition, set)?;
-    let (input, shape) = input(&root.field("preprocessing"), &definition.preprocessing, set)?;
-    check_optimizer(&root.field("optimizer"), &definition.optimizer)?;
-    check_loss(&root.field("loss"), definition.loss)?;
-    check_average(&root.field("average"), definition.average)?;
-    let model = network::model(name, set, shape, &definition.layers)?;
+#[derive(Clone, Copy)]
+enum Bound {
+    Whole(u32, u32),
+    AtLeastOneUpdate,
+    Positive,
+    NotNegative,
+    Finite,
+    /// From 0 to 1.
+    Share,
+    /// From 0 to below 1: a share that is kept or dropped in each step.
+    Part,
+}
+
+/// Bound of each number, by its field. The first column is the field around it, where others have the same name.
+const BOUNDS: [(&str, &str, Bound); 47] = [
+    ("", "epochs", Bound::Whole(1, 100_000)),
+    ("", "evaluations_per_epoch", Bound::Whole(1, 100)),
+    ("", "target_accuracy", Bound::Share),
+    ("", "threshold", Bound::Positive),
+    ("", "divisor", Bound::Positive),
+    ("", "image_size", Bound::Whole(1, MAX_SIDE)),
+    ("shift", "pixels", Bound::Whole(0, MAX_SIDE)),
+    ("shift", "share", Bound::Share),
+    ("", "brightness", Bound::NotNegative),
+    ("", "contrast", Bound::Positive),
+    ("", "mean", Bound::Finite),
+    ("", "deviation", Bound::Positive),
+    ("optimizer", "learning_rate", Bound::Positive),
+    ("", "learning_rate", Bound::NotNegative),
+    ("", "weight_decay", Bound::NotNegative),
+    ("", "frozen_from", Bound::Share),
+    ("", "largest_gradient", Bound::Positive),
+    ("", "momentum", Bound::Part),
+    ("", "rho", Bound::Part),
+    ("", "epsilon", Bound::Positive),
+    ("", "beta1", Bound::Part),
+    ("", "beta2", Bound::Part),
+    ("", "gamma", Bound::NotNegative),
+    ("", "power", Bound::NotNegative),
+    ("", "every", Bound::AtLeastOneUpdate),
+    ("staircase", "factor", Bound::Positive),
+    ("drop", "factor", Bound::Positive),
+    ("", "warm_up", Bound::Part),
+    ("", "label_smoothing", Bound::Part),
+    ("", "logits_scale", Bound::Positive),
+    ("", "largest", Bound::Part),
+    ("", "decay", Bound::Share),
+    ("", "units", Bound::Whole(1, MAX_CHANNELS)),
+    ("", "filters", Bound::Whole(1, MAX_CHANNELS)),
+    ("", "kernel_size", Bound::Whole(1, MAX_SIDE)),
+    ("", "stride", Bound::Whole(1, MAX_SIDE)),
+    ("", "size", Bound::Whole(1, MAX_SIDE)),
+    ("", "rate", Bound::Part),
+    ("", "radius", Bound::Whole(0, MAX_SIDE)),
+    ("local_response_norm", "bias", Bound::Positive),
+    ("", "alpha", Bound::Positive),
+    ("", "beta", Bound::Finite),
+    ("", "heads", Bound::Whole(1, 4096)),
+    ("", "linear_until", Bound::Share),
+    ("", "scale", Bound::Positive),
+    ("", "limit", Bound::Positive),
+    ("", "value", Bound::Finite),
+];
+
+/// Checks each number that has a bound. `field` is the one that holds the value, and `around` the next outer one.
+fn check_bounds(value: &Tree, around: &str, field: &str) -> Checked {
+    match &value.content {
+        Content::Number(number) => {
+            let mut bounds = BOUNDS.iter().filter(|(outer, name, _)| *name == field && ["", around].contains(outer));
+            bounds.next().map_or(Ok(()), |(.., bound)| bound.check(value, *number))
+        }
+        Content::List(items) => items.iter().try_for_each(|item| check_bounds(item, around, field)),
+        Content::Table(fields) => fields.iter().try_for_each(|(name, value)| check_bounds(value, field, name)),
+        Content::Text(_) | Content::Other => Ok(()),
+    }
+}
+
+impl Bound {
+    fn check(self, value: &Tree, number: f64) -> Checked {
+        let (is_allowed, allowed): (fn(f64) -> bool, _) = match self {
+            Self::Whole(least, most) => return check_whole(value, number, least, most),
+            Self::AtLeastOneUpdate => (|number| number >= 1.0, "at least 1 update"),
+            Self::Positive => (|number| number > 0.0, "a number above 0"),
+            Self::NotNegative => (|number| number >= 0.0, "a number from 0 on"),
+            Self::Finite => (|_| true, "a finite number"),
+            Self::Share => (|number| (0.0..=1.0).contains(&number), "a share from 0 to 1"),
+            Self::Part => (|number| (0.0..1.0).contains(&number), "from 0 to below 1"),
+        };
+        #[expect(clippy::cast_possible_truncation, reason = "as the engine reads many of them")]
+        let in_single_precision = f64::from(number as f32);
+        if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
+            return Ok(());
+        }
+        Err(value.mistake(format!("must be {allowed}, and is {number}")))
+    }
+}
+
+/// Checks a number whose bounds may depend on other fields.
+pub(crate) fn check_whole(value: &Tree, number: impl Into<f64>, least: u32, most: u32) -> Checked {
+    let number = number.into();
+    if (f64::from(least)..=f64::from(most)).contains(&number) {
+        return Ok(());
+    }
+    Err(value.mistake(format!("must be from {least} to {most}, and is {number}")))
+}
+
+pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload, Mistake> {
+    check_bounds(tree, "", "")?;
+    let name = name(tree.field("name"), &definition.name)?;
+    let title = line(tree.field("title"), &definition.title, 100)?;
+    let description = line(tree.field("description"), &definition.description, 1000)?;
+    let set = data_set(tree.field("data_set"), &definition.data_set.0)?;
+    check_samples(tree, definition, set)?;
+    let (input, shape) = input(tree.field("preprocessing"), &definition.preprocessing, set)?;
+    if let Schedule::Linear { points } = &definition.optimizer.schedule {
+        check_points(tree.field("optimizer").field("schedule").field("linear").field("points"), points)?;
+    }
+    let model = network::model(name, set, shape, &definition.layers, tree.field("layers"))?;
     Ok(Workload {
         name,
         title: if title.is_empty() { name } else { title },
@@ -60,7 +167,7 @@ pub(super) fn workload(definition: &Definition) -> Result<Workload, Mistake> {
     })
 }
 
-/// The engine's names live as long as the process. Each is kept once, however often its file is read.
+/// Interns a text: the engine's names live as long as the process.
 fn kept(text: &str) -> &'static str {
     static KEPT: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut all = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
@@ -72,68 +179,76 @@ fn kept(text: &str) -> &'static str {
     text
 }
 
-fn name(place: &Place, name: &str) -> Result<&'static str, Mistake> {
-    /// It is a part of the names of files.
-    const LONGEST: usize = 40;
+fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
+    const MAX_NAME_LENGTH: usize = 40;
     let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !name.starts_with(|c: char| c.is_ascii_lowercase()) || !name.chars().all(is_plain) || name.len() > LONGEST {
-        return Err(place.mistake(format!(
-            "a name is of small letters, digits and hyphens, begins with a letter, and has at most {LONGEST} of them"
+    if !name.starts_with(|c: char| c.is_ascii_lowercase())
+        || !name.chars().all(is_plain)
+        || name.len() > MAX_NAME_LENGTH
+    {
+        return Err(value.mistake(format!(
+            "a name is of small letters, digits and hyphens, begins with a letter, and has at most {MAX_NAME_LENGTH} of them"
         )));
     }
     if engine::workload(name).is_some() {
-        return Err(place.mistake(format!("a built-in workload is called `{name}`; a file's needs another name")));
+        return Err(value.mistake(format!("a built-in workload is called `{name}`; a file's needs another name")));
     }
     Ok(kept(name))
 }
 
-/// A text that is shown in one line.
-fn line(place: &Place, text: &str, longest: usize) -> Result<&'static str, Mistake> {
+/// Collapses whitespace of a text that is shown in one line.
+fn line(value: &Tree, text: &str, longest: usize) -> Result<&'static str, Mistake> {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if line.chars().count() > longest || !line.chars().all(results::is_plain) {
-        return Err(place.mistake(format!("it must be at most {longest} visible characters")));
+        return Err(value.mistake(format!("it must be at most {longest} visible characters")));
     }
     Ok(kept(&line))
 }
 
-fn data_set(place: &Place, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
+fn data_set(value: &Tree, name: &str) -> Result<&'static DataSetDefinition, Mistake> {
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
-        place.mistake(format!("there is no data set `{name}`; there are: {}{close}", known.join(", ")))
+        value.mistake(format!("there is no data set `{name}`; there are: {}{close}", known.join(", ")))
     })
 }
 
-fn check_samples(root: &Place, definition: &Definition, set: &DataSetDefinition) -> Checked {
+fn check_samples(tree: &Tree, definition: &Definition, set: &DataSetDefinition) -> Checked {
     let all = set.train.samples;
     let mut trained = all;
     if let Some(TrainingRange { first, samples }) = definition.training_samples {
-        let place = root.field("training_samples");
-        whole(&place.field("first"), first, 0..=all - 1)?;
-        whole(&place.field("samples"), samples, 1..=all - first)?;
+        let range = tree.field("training_samples");
+        check_whole(range.field("first"), first, 0, all - 1)?;
+        check_whole(range.field("samples"), samples, 1, all - first)?;
         trained = samples;
     }
-    whole(&root.field("batch_size"), definition.batch_size, 1..=trained.min(LARGEST_BATCH))?;
-    whole(&root.field("epochs"), definition.epochs, 1..=100_000)?;
-    whole(&root.field("evaluations_per_epoch"), definition.evaluations_per_epoch, 1..=100)?;
-    definition.target_accuracy.map_or(Ok(()), |target| share(&root.field("target_accuracy"), target))?;
+    check_whole(tree.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return Err(root
+        return Err(tree
             .field("last_batch")
             .mistake("`wrap` is for the order of the file: it needs `shuffle = false`"));
     }
-    let place = root.field("early_stopping");
-    let Some(EarlyStopping { threshold, .. }) = definition.early_stopping else { return Ok(()) };
-    positive(&place.field("threshold"), threshold)?;
-    if trained == all {
-        return Err(place.mistake("nothing is held out by which to stop: `training_samples` must leave some out"));
+    if definition.early_stopping.is_some() && trained == all {
+        let text = "nothing is held out by which to stop: `training_samples` must leave some out";
+        return Err(tree.field("early_stopping").mistake(text));
     }
     Ok(())
 }
 
-/// What happens to a sample's bytes, and the shape that comes of it.
+fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
+    for (number, (share, factor)) in points.iter().enumerate() {
+        Bound::Share.check(value.item(number).item(0), *share)?;
+        Bound::NotNegative.check(value.item(number).item(1), *factor)?;
+    }
+    if points.is_empty() || !points.is_sorted_by(|(one, _), (next, _)| one <= next) {
+        return Err(value.mistake("it must have points, in the order of their shares of the training"));
+    }
+    Ok(())
+}
+
+/// Returns the preprocessing and the shape that results from it.
 fn input(
-    place: &Place,
+    value: &Tree,
     preprocessing: &Preprocessing,
     set: &DataSetDefinition,
 ) -> Result<(InputRecipe, Shape), Mistake> {
@@ -141,36 +256,33 @@ fn input(
     if matches!(set.origin, Origin::Stories(_)) {
         if *preprocessing != Preprocessing::default() {
             return Err(
-                place.mistake(format!("the samples of {} are words, and stay the numbers that they are", set.name))
+                value.mistake(format!("the samples of {} are words, and stay the numbers that they are", set.name))
             );
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
     }
-    let divisor = preprocessing.divisor.unwrap_or(255.0);
-    positive(&place.field("divisor"), divisor)?;
-    image_size.map_or(Ok(()), |size| whole(&place.field("image_size"), size, 1..=LARGEST_IMAGE))?;
     let image = Shape::new(set.train.height, set.train.width, set.train.channels);
     let shape = image_size.map_or(image, |size| Shape { height: size, width: size, ..image });
-    check_normalization(&place.field("normalization"), normalization, image, shape)?;
-    match shift {
-        Shift::None => {}
-        Shift::Pixels(pixels) => whole(&place.field("shift").field("pixels"), pixels, 0..=LARGEST_IMAGE)?,
-        Shift::Share(of_side) => share(&place.field("shift").field("share"), of_side)?,
-    }
-    not_negative(&place.field("brightness"), brightness)?;
-    if let Some((low, high)) = contrast {
-        let place = place.field("contrast");
-        positive(&place.item(0), low)?;
-        positive(&place.item(1), high)?;
-        if low > high {
-            return Err(place.mistake("the lower factor comes first"));
+    let trouble = match normalization {
+        Normalization::WholeSet if shape.features() < image.features() => {
+            Some("`whole_set` is the mean of whole images, and `image_size` leaves a part of them out")
         }
+        Normalization::LocalContrast if shape.channels != 3 || shape != image => {
+            Some("`local_contrast` is for whole images in colour")
+        }
+        _ => None,
+    };
+    if let Some(text) = trouble {
+        return Err(value.field("normalization").mistake(text));
+    }
+    if contrast.is_some_and(|(low, high)| low > high) {
+        return Err(value.field("contrast").mistake("the lower factor comes first"));
     }
     let changes_light = [("brightness", brightness != 0.0), ("contrast", contrast.is_some())];
     if let Some((field, _)) = changes_light.into_iter().find(|(_, is_set)| *is_set)
         && normalization != Normalization::EachImage
     {
-        return Err(place.field(field).mistake("it needs `normalization = \"each_image\"`, which computes it"));
+        return Err(value.field(field).mistake("it needs `normalization = \"each_image\"`, which computes it"));
     }
     let augmentation = Augmentation { flip, shift, brightness, contrast };
     let test_views = match preprocessing.test_views {
@@ -178,110 +290,9 @@ fn input(
         TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRRORED_AND_MOVED,
         TestViews::MirroredAndMoved => {
             let text = "a network that was trained without `flip` and `shift` is tested without them";
-            return Err(place.field("test_views").mistake(text));
+            return Err(value.field("test_views").mistake(text));
         }
     };
+    let divisor = preprocessing.divisor.unwrap_or(255.0);
     Ok((InputRecipe { divisor, normalization, edge, augmentation, test_views }, shape))
-}
-
-fn check_normalization(place: &Place, normalization: Normalization, image: Shape, seen: Shape) -> Checked {
-    match normalization {
-        Normalization::None | Normalization::MeanImage | Normalization::EachImage => Ok(()),
-        Normalization::Channels { mean, deviation } => {
-            let place = place.field("channels");
-            let numbers = |field, values: [f32; 3], check: fn(&Place, f32) -> Checked| {
-                (0..).zip(values).try_for_each(|(number, value)| check(&place.field(field).item(number), value))
-            };
-            numbers("mean", mean, finite)?;
-            numbers("deviation", deviation, positive)
-        }
-        Normalization::WholeSet if seen.features() < image.features() => {
-            Err(place.mistake("`whole_set` is the mean of whole images, and `image_size` leaves a part of them out"))
-        }
-        Normalization::WholeSet => Ok(()),
-        Normalization::LocalContrast if seen.channels != 3 || seen != image => {
-            Err(place.mistake("`local_contrast` is for whole images in colour"))
-        }
-        Normalization::LocalContrast => Ok(()),
-    }
-}
-
-fn check_optimizer(place: &Place, optimizer: &Optimizer) -> Checked {
-    let Optimizer { learning_rate, weight_decay, largest_gradient, .. } = *optimizer;
-    positive(&place.field("learning_rate"), learning_rate)?;
-    not_negative(&place.field("weight_decay"), weight_decay)?;
-    largest_gradient.map_or(Ok(()), |largest| positive(&place.field("largest_gradient"), largest))?;
-    check_rule(&place.field("rule"), optimizer.rule)?;
-    check_schedule(&place.field("schedule"), &optimizer.schedule)
-}
-
-fn check_rule(place: &Place, rule: Rule) -> Checked {
-    match rule {
-        Rule::Sgd { momentum } => part(&place.field("sgd").field("momentum"), momentum),
-        Rule::Nesterov { momentum } => part(&place.field("nesterov").field("momentum"), momentum),
-        Rule::RmsProp { rho, epsilon } => {
-            part(&place.field("rms_prop").field("rho"), rho)?;
-            positive(&place.field("rms_prop").field("epsilon"), epsilon)
-        }
-        Rule::Adadelta { rho, epsilon } => {
-            part(&place.field("adadelta").field("rho"), rho)?;
-            positive(&place.field("adadelta").field("epsilon"), epsilon)
-        }
-        Rule::Adam { beta1, beta2, epsilon, decoupled: _ } => {
-            let place = place.field("adam");
-            part(&place.field("beta1"), beta1)?;
-            part(&place.field("beta2"), beta2)?;
-            positive(&place.field("epsilon"), epsilon)
-        }
-    }
-}
-
-fn check_schedule(place: &Place, schedule: &Schedule) -> Checked {
-    match schedule {
-        Schedule::Constant => Ok(()),
-        Schedule::Inverse { gamma, power } => {
-            not_negative(&place.field("inverse").field("gamma"), *gamma)?;
-            not_negative(&place.field("inverse").field("power"), *power)
-        }
-        Schedule::Staircase { every, factor } => {
-            let place = place.field("staircase");
-            if *every == 0 {
-                return Err(place.field("every").mistake("must be at least 1 update, and is 0"));
-            }
-            positive(&place.field("factor"), *factor)
-        }
-        Schedule::Drop { after: _, factor } => positive(&place.field("drop").field("factor"), *factor),
-        Schedule::Linear { points } => {
-            let place = place.field("linear").field("points");
-            for (number, (at, factor)) in points.iter().enumerate() {
-                share(&place.item(number).item(0), *at)?;
-                not_negative(&place.item(number).item(1), *factor)?;
-            }
-            let is_sorted = points.is_sorted_by(|(one, _), (next, _)| one <= next);
-            if points.is_empty() || !is_sorted {
-                return Err(place.mistake("it must have points, in the order of their shares of the training"));
-            }
-            Ok(())
-        }
-        Schedule::Cosine { warm_up } => part(&place.field("cosine").field("warm_up"), *warm_up),
-    }
-}
-
-fn check_loss(place: &Place, loss: Loss) -> Checked {
-    part(&place.field("label_smoothing"), loss.label_smoothing)?;
-    positive(&place.field("logits_scale"), loss.logits_scale)
-}
-
-fn check_average(place: &Place, average: Option<WeightAverage>) -> Checked {
-    match average {
-        None => Ok(()),
-        Some(WeightAverage::Exponential { largest }) => part(&place.field("exponential").field("largest"), largest),
-        Some(WeightAverage::Lookahead { every, decay }) => {
-            let place = place.field("lookahead");
-            if every == 0 {
-                return Err(place.field("every").mistake("must be at least 1 update, and is 0"));
-            }
-            share(&place.field("decay"), decay)
-        }
-    }
 }

@@ -21,7 +21,7 @@ fn record() -> (TempDir, PathBuf) {
 }
 
 #[test]
-fn the_record_is_shown_when_asked_for_and_uploaded_after_a_yes() {
+fn record_is_shown_on_request_and_uploaded_after_yes() {
     let (_folder, path) = record();
     let server = leaderboard();
     let arguments = format!("upload {} --to {}", path.display(), server.url);

@@ -1,4 +1,4 @@
-//! The archives of `cargo xtask dist`, unpacked in an empty folder and used as somebody uses them who has nothing else.
+//! Archives of `cargo xtask dist`, unpacked in an empty folder and used without anything else.
 //! `GRADMARK_ARCHIVES` names the folder that holds them (`cargo xtask test --all` and `dist --try` set it).
 
 use std::ffi::OsStr;
@@ -30,7 +30,7 @@ fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
     into.join(folder)
 }
 
-/// A program of an unpacked archive, in a folder of its own and without anything of this environment.
+/// A program of an unpacked archive, in its own folder and an empty environment.
 fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(format!("{}{}", program.display(), env::consts::EXE_SUFFIX));
     command.current_dir(folder).env_clear().stdin(Stdio::null());
@@ -39,7 +39,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// What a command that went well wrote to its standard output.
+/// Standard output of a command that succeeded.
 #[track_caller]
 fn done(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -73,7 +73,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended by itself, which the test has then noticed.
+        // It may have exited, which the test has then noticed.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -20,7 +20,7 @@ fn an_unknown_back_end_is_answered_with_those_there_are() {
 }
 
 #[test]
-fn a_mistyped_name_is_answered_with_the_one_that_was_meant() {
+fn mistyped_name_gets_a_suggestion() {
     for (line, meant) in [
         ("--workload keras-mnist-mpl", "Did you mean `keras-mnist-mlp`?"),
         ("--suite quik", "Did you mean `quick`?"),
@@ -65,7 +65,7 @@ fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
 }
 
 #[test]
-fn matrix_units_that_an_adapter_does_not_list_are_refused_by_runs_and_by_steps() {
+fn missing_matrix_units_are_refused() {
     let software = adapters().into_iter().find(|listed| listed.adapter.software);
     let Some(listed) = software.filter(|listed| listed.adapter.name.contains("llvmpipe")) else {
         return skipped("matrix_units_that_an_adapter_does_not_list", "there is no llvmpipe");
@@ -82,7 +82,7 @@ fn matrix_units_that_an_adapter_does_not_list_are_refused_by_runs_and_by_steps()
 }
 
 #[test]
-fn a_truncated_file_is_named_with_the_command_that_fetches_it() {
+fn truncated_data_file_comes_with_the_fetch_command() {
     let folder = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let path = folder.path().join("mnist-train.bin").display().to_string();
     for line in [SMALL, SMALL_TRACE] {
@@ -92,7 +92,7 @@ fn a_truncated_file_is_named_with_the_command_that_fetches_it() {
 }
 
 #[test]
-fn an_altered_file_is_named_with_the_command_that_fetches_it() {
+fn altered_data_file_comes_with_the_fetch_command() {
     let folder = damaged_data("mnist-test.bin", |bytes| bytes[5000] ^= 1);
     let path = folder.path().join("mnist-test.bin").display().to_string();
     let finished = Runner::new(SMALL_TRACE).env("GRADMARK_DATA", folder.path()).run().expect_status(1);
@@ -108,7 +108,7 @@ fn missing_data_is_named_with_the_command_that_fetches_it() {
 }
 
 #[test]
-fn data_are_fetched_again_into_their_folder_and_nothing_unmeasured_is_shown() {
+fn damaged_data_is_fetched_into_its_folder_again() {
     let place = tempfile::tempdir().unwrap();
     let folder = place.path().join("my data");
     let command = format!("native-runner fetch-data mnist --data '{}'", folder.display());
@@ -120,9 +120,9 @@ fn data_are_fetched_again_into_their_folder_and_nothing_unmeasured_is_shown() {
 }
 
 #[test]
-fn a_learning_rate_that_diverges_ends_the_run_at_its_step() {
+fn divergence_ends_the_run_at_its_step() {
     let on_processor = Some("--backend reference".to_owned());
-    let on_adapter = any_adapter("a_learning_rate_that_diverges_ends_the_run_at_its_step");
+    let on_adapter = any_adapter("divergence_ends_the_run_at_its_step");
     let devices: Vec<String> = [on_processor, on_adapter].into_iter().flatten().collect();
     // With the second rate, losses grow and stay finite.
     for (device, rate) in devices.iter().flat_map(|device| ["1e30", "1e6"].map(|rate| (device, rate))) {
@@ -185,7 +185,7 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
 }
 
 #[test]
-fn a_json_file_that_cannot_be_written_is_found_out_before_training() {
+fn unwritable_json_file_is_refused_before_training() {
     let finished = Runner::new(SMALL).arg("--json").arg("no-such-folder/result.json").run().expect_status(1);
     assert!(!finished.stderr.contains("keras-mnist-mlp (1 of 1)"), "{}", finished.stderr);
     finished.expect_errors(&["cannot write no-such-folder/result.json"]);

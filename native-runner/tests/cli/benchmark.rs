@@ -1,12 +1,14 @@
 use std::fs;
+use std::path::Path;
 
-use results::{Outcome, RunRecord, summary};
+use results::{Outcome, RunRecord, Settings, summary};
+use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, one_line};
+use crate::support::{Runner, adapters, any_adapter, claim_suite_network, one_line, skipped};
 
 #[test]
-fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
-    let Some(adapter) = any_adapter("a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again") else {
+fn run_shows_metrics_and_keeps_a_valid_record() {
+    let Some(adapter) = any_adapter("run_shows_metrics_and_keeps_a_valid_record") else {
         return;
     };
     let line = format!(
@@ -43,8 +45,8 @@ fn a_run_shows_every_figure_and_keeps_a_record_that_can_be_summarised_again() {
 
 #[test]
 #[ignore = "trains for 4 s"]
-fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
-    let Some(adapter) = any_adapter("a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too") else {
+fn run_of_a_given_length_has_a_share_of_peak() {
+    let Some(adapter) = any_adapter("run_of_a_given_length_has_a_share_of_peak") else {
         return;
     };
     let line = format!("{adapter} --seconds 4 --seed 7 --json -");
@@ -56,7 +58,7 @@ fn a_run_that_ends_where_it_was_told_to_is_given_as_a_share_of_the_peak_too() {
 }
 
 #[test]
-fn json_on_standard_output_is_pure_and_the_table_is_on_standard_error() {
+fn json_on_standard_output_moves_the_table_to_standard_error() {
     let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).tiny().run().expect_status(3);
     let record: RunRecord = serde_json::from_str(&finished.stdout).expect("standard output holds one record");
@@ -88,4 +90,299 @@ fn ctrl_c_keeps_what_was_measured() {
     let record: RunRecord = serde_json::from_str(&json).unwrap();
     assert_eq!(record.workloads[0].outcome, Outcome::Cancelled);
     assert!(!record.workloads[0].windows.is_empty());
+}
+
+/// Returns true if there is a software adapter to train on.
+fn has_software(test: &str) -> bool {
+    let found = adapters().iter().any(|adapter| adapter.adapter.software);
+    if !found {
+        skipped(test, "there is no software adapter");
+    }
+    found
+}
+
+const LINE: &str = "--adapter cpu --steps 6 --batch-size 16 --seed 7";
+
+#[test]
+fn streamed_batches_train_like_resident_data() {
+    if !has_software("streamed_batches_train_like_resident_data") {
+        return;
+    }
+    let run = |input: &str| {
+        let finished = Runner::new(&format!("{LINE} {input} --json -")).tiny().run().expect_status(0);
+        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        (record, one_line(&finished.stderr))
+    };
+    let (standard, _) = run("");
+    let (resident, _) = run("--input resident");
+    assert_eq!(resident.workloads[0].first_losses, standard.workloads[0].first_losses);
+    assert!(resident.workloads[0].input.is_none() && resident.non_standard == standard.non_standard);
+    for (mode, text) in [("prefetch", "streamed with prefetch"), ("stream", "streamed without prefetch")] {
+        let (streamed, shown) = run(&format!("--input {mode}"));
+        let of = &streamed.workloads[0];
+        assert_eq!(of.outcome, Outcome::Completed);
+        assert_eq!(of.first_losses, standard.workloads[0].first_losses, "{mode}");
+        let brought = of.input.unwrap_or_else(|| panic!("{mode} says nothing of its input"));
+        assert_eq!((brought.mode.name(), brought.batches, brought.bytes), (mode, 6, 6 * 16 * (784 + 2 + 4)));
+        let share = of.input_share().unwrap();
+        assert!(share > 0.0 && share < 1.0, "{brought:?}");
+        assert!(streamed.non_standard.contains(&format!("input {text}")), "{:?}", streamed.non_standard);
+        assert!(shown.contains(&format!("Input tiny: {text} · waited ")), "{shown}");
+        assert!(shown.contains(&format!("input {text}")), "{shown}");
+    }
+}
+
+#[test]
+fn what_was_streamed_is_not_uploaded_from_a_file_either() {
+    if !has_software("what_was_streamed_is_not_uploaded_from_a_file_either") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("streamed.json");
+    Runner::new(&format!("{LINE} --input stream --json")).arg(&file).tiny().run().expect_status(0);
+    claim_suite_network(&file);
+    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&file).run();
+    refused.expect_status(2).expect_errors(&["nothing that was trained with --input stream is uploaded"]);
+    let refused =
+        Runner::new("--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes");
+    let refused = refused.run();
+    refused.expect_status(2).expect_errors(&["nothing that was trained with --input prefetch is uploaded"]);
+}
+
+#[test]
+fn input_mode_is_refused_without_a_choice() {
+    let cases = [
+        ("--backend reference --input stream", "it reads each sample from memory as it computes"),
+        ("--backend burn-flex --input resident", "Burn's queue decides"),
+        (
+            "--backend burn-flex --input prefetch",
+            "the back end `burn-flex` takes no input mode, and `prefetch` was asked for",
+        ),
+        ("--backend own --program own=cat --input stream", "gets its batches through a pipe"),
+        ("--adapter cpu --devices 2 --input stream", "several devices share each batch, and each has the data set"),
+        ("--adapter cpu --seeds 2 --input stream", "make a run for each, or a study with `inputs`"),
+        ("--input streamed", "resident, prefetch, stream"),
+    ];
+    for (line, part) in cases {
+        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
+    }
+}
+
+#[test]
+#[ignore = "runs a study"]
+fn study_of_input_modes_reports_waiting_times() {
+    if !has_software("study_of_input_modes_reports_waiting_times") {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = folder.path().join("out");
+    let study = Runner::new("study input-pipeline --adapter cpu --scale 0.002 --only workload=keras-mnist-mlp");
+    let finished = study.arg("--only").arg("batch-size=own").arg("--output").arg(&output).run().expect_status(0);
+    let table = one_line(&finished.stdout);
+    assert!(table.contains("input waits") && !table.contains("communication"), "{}", finished.stdout);
+    let shown = Runner::new("report").arg(&output).run().expect_status(0);
+    let html =
+        std::fs::read_to_string(output.join("report.html")).unwrap_or_else(|error| panic!("{error}: {}", shown.stderr));
+    for part in [
+        "Share of the step that waits for input",
+        "with input streamed without prefetch",
+        "of the step waits for input",
+    ] {
+        assert!(html.contains(part), "`{part}` is missing in the report");
+    }
+}
+
+#[test]
+fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden/keras-mnist-mlp-small.json");
+    let golden: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+    let seed = &golden["seed"];
+    let batch_size = &golden["batch_size"];
+    let line = format!(
+        "trace --workload keras-mnist-mlp --backend reference --seed {seed} --batch-size {batch_size} --steps 3 --json trace.json"
+    );
+    let finished = Runner::new(&line).run().expect_status(0);
+    assert_eq!(finished.stdout, "");
+    let trace = fs::read_to_string(finished.folder.path().join("trace.json")).unwrap();
+    let trace: Value = serde_json::from_str(&trace).unwrap();
+    assert_eq!(trace["workload"], "keras-mnist-mlp");
+    assert_eq!(trace["adapter"]["api"], "CPU");
+    assert_eq!(trace["dropout"], false);
+
+    let tensors = golden["tensors"].as_array().unwrap();
+    assert_eq!(trace["losses"].as_array().unwrap().len(), 3);
+    assert_eq!(trace["logits"].as_array().unwrap().len(), 4);
+    assert_eq!(trace["logits"][0].as_array().unwrap().len(), 10);
+    for field in ["grad_norms", "first_update_norms", "final_norms"] {
+        assert_eq!(trace[field].as_array().unwrap().len(), tensors.len(), "{field}");
+    }
+    let accuracy = trace["test_accuracy"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&accuracy), "{accuracy}");
+
+    // The engine's tests compare the other values; here it matters that the right run was traced.
+    for (step, tolerance) in golden["tolerance"]["loss_rel"].as_array().unwrap().iter().enumerate().take(3) {
+        let expected = golden["losses_f64"][step].as_f64().unwrap();
+        assert_close(&trace["losses"][step], expected, tolerance.as_f64().unwrap() * expected);
+    }
+    let tolerance = golden["tolerance"]["logits_abs"].as_f64().unwrap();
+    assert_close(&trace["logits"][3][9], golden["logits"][3][9].as_f64().unwrap(), tolerance);
+}
+
+#[track_caller]
+fn assert_close(found: &Value, expected: f64, tolerance: f64) {
+    let found = found.as_f64().unwrap();
+    assert!((found - expected).abs() <= tolerance, "{found} instead of {expected} ± {tolerance}");
+}
+
+#[test]
+fn a_trace_goes_to_standard_output_unless_told_otherwise() {
+    let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
+    let finished = Runner::new(line).run().expect_status(0);
+    let trace: Value = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!(trace["dropout"], true);
+    // As many rows of logits as the batch has samples, where it has fewer than four.
+    assert_eq!(trace["logits"].as_array().unwrap().len(), 2);
+}
+
+/// Whether there is a software adapter, which is as many logical devices as are wanted.
+#[test]
+fn two_logical_devices_train_as_one() {
+    if !has_software("two_logical_devices_train_as_one") {
+        return;
+    }
+    let run = |devices: &str| {
+        let line = format!("--adapter cpu --devices {devices} --steps 4 --batch-size 15 --seed 7 --json -");
+        let finished = Runner::new(&line).tiny().run().expect_status(0);
+        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        (record, one_line(&finished.stderr))
+    };
+    let ((one, _), (two, shown)) = (run("1"), run("2"));
+    let (of_one, of_two) = (&one.workloads[0], &two.workloads[0]);
+    assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
+    for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
+        assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
+    }
+    let told = of_two.communication.expect("two devices tell each other their gradients");
+    let Settings { parameters, .. } = of_two.settings;
+    assert_eq!(told.devices, 2);
+    assert!(told.bytes >= 4 * 4 * 4 * parameters, "four steps, to and from two devices: {told:?}");
+    assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
+    assert!(of_one.communication.is_none());
+    assert!(two.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
+    assert!(shown.contains("Devices tiny: 2 devices · communication "), "{shown}");
+}
+
+#[test]
+fn late_exchanges_change_no_loss_and_are_recorded() {
+    let test = "late_exchanges_change_no_loss_and_are_recorded";
+    if !has_software(test) {
+        return;
+    }
+    let run = |overlap: &str| {
+        let line = "--adapter cpu --devices 2 --steps 4 --batch-size 15 --seed 7 --json -";
+        let finished = Runner::new(&format!("{line} --overlap {overlap}")).tiny().run().expect_status(0);
+        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        let says = |what: &str| one_line(&finished.stderr).contains(what);
+        (says("more while they computed"), record)
+    };
+    let ((on_says, on), (off_says, off)) = (run("on"), run("off"));
+    assert_eq!((on_says, off_says), (true, false));
+    assert_eq!(on.workloads[0].first_losses, off.workloads[0].first_losses);
+    let overlapped = |record: &RunRecord| record.workloads[0].communication.unwrap().overlapped;
+    assert!(overlapped(&on).is_some() && overlapped(&off).is_none());
+    for (record, asked) in [(on, "overlap on"), (off, "overlap off")] {
+        assert!(record.non_standard.contains(&asked.to_owned()), "{asked}: {:?}", record.non_standard);
+    }
+}
+
+#[test]
+fn software_adapter_named_twice_is_two_logical_devices() {
+    let test = "software_adapter_named_twice_is_two_logical_devices";
+    let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
+        return skipped(test, "there is no software adapter");
+    };
+    let line = format!("--adapter {index},{index} --steps 1 --batch-size 4 --json -");
+    let finished = Runner::new(&line).tiny().run().expect_status(0);
+    let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+    assert_eq!((record.devices(), record.device.requested_adapter), (2, format!("{index},{index}")));
+}
+
+#[test]
+fn record_of_several_devices_scales_but_is_not_uploaded() {
+    let test = "record_of_several_devices_scales_but_is_not_uploaded";
+    if !has_software(test) {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let file = |devices: u32| {
+        let path = folder.path().join(format!("{devices}.json"));
+        let line = format!("--adapter cpu --steps 2 --batch-size 8 --seed 1 --devices {devices} --json");
+        Runner::new(&line).arg(&path).tiny().run().expect_status(0);
+        path
+    };
+    let (one, two) = (file(1), file(2));
+    scaling_says_what_more_devices_would_bring(&one.display().to_string(), &two.display().to_string());
+    claim_suite_network(&two);
+    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
+    refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
+}
+
+fn scaling_says_what_more_devices_would_bring(one: &str, two: &str) {
+    let shown = Runner::new(&format!("scaling {one} {two}")).run().expect_status(0).stdout;
+    for part in ["tiny, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"] {
+        assert!(one_line(&shown).contains(part), "`{part}` is missing in:\n{shown}");
+    }
+    let json = Runner::new(&format!("scaling {one} {two} --json -")).run().expect_status(0).stdout;
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let held = &document["held"][0];
+    let [model, measured] = ["model", "measured_seconds"].map(|field| &held[field]);
+    let modelled = model["compute_seconds"].as_f64().unwrap() + model["communication_seconds"].as_f64().unwrap();
+    assert!(modelled > 0.0 && measured.as_f64().unwrap() > 0.0, "{held}");
+    let scaled = document["networks"][0]["scaled"].as_array().unwrap();
+    assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
+    // A batch of eight is shared by eight devices at most.
+    assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{json}");
+    Runner::new(&format!("scaling {one}")).run().expect_status(2).expect_errors(&["say --bandwidth"]);
+    Runner::new(&format!("scaling {one} --bandwidth 1e9 --latency 1e-5")).run().expect_status(0);
+}
+
+#[test]
+fn scaling_without_records_shows_published_steps() {
+    let shown = one_line(&Runner::new("scaling").run().expect_status(0).stdout);
+    for part in ["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"] {
+        assert!(shown.contains(part), "`{part}` is missing in:\n{shown}");
+    }
+    Runner::new("scaling --bandwidth 1e9").run().expect_status(2).expect_errors(&["--bandwidth is for records"]);
+    Runner::new("scaling --latency 1").run().expect_status(2).expect_errors(&["--bandwidth"]);
+}
+
+#[test]
+fn several_devices_are_refused_where_meaningless() {
+    let cases = [
+        ("--backend reference --devices 2", "plain loops on one core"),
+        ("--backend burn-flex --devices 2", "that is the processor, of which it uses every core"),
+        ("--backend burn-flex --adapter all", "`--backend wgsl` trains on several"),
+        ("--backend burn-wgpu --adapter 0,1", "serve each device with `native-runner serve-device --adapter N`"),
+        ("--backend burn-cuda --devices 2", "`--backend burn-remote --remote HOST:PORT,HOST:PORT`"),
+        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", "left out, or 1, which is how many addresses"),
+        ("--backend own --program own=cat --devices 2", "chooses its devices itself"),
+        ("--adapter cpu --devices 2 --seeds 2", "trains on one device each"),
+        ("--adapter cpu --devices 0", "1..=64"),
+        ("--adapter cpu --overlap off", "a single device trains: it exchanges nothing (see --devices)"),
+        ("steps --adapter cpu --backend wgsl --overlap on", "a single device trains: it exchanges nothing"),
+        ("--adapter 0,4096", "no adapter fits `0,4096`"),
+        ("steps --adapter all --backend wgsl", "name a single adapter here"),
+    ];
+    for (line, part) in cases {
+        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
+    }
+    if has_software("several_devices_are_refused_where_meaningless") {
+        let cases = [
+            ("--workload keras-mnist-mlp --batch-size 1", "one sample for each device, but is 1"),
+            ("--upload http://127.0.0.1:9 --yes", "nothing that 2 devices trained together is uploaded"),
+        ];
+        for (line, part) in cases {
+            Runner::new(&format!("--adapter cpu --devices 2 {line}")).run().expect_status(2).expect_errors(&[part]);
+        }
+    }
 }

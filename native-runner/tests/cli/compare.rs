@@ -26,8 +26,8 @@ fn records(document: &Value) -> Vec<RunRecord> {
 }
 
 #[test]
-fn two_back_ends_stand_in_one_table_and_each_record_is_kept() {
-    let Some(adapter) = adapter("two_back_ends_stand_in_one_table_and_each_record_is_kept") else { return };
+fn two_back_ends_share_a_table_and_records_are_kept() {
+    let Some(adapter) = adapter("two_back_ends_share_a_table_and_records_are_kept") else { return };
     let line = format!("{adapter} --backend wgsl,{OTHER} {SMALL} --steps 2 --seeds 2 --json all.json --output runs");
     let finished = Runner::new(&line).tiny().run().expect_status(0);
     let text = one_line(&finished.stdout);
@@ -67,8 +67,8 @@ fn two_back_ends_stand_in_one_table_and_each_record_is_kept() {
 }
 
 #[test]
-fn all_is_every_back_end_that_runs_here_and_each_record_can_be_uploaded() {
-    let Some(adapter) = adapter("all_is_every_back_end_that_runs_here_and_each_record_can_be_uploaded") else { return };
+fn all_compares_every_usable_back_end() {
+    let Some(adapter) = adapter("all_compares_every_usable_back_end") else { return };
     let line = format!(
         "{adapter} --backend all --workload keras-mnist-mlp {SMALL} --steps 1 --seeds 1 --json - --output runs"
     );
@@ -95,7 +95,7 @@ fn all_is_every_back_end_that_runs_here_and_each_record_can_be_uploaded() {
 }
 
 #[test]
-fn a_loss_that_is_no_number_is_a_row_with_its_reason_and_status_3() {
+fn diverged_back_end_is_a_row_with_status_3() {
     let line = format!("--backend reference {SMALL} --steps 3 --seeds 2 --learning-rate 1e30 --json -");
     let finished = Runner::new(&line).tiny().run().expect_status(3);
     let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");

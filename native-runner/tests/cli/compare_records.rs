@@ -20,7 +20,7 @@ fn written() -> RunRecord {
     serde_json::from_str(&text).expect("standard output holds a record")
 }
 
-/// That record from `seed`, as if twelve windows had trained about this many samples a second.
+/// The record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
     let mut record = written();
     record.seed = seed;
@@ -59,7 +59,7 @@ fn compare(folder: &TempDir, arguments: &str) -> Finished {
 }
 
 #[test]
-fn what_is_as_fast_passes_and_what_is_slower_ends_with_status_6() {
+fn slower_candidate_ends_with_status_6() {
     let same = sides([893.0, 899.0, 907.0]);
     let finished = compare(&same, "--baseline base head --fail-if-slower 5%").expect_status(0);
     let text = one_line(&finished.stdout);
@@ -85,7 +85,7 @@ fn what_is_as_fast_passes_and_what_is_slower_ends_with_status_6() {
 }
 
 #[test]
-fn runs_that_vary_too_much_may_be_slower_which_passes_and_is_said() {
+fn undecided_candidate_passes_with_a_note() {
     let folder = sides([700.0, 860.0, 1000.0]);
     let finished = compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0);
     let text = one_line(&finished.stdout);
@@ -95,7 +95,7 @@ fn runs_that_vary_too_much_may_be_slower_which_passes_and_is_said() {
 }
 
 #[test]
-fn single_files_are_sides_of_their_own_and_the_first_is_the_baseline() {
+fn first_of_several_files_is_the_baseline() {
     let folder = sides([780.0, 1100.0, 905.0]);
     let line = "base/1.json head/0.json head/1.json --fail-if-slower 5% --format csv";
     let finished = compare(&folder, line).expect_status(6);
@@ -110,7 +110,7 @@ fn single_files_are_sides_of_their_own_and_the_first_is_the_baseline() {
 }
 
 #[test]
-fn a_workload_that_only_the_baseline_could_train_is_a_failure_by_itself() {
+fn workload_that_only_the_baseline_trained_fails() {
     let folder = sides([900.0, 901.0, 902.0]);
     let mut broken = run_at(900.0, 9);
     broken.workloads[0].outcome = Outcome::Diverged { step: 7 };
@@ -122,7 +122,7 @@ fn a_workload_that_only_the_baseline_could_train_is_a_failure_by_itself() {
 }
 
 #[test]
-fn what_one_side_lacks_is_listed_and_fails_only_where_that_was_asked_for() {
+fn missing_results_fail_only_if_requested() {
     let folder = sides([900.0, 901.0, 902.0]);
     let mut other = run_at(900.0, 9);
     other.workloads[0].workload = "caffe-mnist".to_owned();
@@ -134,7 +134,7 @@ fn what_one_side_lacks_is_listed_and_fails_only_where_that_was_asked_for() {
 }
 
 #[test]
-fn of_kept_records_those_of_the_suite_the_device_and_the_newest_commit_are_taken() {
+fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     let folder = tempfile::tempdir().unwrap();
     let kept = |commit: &str, day: f64, rate: f64| {
         let mut record = run_at(rate, 1);
@@ -167,7 +167,7 @@ fn of_kept_records_those_of_the_suite_the_device_and_the_newest_commit_are_taken
 }
 
 #[test]
-fn other_devices_are_noted_and_nothing_is_decided_on_them_unless_asked() {
+fn other_devices_are_not_compared_unless_allowed() {
     let folder = sides([780.0, 785.0, 790.0]);
     for number in 0..3 {
         let path = folder.path().join(format!("head/{number}.json"));
@@ -216,7 +216,7 @@ fn every_format_and_the_document_say_the_same() {
 }
 
 #[test]
-fn a_document_of_a_comparison_and_standard_input_hold_records_as_well() {
+fn records_are_read_from_comparisons_and_standard_input() {
     let folder = sides([780.0, 785.0, 790.0]);
     let records: Vec<RunRecord> = (0..3).map(|seed| run_at(900.0, seed)).collect();
     let document = serde_json::json!({ "schema_version": 1, "comparisons": [], "records": records });
@@ -253,7 +253,7 @@ fn folder_is_read_through_links_and_whatever_the_case() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_refused_with_the_place_and_what_to_do() {
+fn incomparable_sides_are_refused_with_advice() {
     let folder = sides([900.0, 901.0, 902.0]);
     let path = folder.path();
     let good = fs::read_to_string(path.join("base/0.json")).unwrap();

@@ -1,4 +1,4 @@
-//! What the doctor says to a person and to a program.
+//! Output of the doctor for people and for programs.
 
 use std::fs;
 use std::path::Path;
@@ -24,8 +24,8 @@ fn quick(arguments: &str) -> Runner {
 
 #[test]
 #[ignore = "traces a network"]
-fn a_back_end_that_computes_rightly_makes_a_run_that_works() {
-    let Some(adapter) = any_adapter("a_back_end_that_computes_rightly_makes_a_run_that_works") else { return };
+fn correct_back_end_gives_a_positive_verdict() {
+    let Some(adapter) = any_adapter("correct_back_end_gives_a_positive_verdict") else { return };
     let finished = Runner::new(&format!("doctor {adapter} --json report.json")).run().expect_status(0);
     for part in ["Program", "System", "Adapters and drivers", "Data", "Correctness", "Verdict", "A run works here"] {
         assert!(finished.stdout.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
@@ -49,7 +49,7 @@ fn a_back_end_that_computes_rightly_makes_a_run_that_works() {
 }
 
 #[test]
-fn every_finding_says_how_much_it_matters_and_problems_what_to_do() {
+fn findings_have_severities_and_problems_have_advice() {
     let finished = quick("--adapter").arg("no such gpu").run().expect_status(7);
     let report = document(&finished.stdout);
     let sections = report["sections"].as_array().unwrap();
@@ -61,13 +61,13 @@ fn every_finding_says_how_much_it_matters_and_problems_what_to_do() {
         assert!(severity != "problem" || finding["advice"].is_string(), "{finding}");
     }
     assert_eq!(report["verdict"]["tried"], true, "{}", report["verdict"]);
-    // What is for people goes where the document does not.
+    // Text for people goes to the other stream.
     finished.expect_errors(&["Adapters and drivers", "no adapter fits `no such gpu`", "Nothing can be trained"]);
 }
 
 #[test]
-fn a_doctor_that_only_looks_does_not_say_that_anything_works() {
-    if any_adapter("a_doctor_that_only_looks_does_not_say_that_anything_works").is_none() {
+fn quick_doctor_claims_nothing_untested() {
+    if any_adapter("quick_doctor_claims_nothing_untested").is_none() {
         return;
     }
     let report = document(&quick("").run().expect_status(0).stdout);
@@ -76,14 +76,14 @@ fn a_doctor_that_only_looks_does_not_say_that_anything_works() {
 }
 
 #[test]
-fn a_chosen_folder_without_data_is_told_how_to_fetch_it() {
+fn chosen_folder_without_data_gets_the_fetch_command() {
     let empty = tempfile::tempdir().unwrap();
     let finished = Runner::new("doctor --quick --data").arg(empty.path()).run().expect_status(7);
     let command = format!("native-runner fetch-data mnist --data {}", empty.path().display());
     assert!(one_line(&finished.stdout).contains(&command), "{}", finished.stdout);
 }
 
-/// The loader is told of a driver that is not there, so that there is no adapter at all.
+/// The loader is given a missing driver, so that there is no adapter at all.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_machine_without_adapters_is_told_why() {
@@ -97,20 +97,20 @@ fn a_machine_without_adapters_is_told_why() {
     ] {
         assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
     }
-    // Who meets the error elsewhere is sent here.
+    // The same error elsewhere points to the doctor.
     let run =
         Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
     run.expect_errors(&["no adapter fits", "`native-runner doctor` says"]);
 }
 
 #[test]
-fn a_back_end_that_takes_too_long_is_ended_and_said_to_be_late() {
-    let Some(adapter) = any_adapter("a_back_end_that_takes_too_long_is_ended_and_said_to_be_late") else { return };
+fn slow_back_end_is_ended_and_reported_late() {
+    let Some(adapter) = any_adapter("slow_back_end_is_ended_and_reported_late") else { return };
     let finished = Runner::new(&format!("doctor {adapter} --trace-seconds 0.01")).run().expect_status(7);
     assert!(one_line(&finished.stdout).contains("it had not finished after 0.01 s"), "{}", finished.stdout);
 }
 
-/// Home, user and host of somebody else, in whose home everything is.
+/// Another user's home, name and host.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_report_names_no_person_no_machine_and_no_home() {
@@ -130,7 +130,7 @@ fn a_report_names_no_person_no_machine_and_no_home() {
     }
     assert!(report.contains("~/cached/gradmark") && report.contains("~/sets"), "{report}");
     let host = fs::read_to_string(Path::new("/proc/sys/kernel/hostname")).unwrap_or_default();
-    // Names as short as that are parts of words, and those of this machine's system are no secret.
+    // Shorter names are parts of words.
     if host.trim().len() > 6 {
         assert!(!report.contains(host.trim()), "{report}");
     }
@@ -156,7 +156,7 @@ fn a_leaderboard_is_asked_for_its_version_and_its_time() {
 }
 
 #[test]
-fn a_back_end_that_does_not_exist_is_refused_before_anything_is_looked_at() {
+fn unknown_back_end_is_refused_before_any_examination() {
     let finished = Runner::new("doctor --backend abacus").run().expect_status(2);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["abacus", "reference"]);

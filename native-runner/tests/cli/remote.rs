@@ -1,9 +1,8 @@
 //! A device that another process serves, over this machine's loopback.
 
-mod several;
-
 use std::io::{BufRead, BufReader, Read};
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, ChildStderr, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -11,15 +10,16 @@ use std::{fs, thread};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use results::RunRecord;
 use results::comparison::{Comparison, Row, RowOutcome};
+use results::{Outcome, RunRecord, WorkloadRecord};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::external::{expect_golden, trace_line};
 use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
-/// A client that has printed nothing for so long hangs. What it still has to do may take any time: the machine may be slow.
+/// Silence after which a client is assumed to hang.
 const SILENCE: Duration = Duration::from_secs(300);
 
 /// `serve-device` on a free port.
@@ -49,7 +49,7 @@ impl Server {
         send(&self.child, signal);
     }
 
-    /// Waits until somebody computes.
+    /// Waits until a client computes.
     fn wait_for_a_client(&mut self) {
         let mut line = String::new();
         while !line.contains("begins to compute") {
@@ -84,7 +84,7 @@ fn record(finished: &Finished) -> RunRecord {
 }
 
 #[test]
-fn a_remote_device_learns_what_a_local_one_learns_and_the_record_says_that_it_is_remote() {
+fn remote_device_trains_like_a_local_one() {
     let mut server = Server::start("--threads 1");
     let line = format!("--backend burn-remote --remote {} {SMALL}", server.address);
     let remote = Runner::new(&line).run().expect_status(0);
@@ -113,7 +113,7 @@ struct Client {
 }
 
 impl Client {
-    /// One that trains for minutes, once it has told how it goes.
+    /// A client that trains for minutes and has reported progress.
     fn start(server: &mut Server, arguments: &str) -> Self {
         let line =
             format!("--backend burn-remote {arguments} --workload keras-mnist-mlp --seconds 300 --batch-size 16");
@@ -144,7 +144,7 @@ impl Client {
         Self { child, printed, runner }
     }
 
-    /// How it ended, what it printed until then, and its folder.
+    /// Exit status, output so far, and folder.
     fn end(mut self) -> (Option<i32>, String, TempDir) {
         let mut printed = String::new();
         loop {
@@ -162,7 +162,7 @@ impl Client {
 }
 
 #[test]
-fn a_server_that_ends_in_the_middle_ends_the_training_with_an_error() {
+fn server_that_ends_fails_the_training() {
     for signal in [Signal::SIGKILL, Signal::SIGINT] {
         let mut server = Server::start("--threads 1");
         let client = Client::start(&mut server, "");
@@ -195,7 +195,7 @@ fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let client = Client::start_until(&mut server, &line, |line| line.contains(turn));
     server.signal(happens);
     let (status, told, folder) = client.end();
-    // The figures are there, but not all of them.
+    // Some of the results are there, but not all.
     assert_eq!(status, Some(1), "{told}");
     assert!(one_line(&told).contains("on burn-remote: the link to the remote device broke"), "{told}");
     assert!(!told.contains("panicked"), "{told}");
@@ -210,7 +210,7 @@ fn seeds(row: &Row) -> &[u32] {
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_in_the_middle_of_a_comparison_costs_its_own_figures_only() {
+fn lost_server_costs_a_comparison_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", happens);
         assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
@@ -220,7 +220,7 @@ fn a_server_that_hangs_or_ends_in_the_middle_of_a_comparison_costs_its_own_figur
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_figures_only() {
+fn server_lost_between_turns_costs_only_its_later_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let (processor, remote) = compared("burn-remote,burn-flex", "on burn-flex, seed 5 (2 of 4)", happens);
         assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
@@ -229,12 +229,12 @@ fn a_server_that_hangs_or_ends_while_another_back_end_trains_costs_its_later_fig
 }
 
 #[test]
-fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only() {
+fn server_lost_during_steps_costs_only_its_own_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
         let mut server = Server::start("--threads 1");
         let line = "steps --backend burn-flex,burn-remote --workload keras-mnist-mlp --batch-sizes 16 --unchecked \
                     --seconds-per-workload 20 --remote-timeout 2 --json";
-        // The first window of all is told as it ends, and the next one is the remote device's.
+        // After the first window, the next one is the remote device's.
         let mut client =
             Client::start_until(&mut server, line, |line| line.contains("keras-mnist-mlp, batches of 16 · burn-flex "));
         server.signal(happens);
@@ -252,7 +252,7 @@ fn a_server_that_hangs_or_ends_while_steps_are_timed_costs_its_own_figures_only(
 }
 
 #[test]
-fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
+fn missing_and_foreign_servers_are_distinguished() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     let silent = FakeServer::start(|_| Answer::Silence);
     let web_server = FakeServer::start(|_| Answer::Http(404, &[], "nothing here".to_owned()));
@@ -276,7 +276,7 @@ fn nobody_and_a_stranger_at_the_other_end_are_told_from_each_other() {
 }
 
 #[test]
-fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_ever() {
+fn suspended_client_resumes_waiting_with_a_limit() {
     let silent = FakeServer::start(|_| Answer::Silence);
     let address = silent.url.trim_start_matches("http://");
     let mut runner = Runner::new(&format!("--backend burn-remote {SMALL} --remote-timeout 2 --remote {address}"));
@@ -300,7 +300,7 @@ fn a_client_that_is_suspended_while_it_waits_for_an_answer_waits_on_but_not_for_
 }
 
 #[test]
-fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
+fn remote_back_end_and_host_need_each_other() {
     for (line, part) in [
         ("--backend burn-remote", "needs --remote HOST[:PORT]"),
         ("--backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
@@ -314,7 +314,7 @@ fn a_remote_back_end_needs_a_host_and_a_host_needs_a_remote_back_end() {
 }
 
 #[test]
-fn only_what_can_be_served_is_served_and_a_taken_port_is_named() {
+fn unservable_back_end_and_taken_port_are_refused() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (arguments, status, parts) in [
@@ -342,4 +342,119 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     let text = one_line(&String::from_utf8(output.stderr).unwrap());
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("nobody is asked who they are, and nothing is encrypted"), "{text}");
+}
+
+/// Two servers, and their addresses as `--remote` takes them.
+fn two_servers() -> ([Server; 2], String) {
+    let servers = [0, 1].map(|_| Server::start("--threads 1"));
+    let addresses = servers.each_ref().map(|server| server.address.as_str()).join(",");
+    (servers, addresses)
+}
+
+/// A network with batch normalisation, dropout, shortcuts, augmentation, momentum and a schedule, in a file.
+fn network() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/workloads/mnist-residual.toml");
+    let text = fs::read_to_string(path).unwrap();
+    let with_dropout = "[[layers]]\ndropout = { rate = 0.3 }\n[[layers]]\ndense = { units = 10 }";
+    text.replace("[[layers]]\ndense = { units = 10 }", with_dropout)
+}
+
+/// Result of a short run of this network on these devices, through all of its schedule.
+fn trained(devices: &str) -> (RunRecord, String) {
+    let line = format!(
+        "--backend burn-remote --remote {devices} --workload-file network.toml --steps 10 \
+         --batch-size 15 --seed 7 --json -"
+    );
+    let runner = Runner::new(&line);
+    fs::write(runner.folder.path().join("network.toml"), network()).unwrap();
+    let finished = runner.run().expect_status(0);
+    (serde_json::from_str(&finished.stdout).unwrap(), one_line(&finished.stderr))
+}
+
+#[test]
+fn two_served_devices_train_as_one() {
+    assert!(network().contains("dropout"));
+    let (servers, two) = two_servers();
+    let ((one, _), (two, shown)) = (trained(&servers[0].address), trained(&two));
+    let (of_one, of_two): (&WorkloadRecord, &WorkloadRecord) = (&one.workloads[0], &two.workloads[0]);
+    assert_eq!((&of_one.outcome, &of_two.outcome), (&Outcome::Completed, &Outcome::Completed));
+    assert_eq!((of_one.first_losses.len(), of_two.first_losses.len()), (10, 10));
+    for (found, expected) in of_two.first_losses.iter().zip(&of_one.first_losses) {
+        assert!((found - expected).abs() < 1e-4 * expected, "{found} instead of {expected}");
+    }
+    let loss = |of: &WorkloadRecord| of.evaluations.last().unwrap().loss;
+    let (found, expected) = (loss(of_two), loss(of_one));
+    assert!((found - expected).abs() < 1e-3 * expected, "{found} instead of {expected}");
+
+    assert!(of_one.communication.is_none());
+    let told = of_two.communication.expect("two devices tell each other their gradients");
+    assert_eq!((told.devices, two.devices(), told.overlapped), (2, 2, None));
+    // The gradients, and twice for each of the four batch normalisations.
+    assert_eq!(told.exchanges, 10 * 9);
+    assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
+    assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
+    assert!(two.non_standard.contains(&"2 devices".to_owned()), "{:?}", two.non_standard);
+    assert!(shown.contains("Devices mnist-residual: 2 devices · communication "), "{shown}");
+}
+
+#[test]
+fn golden_traces_through_two_served_devices_have_the_golden_numbers() {
+    let (_servers, two) = two_servers();
+    for name in
+        ["keras-mnist-mlp-dropout", "keras-mnist-cnn-small", "keras-mnist-hrnn-small", "tensorflow-cifar10-small"]
+    {
+        let finished = Runner::new(&format!("{} --remote {two}", trace_line(name, "burn-remote"))).run();
+        expect_golden(name, "two served devices", &finished.expect_status(0).stdout);
+    }
+}
+
+#[test]
+fn lost_server_of_several_ends_the_training() {
+    for signal in [Signal::SIGKILL, Signal::SIGSTOP] {
+        let ([mut first, second], _) = two_servers();
+        let line = format!(
+            "--backend burn-remote --remote {} --remote-timeout 2 --workload keras-mnist-mlp --seconds 300 --batch-size 16 \
+             --json result.json",
+            second.address
+        );
+        let client = Client::start_until(&mut first, &line, |line| line.contains(" · loss "));
+        second.signal(signal);
+        let (status, told, folder) = client.end();
+        assert_eq!(status, Some(4), "{told}");
+        let expected = format!("error: device 2 of 2 ({}): the link to the remote device broke", second.address);
+        assert!(one_line(&told).contains(&expected), "{told}");
+        assert!(!told.contains("panicked"), "{told}");
+        assert!(!folder.path().join("result.json").exists(), "nothing was finished");
+    }
+}
+
+#[test]
+fn devices_that_cannot_share_a_batch_are_refused() {
+    let (servers, two) = two_servers();
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let [first, second] = servers.each_ref().map(|server| server.address.as_str());
+    let same = first.replace("127.0.0.1", "localhost");
+    let other = Server::start("--threads 2");
+    let cases = [
+        (format!("--remote {first},{first}"), format!("with {first} twice")),
+        (format!("--remote {first},{same}"), format!("but is {first} and {same}, which are the same device")),
+        (format!("--remote {first},{closed}"), format!("no device is served at {closed}: nobody listens there")),
+        (format!("--remote {closed},{second}"), format!("no device is served at {closed}: nobody listens there")),
+        (format!("--remote {two} --devices 3"), "left out, or 2, which is how many addresses --remote has".to_owned()),
+        (format!("--remote {two} --adapter all"), "several served devices are named by their addresses".to_owned()),
+        (format!("--remote {two} --overlap on"), "exchange gradients after the backward pass".to_owned()),
+        (format!("--remote {two} --input stream"), "takes no input mode".to_owned()),
+        (format!("--remote {two} --precision f64"), "in f32 only".to_owned()),
+        (format!("--remote {first},{}", other.address), format!("are not alike: {first} is remote ")),
+        (format!("--remote {two} --seeds 2"), "trains on one device each".to_owned()),
+        (format!("--remote {two} --batch-size 1"), "one sample for each device, but is 1".to_owned()),
+        (format!("--remote {two} --upload http://127.0.0.1:9 --yes"), "nothing that 2 devices trained".to_owned()),
+        (format!("--remote {first},"), "as in `gpu.example:4400`".to_owned()),
+    ];
+    for (line, part) in cases {
+        let line = format!("--backend burn-remote --workload keras-mnist-mlp {line}");
+        Runner::new(&line).run().expect_status(2).expect_errors(&[&part]);
+    }
+    let line = format!("steps --backend burn-remote --workload keras-mnist-mlp --remote {two}");
+    Runner::new(&line).run().expect_status(2).expect_errors(&["name a single address here"]);
 }

@@ -52,7 +52,7 @@ fn full_disk_costs_neither_the_figures_nor_the_record() {
     }
 }
 
-/// Whether the text holds a command that sets colours or weights.
+/// Returns true for text with commands that set colors or weights.
 fn has_colours(text: &str) -> bool {
     text.split("\u{1b}[")
         .skip(1)

@@ -1,6 +1,5 @@
 //! Studies on the processor: cells of a few steps, killed, failed and gone on with.
 
-mod kernels;
 #[cfg(target_os = "linux")]
 mod killed;
 
@@ -11,7 +10,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::support::{Runner, TINY, damaged_data, leaderboard, one_line, paths};
+use crate::support::{Runner, TINY, any_adapter, damaged_data, leaderboard, one_line, paths};
 
 /// The quickest back end of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
@@ -106,7 +105,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
 }
 
 #[test]
-fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
+fn impossible_cell_is_kept_and_others_go_on() {
     // Nothing on the processor multiplies with matrix units.
     let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let finished = study.runner("").run().expect_status(1);
@@ -119,7 +118,7 @@ fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
-    // It is an answer, until somebody asks for another.
+    // It is an answer, until a retry is requested.
     let again = study.runner("").run().expect_status(1);
     assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);
     study.runner("--retry-failed").run().expect_status(1);
@@ -127,7 +126,7 @@ fn a_cell_that_cannot_be_run_is_kept_with_its_reason_and_the_others_go_on() {
     assert_eq!(attempts, 1 + 2);
 }
 
-/// One that cannot even begin: what it said is the reason, and the other back end's cell has figures.
+/// A program that cannot start: its error is the reason, and the other back end's cell has results.
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
@@ -163,7 +162,7 @@ fn a_dry_run_trains_nothing_and_says_what_it_knows() {
     let study = Study::new(SMALL);
     let finished = study.runner("--dry-run").run().expect_status(0);
     let shown = one_line(&finished.stdout);
-    for part in ["2 of 2 cells would run", "time left not known yet", "--calibrate", "the layers", "batch 16"] {
+    for part in ["2 of 2 cells would run", "duration unknown (use `--calibrate`", "the layers", "batch 16"] {
         assert!(shown.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
     }
     assert!(!study.output().exists() && !finished.stderr.contains("(1 of 2"), "{}", finished.stderr);
@@ -175,11 +174,9 @@ fn a_dry_run_trains_nothing_and_says_what_it_knows() {
     let cells = document["cells"].as_array().unwrap();
     let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["batch_size"] == size).unwrap();
     assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
-    let seconds = &of(32)["estimate"]["seconds"];
-    assert_eq!(seconds["source"], "other_batch_size");
-    let figure = |name: &str| seconds[name].as_f64().unwrap();
-    assert!(figure("low") < figure("value") && figure("value") < figure("high"), "{seconds}");
-    assert_eq!(document["unknown"], 0);
+    assert_eq!(of(16)["estimate"]["seconds"]["source"], "cell");
+    // Nothing was measured with the other batch size.
+    assert_eq!((&of(32)["estimate"]["seconds"], &document["unknown"]), (&Value::Null, &1.into()));
     assert_eq!(study.files().len(), 1);
 }
 
@@ -195,7 +192,7 @@ fn study_goes_on_where_standard_error_is_closed() {
 }
 
 #[test]
-fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
+fn study_without_possible_cells_makes_no_folder() {
     let empty = tempfile::tempdir().unwrap();
     let damaged = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
     let study = Study::new("");
@@ -222,7 +219,7 @@ fn what_no_cell_can_do_here_is_said_before_a_folder_is_made() {
 
 #[cfg(unix)]
 #[test]
-fn each_back_end_is_opened_once_before_a_folder_is_made() {
+fn back_ends_are_opened_once_before_the_folder_exists() {
     let study = Study::new("batch_sizes = [16, 32]\nlimits = [{ steps = 1 }]");
     let starts = study.place.path().join("starts");
     let script = format!("echo start >> {}; echo no module named torch >&2; exit 1", starts.display());
@@ -276,7 +273,7 @@ fn a_calibration_measures_what_the_estimate_is_made_from() {
 }
 
 #[test]
-fn the_order_is_random_and_the_same_for_the_same_seed() {
+fn order_follows_from_the_seed() {
     let seeds = "seeds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
     let order = |order_seed: u32| -> Vec<u64> {
         let study = Study::new(seeds);
@@ -309,7 +306,7 @@ fn a_scaled_study_says_so_everywhere() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_named_with_its_place() {
+fn mistake_in_a_study_is_shown_with_its_place() {
     for (line, parts) in [
         ("colour = 1", ["line 5, column 1", "`batch_sizes`"]),
         ("seeds = [-1]", ["line 5, column 10", "-1"]),
@@ -380,4 +377,157 @@ fn records_are_uploaded_once_after_one_agreement() {
     let again = study.runner("--yes --upload").arg(&server.url).run().expect_status(0);
     assert_eq!(server.received().len(), 2);
     assert!(one_line(&again.stderr).contains("has every record that it takes"), "{}", again.stderr);
+}
+
+const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
+
+/// A study of kernels with these lines, on the tests' adapter; `None` without one.
+fn study_of_kernels(test: &str, lines: &str) -> Option<Study> {
+    let adapter = any_adapter(test)?;
+    let adapter = adapter.rsplit(' ').next().unwrap_or("any");
+    let study = Study { place: tempfile::tempdir().unwrap() };
+    write_kernels(&study, &format!("adapters = [\"{adapter}\"]\n{lines}"));
+    Some(study)
+}
+
+fn write_kernels(study: &Study, lines: &str) {
+    fs::write(study.file(), format!("title = \"A test of kernels\"\n[[kernels]]\n{lines}\n")).unwrap();
+}
+
+fn report(study: &Study) -> (String, String) {
+    let finished = Runner::new("report").arg(study.output()).run().expect_status(0);
+    (one_line(&finished.stdout), fs::read_to_string(study.output().join("report.html")).unwrap())
+}
+
+#[test]
+#[ignore = "runs a study of kernels"]
+fn study_of_kernels_keeps_records_and_makes_a_report() {
+    let test = "study_of_kernels_keeps_records_and_makes_a_report";
+    let Some(study) = study_of_kernels(test, FAST) else { return };
+    let finished = study.runner("--scale 0.2 --json -").run().expect_status(0);
+    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    let shown = one_line(&finished.stderr);
+    for part in
+        ["(1 of 2", "(2 of 2", "every entry has 0.2 of its seconds", "kernels gemm", "% of the peak in the median"]
+    {
+        assert!(shown.contains(part), "`{part}` is missing in:\n{}", finished.stderr);
+    }
+    assert_eq!(study.plan()["cells"].as_array().unwrap().len(), 2);
+    for cell in study.cells() {
+        assert_eq!((cell["ending"].as_str(), cell["scale"].as_f64()), (Some("completed"), Some(0.2)), "{cell}");
+        assert_eq!((&cell["full_limit"]["seconds"], &cell["settings"]["budget_seconds"]), (&0.5.into(), &0.1.into()));
+        let record: results::kernels::KernelRecord = serde_json::from_value(cell["record"].clone()).unwrap();
+        assert_eq!((record.budget_seconds, record.budget_bytes), (0.1, 4 << 20));
+        let suite = cell["settings"]["suite"].as_str().unwrap();
+        assert!(record.report.entries.iter().all(|entry| entry.suite.name() == suite));
+        assert_eq!(record.report.entries.is_empty(), suite == "launch");
+    }
+    let of_gemm =
+        document["cells"].as_array().unwrap().iter().find(|cell| cell["settings"]["suite"] == "gemm").unwrap();
+    let share = of_gemm["kernels"]["peak_share"].as_f64().unwrap();
+    assert!(share > 0.0 && share < 1.5, "{of_gemm}");
+
+    let (found, page) = report(&study);
+    for part in ["Matrix products on", "of the measured peak of arithmetic", "an entry has 20 % of its own seconds"] {
+        assert!(found.contains(part), "`{part}` is missing in {found}");
+    }
+    for part in [
+        "Percent of the measured peak",
+        "Share of the peak over operations",
+        "<svg",
+        "data:text/csv",
+        "512 × 512 × 512",
+    ] {
+        assert!(page.contains(part), "`{part}` is missing in a page of {} bytes", page.len());
+    }
+    // A finished run is an answer, and stays as it is.
+    let before = study.files();
+    let again = study.runner("--scale 0.2").run().expect_status(0);
+    assert!(one_line(&again.stderr).contains("2 of them finished before"), "{}", again.stderr);
+    assert!(again.stdout.contains("of peak"), "{}", again.stdout);
+    assert_eq!(study.files(), before);
+}
+
+#[test]
+fn a_dry_run_knows_time_and_memory_from_the_budgets() {
+    let test = "a_dry_run_knows_time_and_memory_from_the_budgets";
+    let Some(study) = study_of_kernels(test, "suites = [\"gemm\", \"memory\"]") else { return };
+    let estimates = |words: &str| -> Value {
+        let finished = study.runner(&format!("--dry-run --json - {words}")).run().expect_status(0);
+        let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+        assert_eq!(document["unknown"], 0);
+        let of_gemm = |listed: &&Value| listed["cell"]["settings"]["suite"] == "gemm";
+        document["cells"].as_array().unwrap().iter().find(of_gemm).unwrap()["estimate"].clone()
+    };
+    let (full, short) = (estimates(""), estimates("--scale 0.01"));
+    let seconds = |estimate: &Value| estimate["seconds"]["value"].as_f64().unwrap();
+    assert_eq!((&full["seconds"]["source"], &full["memory_bytes"]["source"]), (&"budgets".into(), &"budgets".into()));
+    assert!(seconds(&full) > 30.0 && seconds(&short) < seconds(&full), "{full} and {short}");
+    assert!(full["memory_bytes"]["value"].as_f64().unwrap() <= f64::from(1 << 30), "{full}");
+    assert!(!study.output().exists());
+    let shown = one_line(&study.runner("--dry-run").run().expect_status(0).stdout);
+    for part in ["2 of 2 cells would run: about", "the entries' budgets", "kernels memory", "2 s an entry"] {
+        assert!(shown.contains(part), "`{part}` is missing in {shown}");
+    }
+}
+
+#[test]
+fn failed_kernel_cell_is_kept_and_others_go_on() {
+    let test = "failed_kernel_cell_is_kept_and_others_go_on";
+    let Some(study) = study_of_kernels(
+        test,
+        "suites = [\"launch\"]\n[[kernels]]\nsuites = [\"launch\"]\nadapters = [\"no-such-gpu\"]",
+    ) else {
+        return;
+    };
+    let finished = study.runner("").run().expect_status(1);
+    assert!(one_line(&finished.stdout).contains("no adapter fits"), "{}", finished.stdout);
+    finished.expect_errors(&["1 of 2 cells have no figures", "--retry-failed"]);
+    let cells = study.cells();
+    let failed = cells.iter().find(|cell| cell["ending"] == "failed").unwrap();
+    assert_eq!((&failed["settings"]["adapter"], &failed["record"]), (&"no-such-gpu".into(), &Value::Null));
+    assert!(cells.iter().any(|cell| cell["ending"] == "completed"));
+    let (found, page) = report(&study);
+    assert!(found.contains("1 of 2 cells has no figures: 1 failed") && page.contains("no-such-gpu"), "{found}");
+}
+
+#[test]
+fn study_of_kernels_refuses_options_of_networks() {
+    let test = "study_of_kernels_refuses_options_of_networks";
+    for option in ["--backend wgsl", "--workload-file mine.toml", "--program pytorch", "--remote host", "--calibrate"] {
+        let finished = Runner::new(&format!("study kernels --dry-run {option}")).run().expect_status(2);
+        finished.expect_errors(&[option.split(' ').next().unwrap(), "for studies that train networks"]);
+    }
+    let Some(study) = study_of_kernels(test, "suites = [\"launch\"]") else { return };
+    let server = leaderboard();
+    let finished = study.runner("--upload").arg(&server.url).run().expect_status(0);
+    assert!(one_line(&finished.stderr).contains("Nothing will be uploaded"), "{}", finished.stderr);
+    assert!(server.received().is_empty());
+    for (line, parts) in [
+        ("workloads = [\"caffe-mnist\"]", ["line 3, column 1", "unknown field `workloads`"]),
+        ("precisions = [\"f16\"]", ["line 3, column 1", "unknown field `precisions`"]),
+        ("suites = [\"gru\"]", ["line 3, column 11", "unknown variant `gru`"]),
+        ("budget_seconds = 0", ["line 3, column 18", "above 0"]),
+        ("[[matrix]]\nworkloads = [\"caffe-mnist\"]", ["[[matrix]] and [[kernels]]", "two studies"]),
+    ] {
+        write_kernels(&study, line);
+        study.runner("--dry-run").run().expect_status(2).expect_errors(&["mine.toml", parts[0], parts[1]]);
+    }
+}
+
+#[test]
+fn what_the_command_itself_kept_makes_a_report_too() {
+    let test = "what_the_command_itself_kept_makes_a_report_too";
+    let Some(adapter) = any_adapter(test) else { return };
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("launches.json");
+    let line = format!("kernels {} --suite launch --json", adapter.trim_start_matches("--backend wgsl "));
+    let finished = Runner::new(&line).arg(&file).run().expect_status(0);
+    assert!(finished.stdout.contains("Launches of a small kernel"), "{}", finished.stdout);
+    for path in [place.path(), &file] {
+        let finished = Runner::new("report --force --output").arg(place.path().join("r.html")).arg(path).run();
+        let shown = one_line(&finished.expect_status(0).stdout);
+        assert!(shown.contains("What kernels by themselves say"), "{shown}");
+    }
+    assert!(fs::read_to_string(place.path().join("r.html")).unwrap().contains("Round trip to the device"));
 }

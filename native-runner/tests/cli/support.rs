@@ -28,7 +28,7 @@ pub(crate) fn claim_suite_network(file: &Path) {
     fs::write(file, serde_json::to_string(&record).unwrap()).unwrap();
 }
 
-/// A call of the binary in an empty folder of its own.
+/// A call of the binary in a new empty folder.
 pub(crate) struct Runner {
     command: Command,
     pub(crate) folder: TempDir,
@@ -38,7 +38,7 @@ pub(crate) struct Finished {
     pub(crate) status: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
-    /// What the program may have left behind.
+    /// Files that the program may leave.
     pub(crate) folder: TempDir,
 }
 

@@ -1,17 +1,20 @@
 use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use std::{fs, iter};
+use std::{env, fs, iter};
 
 use results::api::{
     AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
+use tempfile::TempDir;
 
 use crate::support::{
     Answer, FakeServer, Finished, Received, Runner, accepted, any_adapter, beacon, follow, leaderboard, one_line,
-    paths, refusal, started,
+    paths, refusal, skipped, started,
 };
 
 /// Would train on the processor if the leaderboard let it.
@@ -38,7 +41,7 @@ fn a_server_that_is_down_is_found_out_before_training() {
 }
 
 #[test]
-fn a_host_that_does_not_exist_is_found_out_before_training() {
+fn unknown_host_is_refused_before_training() {
     let finished = run_against("http://leaderboard.invalid");
     expect_refusal_before_training(finished, &["http://leaderboard.invalid", "cannot be reached"]);
 }
@@ -213,8 +216,8 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
 }
 
 #[test]
-fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
-    let test = "a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run";
+fn lost_leaderboard_costs_the_proof_but_not_the_run() {
+    let test = "lost_leaderboard_costs_the_proof_but_not_the_run";
     let Some(adapter) = any_adapter(test) else { return };
     let runs = "/api/v1/runs";
     let (laps, segments) = ("/api/v1/runs/run-1/laps", "/api/v1/runs/run-1/segments");
@@ -243,8 +246,8 @@ fn a_leaderboard_that_stops_listening_costs_the_proof_and_not_the_run() {
 }
 
 #[test]
-fn a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified() {
-    let test = "a_refused_record_is_kept_and_can_be_uploaded_later_as_unverified";
+fn refused_record_can_be_uploaded_later_as_unverified() {
+    let test = "refused_record_can_be_uploaded_later_as_unverified";
     let Some(adapter) = any_adapter(test) else { return };
     let closing = FakeServer::start(|_| Answer::json(503, &refusal("closed", "The leaderboard is closed today.")));
     let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");
@@ -287,4 +290,61 @@ fn a_run_that_diverged_is_not_uploaded() {
     assert_eq!(paths[..2], ["POST /api/v1/runs", "POST /api/v1/runs/run-1/laps"]);
     assert!(!paths.iter().any(|path| path.starts_with("PUT")), "{paths:?}");
     finished.expect_status(3).expect_errors(&["diverged"]);
+}
+
+const TEST: &str = "a_run_reaches_the_real_leaderboard_and_counts_once";
+
+/// A server on a free port with its own database; it ends with the test.
+struct RealLeaderboard {
+    process: Child,
+    url: String,
+    _folder: TempDir,
+}
+
+impl RealLeaderboard {
+    /// `None`, with a report, where no program is named.
+    fn start() -> Option<Self> {
+        let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
+            skipped(TEST, "GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
+            return None;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(program);
+        command
+            .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
+            .arg(folder.path().join("runs.sqlite"));
+        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
+        Some(Self { process, url, _folder: folder })
+    }
+}
+
+impl Drop for RealLeaderboard {
+    fn drop(&mut self) {
+        // It may have exited, which the test has then noticed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn a_run_reaches_the_real_leaderboard_and_counts_once() {
+    let (Some(server), Some(adapter)) = (RealLeaderboard::start(), any_adapter(TEST)) else { return };
+    let line =
+        format!("{adapter} --workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --upload");
+    let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
+    assert!(finished.stdout.contains("checked"), "{}", finished.stdout);
+    let permalink = finished.stdout.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap().trim();
+    assert!(permalink.starts_with(&format!("{}/runs/", server.url)), "{permalink}");
+
+    // The same record once more, because an answer may have been lost: it is the same run.
+    let file = finished.folder.path().join("kept.json");
+    let again = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
+    assert!(one_line(&again.stdout).contains(&format!("Permalink {permalink}")), "{}", again.stdout);
+
+    // Under another flag it is still the same record.
+    let copy = Runner::new("upload --yes --unverified").arg(&file).arg("--to").arg(&server.url).run().expect_status(5);
+    copy.expect_errors(&["the leaderboard refused", "already_submitted"]);
 }

@@ -25,7 +25,7 @@ layers = [
 ]
 ";
 
-/// The call, with files of networks beside it.
+/// A command with files of networks in its folder.
 fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     let runner = Runner::new(line);
     for (name, text) in files {
@@ -38,10 +38,10 @@ fn record(finished: &str) -> RunRecord {
     serde_json::from_str(finished).unwrap()
 }
 
-/// [`a_trace_of_the_file_is_that_of_the_built_in_network`] compares them on the reference.
+/// [`trace_of_a_file_equals_the_built_in_network`] compares them on the reference.
 #[test]
 #[ignore = "trains two networks"]
-fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
+fn file_trains_bit_for_bit_like_the_built_in_network() {
     let Some(device) = any_adapter("the_file_of_a_built_in_network") else { return };
     let line = format!("{device} --steps 4 --batch-size 16 --seed 5 --json -");
     let own = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
@@ -59,7 +59,7 @@ fn the_file_of_a_built_in_network_trains_bit_for_bit_like_it() {
 }
 
 #[test]
-fn a_trace_of_the_file_is_that_of_the_built_in_network() {
+fn trace_of_a_file_equals_the_built_in_network() {
     let line = "trace --backend reference --seed 3 --batch-size 8 --steps 3 --dropout on";
     let own = Runner::new(line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
     let mut own: Value = serde_json::from_str(&own.run().expect_status(0).stdout).unwrap();
@@ -72,7 +72,7 @@ fn a_trace_of_the_file_is_that_of_the_built_in_network() {
 
 #[test]
 #[ignore = "trains on every back end"]
-fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() {
+fn file_trains_on_every_back_end_and_is_recorded() {
     let beside = any_adapter("a_network_of_ones_own");
     let (names, adapter) = match &beside {
         Some(words) => (format!("reference,{}", words.split(' ').nth(1).unwrap()), words.clone()),
@@ -99,11 +99,11 @@ fn a_network_of_ones_own_trains_on_every_back_end_and_its_record_describes_it() 
 /// Before anything is timed, `steps` holds losses and gradients of each to the plain reference.
 #[test]
 #[ignore = "compiles every kernel"]
-fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere() {
+fn unusual_networks_compute_the_same_everywhere() {
     let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
     let index = words.rsplit(' ').next().unwrap();
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
-    let broad = include_str!("../../src/workload_file/tests/broad.toml");
+    let broad = include_str!("../../src/workload_file/broad.toml");
     // Whitened patches are left to the built-in network that has them.
     let broad = broad.replace(", kernel_initializer = { whitened_patches = { epsilon = 0.001 } }", "");
     assert!(!broad.contains("whitened"));
@@ -120,7 +120,7 @@ fn layers_that_are_joined_as_in_no_built_in_network_compute_the_same_everywhere(
 
 #[test]
 fn files_stand_beside_names_and_count_once() {
-    // What diverges is not tested, which takes longest.
+    // A diverged network is not tested, which would take longest.
     let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
                 --workload-file small.toml --learning-rate 1e30 --json -";
     let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(3);
@@ -212,7 +212,7 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     let write = |name: &str, text: &str| fs::write(place.path().join(name), text).unwrap();
     write("mine.toml", study);
     write("small.toml", SMALL);
-    // Files of networks are looked for beside the study's, wherever it is run from.
+    // Files of networks are searched next to the study's file, wherever it is run from.
     let run = |words: &str| {
         let output = place.path().join("out");
         Runner::new("study").arg(place.path().join("mine.toml")).arg("--output").arg(output).args(words).run()

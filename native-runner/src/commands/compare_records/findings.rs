@@ -1,21 +1,22 @@
-//! What a comparison came to, for people.
+//! Report of a comparison, and the choice of its records.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 use results::comparison::Contender;
 use results::regression::{AccuracyVerdict, Change, Line, QUANTITIES, Regressions, Side, Verdict, device};
+use results::{RunRecord, regression};
 
-use super::details::{self, percent};
-use super::sheet::sheet;
-use super::{Compared, Group};
+use crate::commands::compare_records;
+use crate::commands::compare_records::{CompareRecordsArgs, Compared, percent_details, sheet};
 use crate::export::{Mark, Note, Report, Section};
+use crate::failure::Failure;
 use crate::figures::figure;
-use crate::table::{Column, Table};
+use crate::records;
+use crate::records::KeptRecord;
+use crate::screen::{Column, NONE, Table};
 
-const NONE: &str = "–";
-
-/// The whole of what is shown. `notes` say how the records were chosen.
-pub(super) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
+pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
     if let Some(first) = sections.first_mut() {
         let chosen = notes.iter().map(|text| Note { mark: Mark::Plain, text: text.clone() });
@@ -24,7 +25,6 @@ pub(super) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     Report { headline: headline(compared), sections, sheet: sheet(compared) }
 }
 
-/// Whether anything fails, and what the others are.
 fn headline(compared: &[Compared<'_>]) -> Note {
     let lines = || compared.iter().flat_map(|of| of.regressions.lines.iter().map(move |line| (&of.regressions, line)));
     let failing = lines().filter(|(of, line)| line.verdict.fails(&of.rules)).count();
@@ -38,7 +38,7 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let rules = compared.first().map(|of| of.regressions.rules).unwrap_or_default();
     let is_open = lines().any(|(_, line)| matches!(line.verdict, Verdict::PerhapsSlower | Verdict::Undecided));
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
-    let (mark, text) = match rules.fail_if_slower.map(percent) {
+    let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
         Some(limit) if is_open => {
             (Mark::Open, format!("No regression is certain, and one of more than {limit} is not excluded. {counts}."))
@@ -66,7 +66,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
         .map(|mismatch| Note { mark: Mark::Careful, text: format!("Hardly comparable: {mismatch}.") })
         .collect();
     let of_lines = regressions.lines.iter().zip(&names);
-    notes.extend(of_lines.flat_map(|(line, name)| details::notes(line, name, &regressions.rules)));
+    notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if is_single(&regressions.lines) {
         let text = "With a single run on each side the interval is that of the windows inside the runs, which agree more \
                     than the next run would; three to five runs a side, taken in turns, tell more.";
@@ -94,7 +94,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     sections
 }
 
-/// What tells a line from the others, no longer than it has to be.
+/// Returns the shortest names that tell the lines apart.
 fn names(lines: &[Line]) -> Vec<String> {
     let contender = |line: &Line| line.key.contender();
     let first: Option<Contender> = lines.first().map(contender);
@@ -114,7 +114,6 @@ fn names(lines: &[Line]) -> Vec<String> {
     lines.iter().map(name).collect()
 }
 
-/// What holds for all lines: how many runs, of which commits, on what.
 fn conditions(of: &Compared<'_>) -> String {
     let lines = &of.regressions.lines;
     let mut parts = Vec::new();
@@ -139,13 +138,12 @@ fn joined(group: &Group, value: fn(&results::RunRecord) -> &String) -> String {
     values.join(", ")
 }
 
-/// The value of all, if they have one.
 fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     let first = values.next()?;
     values.all(|value| value == first).then_some(first)
 }
 
-/// How many runs of both sides count; nothing where a side has none.
+/// Returns the number of counted runs of both sides; `None` if a side has none.
 fn runs(line: &Line) -> Option<[usize; 2]> {
     let completed = |side: &Option<Side>| side.as_ref().map(|side| side.completed).filter(|runs| *runs > 0);
     Some([completed(&line.baseline)?, completed(&line.candidate)?])
@@ -156,9 +154,8 @@ fn is_single(lines: &[Line]) -> bool {
 }
 
 fn verdicts(lines: &[(&Line, &String)]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: lines.iter().map(|(line, _)| cell(line).unwrap_or_else(|| NONE.to_owned())).collect(),
+    let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
+        Column::new(name, lines.iter().map(|(line, _)| cell(line)))
     };
     // The unit stands in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
@@ -190,7 +187,7 @@ fn others(lines: &[(&Line, &String)]) -> Table {
         .collect();
     let accuracy = |line: &Line| {
         let accuracy = line.accuracy.as_ref().filter(|of| of.verdict != AccuracyVerdict::OtherSteps)?;
-        // What rounds to nothing has no sign.
+        // A value that rounds to zero has no sign.
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
     };
@@ -205,7 +202,7 @@ fn ratio(change: &Change) -> Option<String> {
     change.ratio.map(|ratio| format!("{:.2}", ratio.value))
 }
 
-/// What is not alike around the sides.
+/// Lists differences in the environment of the two sides.
 fn surroundings(regressions: &Regressions) -> Option<Section> {
     let said = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let notes = regressions.differences.iter().map(|difference| {
@@ -220,4 +217,224 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
         notes,
         is_detail: true,
     })
+}
+
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) chosen: Vec<KeptRecord>,
+    pub(crate) told: Vec<String>,
+}
+
+#[derive(Default)]
+struct LeftOut {
+    candidates: usize,
+    suites: usize,
+    devices: usize,
+    commits: usize,
+}
+
+/// Selects from folders the records of the candidates' suites and devices, of the requested or the newest commit.
+/// Records named by file are kept, except for a requested commit. If mismatches are allowed, other devices and suite
+/// versions are kept too.
+pub(crate) fn choose(
+    baseline: Vec<KeptRecord>,
+    candidates: &[&KeptRecord],
+    commit: Option<&str>,
+    allow_mismatch: bool,
+) -> Result<Choice, Failure> {
+    let all = baseline.len();
+    let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
+        |one, other| one.suite.name == other.suite.name
+    } else {
+        |one, other| one.suite == other.suite
+    };
+    let mut left_out = LeftOut::default();
+    let mut fitting = Vec::new();
+    for kept in baseline {
+        let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
+            !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
+        };
+        if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
+            left_out.candidates += 1;
+        } else if !is_like(same_suite) {
+            left_out.suites += 1;
+        } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
+            left_out.devices += 1;
+        } else {
+            fitting.push(kept);
+        }
+    }
+    let commits = commits(&fitting);
+    let newest = commits.last().map(String::as_str);
+    let is_chosen = |kept: &KeptRecord| match commit {
+        Some(wanted) => is_commit(&kept.record.provenance.commit, wanted),
+        None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
+    };
+    let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
+    left_out.commits = others.len();
+    if chosen.is_empty() {
+        return Err(nothing_left(candidates, commit, &commits, &left_out));
+    }
+    let told = (chosen.len() < all).then(|| told(&chosen, all, commit, &commits, &left_out));
+    Ok(Choice { chosen, told: told.into_iter().collect() })
+}
+
+fn commits(records: &[KeptRecord]) -> Vec<String> {
+    let mut by_time: Vec<(f64, &str)> = records
+        .iter()
+        .map(|kept| (kept.record.provenance.started_unix_seconds, kept.record.provenance.commit.as_str()))
+        .collect();
+    by_time.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut commits: Vec<String> = Vec::new();
+    for (_, commit) in by_time {
+        commits.retain(|other| other != commit);
+        commits.push(commit.to_owned());
+    }
+    commits
+}
+
+/// Compares commits by prefix: records have short names, and people may type longer ones.
+fn is_commit(of_record: &str, wanted: &str) -> bool {
+    !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
+}
+
+fn told(chosen: &[KeptRecord], all: usize, commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> String {
+    let mut names: Vec<&str> = chosen.iter().map(|kept| kept.record.provenance.commit.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let how = match commit {
+        Some(_) => ", as asked".to_owned(),
+        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
+        None => String::new(),
+    };
+    let taken = chosen.len();
+    format!(
+        "The baseline is {taken} of {all} records: those of commit {}{how}. {}",
+        names.join(", "),
+        left_out.sentence()
+    )
+}
+
+fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> Failure {
+    let distinct = |value: fn(&RunRecord) -> String| {
+        let mut values: Vec<String> = candidates.iter().map(|kept| value(&kept.record)).collect();
+        values.sort();
+        values.dedup();
+        values.join(" and ")
+    };
+    let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
+    let devices = distinct(regression::device);
+    let commit = commit.map_or_else(String::new, |commit| {
+        format!(
+            " of commit {commit} (those of {} are there)",
+            if commits.is_empty() { "no other".to_owned() } else { commits.join(", ") }
+        )
+    });
+    Failure::Usage(format!(
+        "the baseline has no record of the suite {suites} on {devices}{commit}. {}",
+        left_out.sentence()
+    ))
+}
+
+impl LeftOut {
+    fn sentence(&self) -> String {
+        let counts = [
+            (self.commits, "of other commits"),
+            (self.devices, "of other devices"),
+            (self.suites, "of other suites or versions"),
+            (self.candidates, "of the candidate itself"),
+        ];
+        let parts: Vec<String> =
+            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+        if parts.is_empty() { String::new() } else { format!("Left out: {}.", parts.join(", ")) }
+    }
+}
+
+pub(crate) struct Group {
+    /// The path, or the first of several.
+    pub(crate) name: String,
+    pub(crate) records: Vec<KeptRecord>,
+}
+
+pub(crate) struct Sides {
+    pub(crate) baseline: Group,
+    pub(crate) candidates: Vec<Group>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Sides {
+    pub(crate) fn read(arguments: &CompareRecordsArgs) -> Result<Self, Failure> {
+        let (baseline, candidates) = split(arguments)?;
+        let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
+        if let Some(option) = arguments.candidates.iter().find(is_option) {
+            let option = option.display();
+            return Err(Failure::Usage(format!("behind `--` everything is a path; put {option} before it")));
+        }
+        let inputs =
+            baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
+        if inputs.count() > 1 {
+            return Err(Failure::Usage("`-` was given twice, and standard input can be read once".to_owned()));
+        }
+        let mut notes = Vec::new();
+        let mut group = |paths: &[PathBuf]| read(paths, &mut notes);
+        let mut before = group(baseline)?;
+        let candidates = candidates.iter().map(|paths| group(paths)).collect::<Result<Vec<_>, _>>()?;
+        if !arguments.baseline.is_empty() {
+            let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
+            let commit = arguments.baseline_commit.as_deref();
+            let Choice { chosen, told } = choose(before.records, &all, commit, arguments.allow_mismatch)?;
+            before.records = chosen;
+            notes.extend(told);
+        }
+        Ok(Self { baseline: before, candidates, notes })
+    }
+}
+
+fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>), Failure> {
+    let CompareRecordsArgs { baseline, candidates, .. } = arguments;
+    match (baseline.as_slice(), candidates.as_slice()) {
+        ([], [first, others @ ..]) if !others.is_empty() => {
+            Ok((std::slice::from_ref(first), others.chunks(1).collect()))
+        }
+        ([], _) => {
+            let text = "there is nothing to compare with: name two records, or folders of them, as in `native-runner compare \
+                        before.json after.json`, or a --baseline";
+            Err(Failure::Usage(text.to_owned()))
+        }
+        // Of two, the second can only be the candidate.
+        ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
+        (_, []) => {
+            let text = "there is no candidate: --baseline takes every path behind it, so name the candidates before it or \
+                        behind `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
+            Err(Failure::Usage(text.to_owned()))
+        }
+        (baseline, candidates) => Ok((baseline, vec![candidates])),
+    }
+}
+
+fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
+    let mut kept: Vec<KeptRecord> = Vec::new();
+    for path in paths {
+        let found = records::read(path)?;
+        if found.records.is_empty() {
+            let text =
+                format!("there are no records in {}; `--output FOLDER` and `--json FILE` keep some", path.display());
+            return Err(Failure::Usage(text));
+        }
+        let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
+        notes.extend(others.map(|other| format!("{other} holds no records and was left out.")));
+        for one in found.records {
+            // A run that counts twice would make the others look steadier than they are.
+            match kept.iter().find(|other| other.record == one.record) {
+                Some(other) => notes.push(format!("{} is the record of {} and counts once.", one.place, other.place)),
+                None => kept.push(one),
+            }
+        }
+    }
+    let first = paths.first().map_or_else(String::new, |path| match path.display().to_string() {
+        input if input == "-" => "standard input".to_owned(),
+        path => path,
+    });
+    let name = if paths.len() > 1 { format!("{first} and {} more", paths.len() - 1) } else { first };
+    Ok(Group { name, records: kept })
 }

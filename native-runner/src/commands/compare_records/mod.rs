@@ -1,33 +1,34 @@
-//! Kept records of before and after a change, held beside each other.
+//! Comparison of kept records from before and after a change.
 
-mod baseline;
-mod details;
 mod findings;
-mod sheet;
-mod sides;
 
-use results::regression::{Regressions, Rules, compare};
-use results::{Provenance, RunRecord};
+use std::path::PathBuf;
+
+use clap::Args;
+use results::comparison::Basis;
+use results::estimate::Estimate;
+use results::regression::{
+    AccuracyVerdict, Change, Line, QUANTITIES, Quantity, Regressions, Rules, Side, Verdict, compare,
+};
+use results::{Better, Provenance, RunRecord};
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use crate::cli::{CompareRecordsArgs, JsonTarget};
+use crate::commands::compare_records::findings::{Group, Sides};
+use crate::export::{Format, Mark, Note, Sheet};
 use crate::failure::Failure;
-use crate::json_output::to_json;
-use crate::provenance::provenance;
-use sides::{Group, Sides};
+use crate::json_output::{JsonTarget, to_json};
+use crate::machine::provenance;
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
-/// So many reasons are told where nothing can be compared.
-const MOST_REASONS: usize = 8;
+/// Number of reasons that are shown if nothing can be compared.
+const MAX_REASONS: usize = 8;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
     baseline: SideDocument<'a>,
     candidates: Vec<CandidateDocument<'a>>,
-    /// How the records were chosen.
     notes: &'a [String],
     provenance: Provenance,
 }
@@ -54,14 +55,13 @@ struct CandidateDocument<'a> {
     regressions: &'a Regressions,
 }
 
-/// A candidate with what holding it beside the baseline came to.
-struct Compared<'a> {
+pub(crate) struct Compared<'a> {
     baseline: &'a Group,
     candidate: &'a Group,
     regressions: Regressions,
 }
 
-/// Holds candidates beside a baseline, shows where they are slower, and fails where that was asked for.
+/// Compares candidates with a baseline, and fails on regressions if requested.
 pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let sides = Sides::read(arguments)?;
@@ -87,7 +87,7 @@ fn records(group: &Group) -> Vec<RunRecord> {
     group.records.iter().map(|kept| kept.record.clone()).collect()
 }
 
-/// A verdict on another device is none. Without one, figures stand beside each other with a note.
+/// Refuses to compare different devices, unless mismatches are allowed.
 fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     if arguments.fail_if_slower.is_none() || arguments.allow_mismatch {
         return Ok(());
@@ -107,9 +107,9 @@ fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
         return Ok(());
     }
     let lines = compared.iter().flat_map(|of| of.regressions.lines.iter());
-    let mut reasons: Vec<String> = lines.map(|line| format!("{}: {}", line.key, details::reason(line))).collect();
-    let left_out = reasons.len().saturating_sub(MOST_REASONS);
-    reasons.truncate(MOST_REASONS);
+    let mut reasons: Vec<String> = lines.map(|line| format!("{}: {}", line.key, reason(line))).collect();
+    let left_out = reasons.len().saturating_sub(MAX_REASONS);
+    reasons.truncate(MAX_REASONS);
     if left_out > 0 {
         reasons.push(format!("and {left_out} more"));
     }
@@ -146,10 +146,311 @@ fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> Document<'a> 
     }
 }
 
-/// # Errors
-/// Something failed a candidate.
 fn conclude(compared: &[Compared<'_>]) -> Result<(), Failure> {
     let failures = compared.iter().flat_map(|of| of.regressions.failures());
-    let failures: Vec<String> = failures.map(|line| format!("{}: {}", line.key, details::reason(line))).collect();
+    let failures: Vec<String> = failures.map(|line| format!("{}: {}", line.key, reason(line))).collect();
     if failures.is_empty() { Ok(()) } else { Err(Failure::Regression(failures.join("\n"))) }
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  native-runner compare before.json after.json     two records, of which the first is the baseline
+  native-runner compare --baseline base head --fail-if-slower 5%
+                                                   two folders of records, each a side
+  native-runner compare head/*.json --baseline base/*.json --fail-if-slower 5%
+                                                   the same of files
+  native-runner compare new.json --baseline kept   the newest commit that has kept records like it
+  native-runner compare new.json --baseline kept --baseline-commit 2694632 --fail-if-missing
+                                                   that commit, and all that it has must be there
+  native-runner compare --baseline base head --format markdown > comment.md
+                                                   for a comment under a pull request
+
+Exit status:
+  0 no regression   1 a file cannot be read or written   2 wrong usage, damaged records, or
+    nothing to compare
+  6 a regression: slower than --fail-if-slower allows, with the whole 95 % interval; or a workload
+    that the baseline trained and the candidate could not, or lacks with --fail-if-missing
+
+Three to five runs a side, taken in turns, tell most. docs/REGRESSIONS.md has a ready workflow.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareRecordsArgs {
+    /// Records to compare: files that `--json` or `--output` wrote, folders of them, or `-` for standard input. With
+    /// `--baseline` all of them are one side, the candidate; without, each is a side, compared with the first
+    #[arg(value_name = "RECORDS")]
+    pub(crate) candidates: Vec<PathBuf>,
+    /// Records to compare with, all of them one side. Of a folder those of the candidate's suite and device are taken,
+    /// and the newest commit's; `--` ends the list
+    #[arg(long, value_name = "RECORDS", num_args = 1.., help_heading = "Baseline")]
+    pub(crate) baseline: Vec<PathBuf>,
+    /// Take this commit's records of the baseline's folders instead of the newest
+    #[arg(long, value_name = "COMMIT", requires = "baseline", help_heading = "Baseline", value_parser = commit)]
+    pub(crate) baseline_commit: Option<String>,
+    /// Fail where a throughput is certainly lower than this much less than the baseline's
+    #[arg(long, value_name = "PERCENT", help_heading = "What fails", value_parser = percent)]
+    pub(crate) fail_if_slower: Option<f64>,
+    /// Fail where the candidate lacks something that the baseline has
+    #[arg(long, help_heading = "What fails")]
+    fail_if_missing: bool,
+    /// Decide although devices or versions of suites differ, and take such records of the baseline's folders as well
+    #[arg(long, help_heading = "What fails")]
+    pub(crate) allow_mismatch: bool,
+    /// Form of the output
+    #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
+    pub(crate) format: Format,
+    /// Write the comparison as JSON; `-` is standard output, and all else then goes to standard error
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json: Option<JsonTarget>,
+}
+
+/// Parses a share such as `5%`. A bare number would be ambiguous.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    match number {
+        Some(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("it must be a percentage from 0% and below 100%, such as 5%".to_owned()),
+    }
+}
+
+/// Parses a commit prefix that git would accept.
+fn commit(text: &str) -> Result<String, String> {
+    let text = text.trim().to_lowercase();
+    let is_name = (4..=64).contains(&text.len()) && text.chars().all(|letter| letter.is_ascii_hexdigit());
+    if is_name { Ok(text) } else { Err("it must be at least four hexadecimal digits of a commit".to_owned()) }
+}
+
+pub(crate) fn sheet(compared: &[Compared<'_>]) -> Sheet {
+    let rows: Vec<Vec<(String, Value)>> =
+        compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect();
+    let columns = rows.first().map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
+    let rows = rows.into_iter().map(|row| row.into_iter().map(|(_, value)| value).collect());
+    Sheet { columns, rows: rows.collect() }
+}
+
+/// Returns the columns and values of one row; the columns are the same in all rows.
+fn row(of: &Compared<'_>, line: &Line) -> Vec<(String, Value)> {
+    let mut row: Vec<(String, Value)> = Vec::new();
+    let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));
+    add("baseline", json!(of.baseline.name));
+    add("candidate", json!(of.candidate.name));
+    add("workload", json!(line.key.workload));
+    add("backend", json!(line.key.backend));
+    add("precision", json!(line.key.precision.name()));
+    add("batch_size", json!(line.key.batch_size));
+    add("verdict", json!(line.verdict.words()));
+    add("fails", json!(line.verdict.fails(&of.regressions.rules)));
+    add("reason", json!(reason(line)));
+    for (name, side) in [("baseline", &line.baseline), ("candidate", &line.candidate)] {
+        let count = |count: fn(&Side) -> usize| json!(side.as_ref().map(count));
+        add(&format!("{name}_runs"), count(|side| side.runs));
+        add(&format!("{name}_completed"), count(|side| side.completed));
+        add(&format!("{name}_unsteady"), count(|side| side.unsteady));
+        add(&format!("{name}_reached_target"), count(|side| side.reached_target));
+    }
+    let throughput = line.throughput.as_ref();
+    add("baseline_samples_per_second", json!(throughput.map(|of| of.baseline)));
+    add("candidate_samples_per_second", json!(throughput.map(|of| of.candidate)));
+    add_ratio(&mut row, "samples_per_second", throughput.map(|of| of.ratio));
+    let accuracy = line.accuracy.as_ref();
+    let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));
+    add("baseline_accuracy", json!(accuracy.map(|of| of.baseline)));
+    add("candidate_accuracy", json!(accuracy.map(|of| of.candidate)));
+    add("accuracy_difference", json!(accuracy.map(|of| of.difference)));
+    add("accuracy_difference_explained", json!(accuracy.and_then(|of| of.allowance).map(|of| of.difference)));
+    add("accuracy_verdict", json!(accuracy.map(|of| of.verdict)));
+    for (index, quantity) in QUANTITIES.iter().enumerate() {
+        let change = line.changes.get(index);
+        row.push((format!("baseline_{}", quantity.id), json!(change.and_then(|of| of.baseline))));
+        row.push((format!("candidate_{}", quantity.id), json!(change.and_then(|of| of.candidate))));
+        add_ratio(&mut row, quantity.id, change.and_then(|of| of.ratio));
+    }
+    row
+}
+
+fn add_ratio(row: &mut Vec<(String, Value)>, id: &str, ratio: Option<Estimate>) {
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    row.push((format!("{id}_ratio"), json!(ratio.map(|ratio| ratio.value))));
+    row.push((format!("{id}_ratio_low"), json!(interval.map(|of| of.low))));
+    row.push((format!("{id}_ratio_high"), json!(interval.map(|of| of.high))));
+}
+
+/// Smallest change of a quantity that gets a line.
+const MIN_CHANGE: f64 = 0.02;
+/// Number of kernels that are named; a device that tuned again may differ in dozens.
+const MAX_VARIANTS: usize = 4;
+
+pub(crate) fn reason(line: &Line) -> String {
+    match &line.verdict {
+        Verdict::Broken { reason } => format!("the candidate could not train it, and the baseline could: {reason}"),
+        Verdict::Untold { reason } => reason.clone(),
+        Verdict::OnlyInBaseline => "only the baseline has it".to_owned(),
+        Verdict::OnlyInCandidate => "only the candidate has it".to_owned(),
+        verdict => {
+            let ratio = line.throughput.map(|throughput| throughput.ratio);
+            let interval = ratio.and_then(|ratio| ratio.interval);
+            let interval = interval.map(|of| format!(", between {:.3} and {:.3}", of.low, of.high)).unwrap_or_default();
+            let ratio =
+                ratio.map(|ratio| format!("{:.3} of the baseline's throughput", ratio.value)).unwrap_or_default();
+            format!("{}, {ratio}{interval}", verdict.words())
+        }
+    }
+}
+
+pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let mut add = |mark, text: String| notes.push(Note { mark, text: format!("{name}: {text}") });
+    let tolerance = rules.fail_if_slower.map(percent_details);
+    match &line.verdict {
+        Verdict::Faster | Verdict::Tied => {}
+        Verdict::Undecided => {
+            let text = format!("{}; more runs on each side, or longer ones, would decide.", reason(line));
+            add(Mark::Open, text);
+        }
+        verdict if verdict.fails(rules) => add(Mark::Bad, format!("{}.", reason(line))),
+        Verdict::PerhapsSlower => {
+            let limit = tolerance.unwrap_or_default();
+            let text = format!("{}: a loss of more than {limit} can neither be shown nor excluded.", reason(line));
+            add(Mark::Open, text);
+        }
+        Verdict::SlightlySlower => {
+            let limit = tolerance.unwrap_or_default();
+            add(Mark::Careful, format!("{}, within the {limit} that may be lost.", reason(line)));
+        }
+        Verdict::Slower | Verdict::Broken { .. } | Verdict::Untold { .. } => {
+            add(Mark::Careful, format!("{}.", reason(line)))
+        }
+        Verdict::OnlyInBaseline | Verdict::OnlyInCandidate => add(Mark::Plain, format!("{}.", reason(line))),
+    }
+    for (side, whose) in [(&line.baseline, "baseline"), (&line.candidate, "candidate")] {
+        for text in side.iter().flat_map(|side| about_side(side, whose)) {
+            add(Mark::Careful, text);
+        }
+    }
+    for (mark, text) in accuracy(line).into_iter().chain(target(line)) {
+        add(mark, text);
+    }
+    for text in QUANTITIES.iter().zip(&line.changes).filter_map(|(quantity, change)| changed(quantity, change)) {
+        add(Mark::Careful, text);
+    }
+    if let Some(text) = variants(line) {
+        add(Mark::Plain, text);
+    }
+    notes
+}
+
+fn about_side(side: &Side, whose: &str) -> Vec<String> {
+    let Side { runs, completed, unsteady, .. } = side;
+    let mut texts = Vec::new();
+    if *unsteady > 0 {
+        texts.push(format!(
+            "{unsteady} of {completed} runs of the {whose} did not settle, so their figures are unsteady."
+        ));
+    }
+    if completed < runs && side.trouble().is_none() {
+        texts.push(format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
+    }
+    texts
+}
+
+fn accuracy(line: &Line) -> Option<(Mark, String)> {
+    let accuracy = line.accuracy.as_ref()?;
+    let shares = format!("{:.2} % against {:.2} %", accuracy.candidate * 100.0, accuracy.baseline * 100.0);
+    let points = |share: f64| format!("{:.2} points", share.abs() * 100.0);
+    let explained = accuracy.allowance.map_or_else(String::new, |allowance| {
+        let by = match allowance.basis {
+            Basis::Seeds => "the spread of the seeds",
+            Basis::TestSamples => "the sampling error of the test set (one seed)",
+        };
+        format!("where {by} explains {}", points(allowance.difference))
+    });
+    let difference = points(accuracy.difference);
+    match accuracy.verdict {
+        AccuracyVerdict::Alike => None,
+        AccuracyVerdict::Lower => {
+            Some((Mark::Careful, format!("the accuracy is lower, {shares}: {difference} {explained}.")))
+        }
+        AccuracyVerdict::Higher => {
+            Some((Mark::Plain, format!("the accuracy is higher, {shares}: {difference} {explained}.")))
+        }
+        AccuracyVerdict::OtherSteps => {
+            let text = "the runs did not train the same number of steps, so accuracies are not compared; a number of epochs \
+                        gives all of them the same work.";
+            Some((Mark::Plain, text.to_owned()))
+        }
+    }
+}
+
+fn target(line: &Line) -> Option<(Mark, String)> {
+    let (before, after) = (line.baseline.as_ref()?, line.candidate.as_ref()?);
+    let always = |side: &Side| side.reached_target == side.completed;
+    if before.completed == 0 || after.completed == 0 || always(before) == always(after) {
+        return None;
+    }
+    let share = |side: &Side| format!("{} of {} runs", side.reached_target, side.completed);
+    let text = format!(
+        "the target accuracy was reached in {} of the candidate and in {} of the baseline.",
+        share(after),
+        share(before)
+    );
+    Some((if always(before) { Mark::Careful } else { Mark::Plain }, text))
+}
+
+fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
+    let ratio = change.ratio.filter(|_| quantity.id != "step_seconds_p50" && change.is_certain())?;
+    let is_worse = match quantity.better {
+        Better::Lower => ratio.value > 1.0 + MIN_CHANGE,
+        Better::Higher => ratio.value < 1.0 - MIN_CHANGE,
+    };
+    let interval = ratio.interval.filter(|_| is_worse)?;
+    let Quantity { title, .. } = quantity;
+    Some(format!(
+        "{title}: {:.2} times the baseline's, between {:.2} and {:.2}.",
+        ratio.value, interval.low, interval.high
+    ))
+}
+
+fn variants(line: &Line) -> Option<String> {
+    let list = |variants: &[String]| match variants {
+        [] => "nothing else".to_owned(),
+        few if few.len() <= MAX_VARIANTS => few.join(", "),
+        many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
+    };
+    let (before, after) = (&line.variants_only_in_baseline, &line.variants_only_in_candidate);
+    if before.is_empty() && after.is_empty() {
+        return None;
+    }
+    Some(format!("the candidate computes with {}, the baseline with {}.", list(after), list(before)))
+}
+
+/// Formats a share without insignificant digits.
+pub(crate) fn percent_details(share: f64) -> String {
+    format!("{} %", (share * 1e4).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tolerance_needs_a_percent_sign() {
+        assert_eq!((percent("5%"), percent("2.5 %"), percent("0%")), (Ok(0.05), Ok(0.025), Ok(0.0)));
+        for text in ["5", "0.05", "100%", "-1%", "%", "NaN%"] {
+            assert!(percent(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_commit_is_hexadecimal_and_long_enough_to_name_one() {
+        assert_eq!(commit("2694632A"), Ok("2694632a".to_owned()));
+        assert!(commit("269").is_err() && commit("main").is_err());
+    }
+
+    #[test]
+    fn a_tolerance_is_shown_as_it_was_typed() {
+        assert_eq!(
+            (percent_details(0.05), percent_details(0.025), percent_details(0.07)),
+            ("5 %".to_owned(), "2.5 %".to_owned(), "7 %".to_owned())
+        );
+    }
 }

@@ -1,61 +1,54 @@
-//! What a study would run, and what that would take.
+//! Cells that a study would run, with estimates.
 
 use std::path::Path;
 
 use console::Style;
 use serde::Serialize;
 
-use super::calibration::calibrate;
-use super::obstacles::{self, obstacles};
-use super::table::{constants, titles};
-use super::{Cell, answer, asked};
-use crate::cli::{JsonTarget, StudyArgs};
-use crate::commands::compare_table::{NONE, mebibytes};
+use crate::commands::compare_table::mebibytes;
+use crate::commands::study::run::{calibrate, obstacles};
+use crate::commands::study::table::{constants, titles};
+use crate::commands::study::{StudyArgs, answer, asked, run};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::to_json;
+use crate::json_output::{JsonTarget, to_json};
 use crate::progress::{Left, StudyProgress, duration};
-use crate::screen::Screen;
-use crate::study::{Estimate, Estimator, Finished, Folder, Guess, Plan};
-use crate::table::{Column, Table};
+use crate::screen::{Column, Screen, Table};
+use crate::study::cell::Cell;
+use crate::study::estimate::{Estimate, Estimator, Forecast};
+use crate::study::finished::Finished;
+use crate::study::folder::{Folder, Plan};
 
-/// Version of the layout of what `--json` writes.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// What `--json` writes.
 #[derive(Serialize)]
 struct Document<'a> {
     schema_version: u32,
     plan: &'a Plan,
     folder: &'a Path,
-    /// In the order in which they would run.
     cells: Vec<Listed<'a>>,
-    /// Of the cells that would run; absent where nothing is known of any of them.
-    seconds: Option<Guess>,
-    /// Cells that would run, and of whose time nothing is known.
+    seconds: Option<Forecast>,
+    /// Number of cells that would run, with unknown duration.
     unknown: usize,
 }
 
 #[derive(Serialize)]
 struct Listed<'a> {
-    /// Place in the order, from 1.
     number: usize,
     cell: &'a Cell,
     /// True if the cell would run now; otherwise it has finished or has an obstacle.
     would_run: bool,
-    /// Why it cannot run on this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     obstacle: Option<String>,
     estimate: Option<Estimate>,
 }
 
-/// Lists the cells with an estimate of time and memory each, and of the whole. Back ends are opened; nothing is written, and
-/// nothing is trained but for the calibration where one is asked for.
-pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+/// Lists the cells with estimates. Back ends are opened; nothing is written, and only the calibration trains.
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;
     let finished = Folder::read(folder, plan)?;
-    let mut estimator = Estimator::of(&finished);
+    let mut estimator = Estimator::new(&finished);
     let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
     let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
     let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
@@ -73,12 +66,8 @@ pub(super) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
         Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, estimate }
     });
     let listed: Vec<Listed<'_>> = listed.collect();
-    let missing = || listed.iter().filter(|listed| listed.would_run);
     let seconds = |listed: &Listed<'_>| listed.estimate.as_ref()?.seconds;
-    let left = Left {
-        known: Guess::sum(missing().filter_map(seconds)),
-        unknown: missing().filter(|listed| seconds(listed).is_none()).count(),
-    };
+    let left = Left::new(listed.iter().filter(|listed| listed.would_run).map(seconds));
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show(plan, &listed, &left, &finished, screen)?;
     let Some(target) = &arguments.json else { return Ok(()) };
@@ -104,20 +93,19 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         screen.line(&line)?;
     }
     screen.line("")?;
-    obstacles::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    run::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let missing = listed.iter().filter(|listed| listed.would_run).count();
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),
-        _ => format!("{missing} of {} cells would run: {}.", listed.len(), left.text()),
+        _ => {
+            let advice = if left.unknown > 0 { " (use `--calibrate`, which measures two seconds of each)" } else { "" };
+            format!("{missing} of {} cells would run: {}{advice}.", listed.len(), left.text())
+        }
     };
     screen.prose("", &would_run, 0)?;
-    if left.unknown > 0 {
-        let text = "Time is known once cells like these have been run, or with --calibrate, which measures two seconds of each.";
-        screen.prose("", text, 0)?;
-    }
     let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
     let text = format!(
-        "Estimates are from what the last column names ({evidence} finished cells here); ~ may be off by the factor behind it. \
+        "Estimates are from what the last column names ({evidence} finished cells here). \
          Memory is the back end's on its device, and the whole process's where it computes on the processor."
     );
     for line in screen.wrapped("", &text, 0).lines() {
@@ -128,12 +116,8 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
 
 fn table(listed: &[Listed<'_>]) -> Table {
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
-    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: listed.iter().map(|listed| cell(listed).unwrap_or_else(|| NONE.to_owned())).collect(),
-    };
+    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column::new(name, listed.iter().map(cell));
     let estimate = |listed: &Listed<'_>| listed.estimate.clone();
-    let factor = |guess: Guess| format!("×{:.1}", guess.high / guess.value);
     let titles =
         titles(&settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
     Table {
@@ -141,17 +125,16 @@ fn table(listed: &[Listed<'_>]) -> Table {
         columns: vec![
             column("work\nGFLOP", &|of| Some(format!("{:.0}", estimate(of)?.flops? / 1e9))),
             column("memory\nMiB", &|of| {
-                let guess = estimate(of)?.memory_bytes;
                 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
-                let bytes = guess.value as u64;
-                Some(format!("~{:.0} {}", mebibytes(bytes), factor(guess)))
+                let bytes = estimate(of)?.memory_bytes.value as u64;
+                Some(format!("~{:.0}", mebibytes(bytes)))
             }),
             column("time", &|of| {
                 if !of.would_run {
                     return of.obstacle.is_none().then(|| "finished".to_owned());
                 }
-                let guess = estimate(of)?.seconds?;
-                Some(format!("~{} {}", duration(guess.value), factor(guess)))
+                let seconds = estimate(of)?.seconds;
+                Some(seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("~{}", duration(seconds.value))))
             }),
             column("from", &|of| {
                 let estimate = estimate(of)?;

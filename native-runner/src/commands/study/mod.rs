@@ -1,38 +1,41 @@
 //! Studies: listing, planning, running and showing them.
 
-mod calibration;
-mod document;
 mod dry_run;
-mod kernel_table;
-mod list;
-mod obstacles;
 mod run;
 mod table;
-mod upload;
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use clap::Args;
+use console::Style;
 use results::Date;
+use serde::Serialize;
 
-use crate::cli::{JsonTarget, StudyArgs};
+use crate::cli::{DataArgs, ProgramArgs, host_and_port, positive_seconds, short_text};
+use crate::commands::upload::ConsentArgs;
 use crate::failure::Failure;
-use crate::json_output::to_json;
+use crate::json_output::{JsonTarget, to_json};
+use crate::leaderboard::Address;
+use crate::machine::provenance;
 use crate::program::NamedProgram;
-use crate::provenance::provenance;
-use crate::screen::Screen;
-use crate::shell::quoted;
-use crate::study::{Cell, Definition, Finished, Folder, Machine, Plan, load, schema};
+use crate::screen::{Screen, quoted};
+use crate::study::axis::Filter;
+use crate::study::cell::Cell;
+use crate::study::definition::{Definition, STUDIES, load, schema};
+use crate::study::finished::Finished;
+use crate::study::folder::{Folder, Plan};
+use crate::study::matrix::Machine;
+use crate::workload_file::is_file_name;
 
-/// Folder with all studies.
-const STUDIES: &str = "studies";
+const STUDIES_FOLDER: &str = "studies";
 
-/// Runs a study, or says what it is, or what it would take.
+/// Runs, plans or prints a study.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
         return JsonTarget::StandardOutput.write(&to_json(&schema())?);
     }
-    let Some(name) = &arguments.study else { return list::list(arguments.json.as_ref()) };
+    let Some(name) = &arguments.study else { return list(arguments.json.as_ref()) };
     let (short_name, text) = load(name)?;
     let definition =
         Definition::parse(&text).map_err(|error| Failure::Usage(format!("{name}: {}", error.trim_end())))?;
@@ -56,10 +59,6 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
-/// What is asked of networks means nothing to kernels.
-///
-/// # Errors
-/// Something of that was asked for; or this program cannot measure kernels at all.
 fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     let asked = [
         ("--backend", !arguments.backends.is_empty()),
@@ -80,16 +79,16 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     ))
 }
 
-/// Where a study is kept that was told no place: the same on the same day, so that it is gone on with.
+/// Returns the default folder, the same for the same day, so that a study is resumed.
 fn usual_folder(name: &str) -> PathBuf {
     let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
-    Path::new(STUDIES).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
+    Path::new(STUDIES_FOLDER).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
 }
 
-/// Says where the same study was begun on another day, and not finished.
+/// Mentions an unfinished run of the same study from another day.
 fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     let begins = format!("{}-", plan.name);
-    let entries = fs::read_dir(STUDIES).into_iter().flatten().flatten();
+    let entries = fs::read_dir(STUDIES_FOLDER).into_iter().flatten().flatten();
     let mut folders: Vec<PathBuf> = entries
         .filter(|entry| entry.file_name().to_string_lossy().starts_with(&begins))
         .map(|entry| entry.path())
@@ -108,7 +107,7 @@ fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The command that was typed, with the folder to go on in.
+/// Returns the typed command with the folder to resume in.
 fn resume(folder: &Path) -> String {
     let mut words: Vec<String> = env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     if !words.iter().any(|word| word == "--output" || word.starts_with("--output=")) {
@@ -117,10 +116,7 @@ fn resume(folder: &Path) -> String {
     words.iter().fold("native-runner".to_owned(), |line, word| format!("{line} {}", quoted(word)))
 }
 
-/// The cells that are asked for now, with their places in the order, from 1.
-///
-/// # Errors
-/// None of them.
+/// Returns the requested cells with their position in the order, from 1.
 fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Cell)>, Failure> {
     let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
     let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
@@ -131,13 +127,14 @@ fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Ce
     Ok(asked)
 }
 
-/// What became of a cell before, where it is an answer, or a failure that is not to be tried again.
+/// Returns an earlier result of a cell, unless it is a failure to retry.
 fn answer<'a>(finished: &'a [Finished], cell: &Cell, retry_failed: bool) -> Option<&'a Finished> {
     let before = finished.iter().find(|finished| finished.id == cell.id)?;
     (!(retry_failed && before.ending.is_failure())).then_some(before)
 }
 
-/// What the process of a cell is told: its settings, and for a run also where the data are, and the remote device or the external program that trains.
+/// Arguments of a cell's process: its settings, and for a run also the data folders and the remote device or external
+/// program.
 fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> {
     let mut words = cell.settings.arguments();
     let Some(run) = cell.settings.run() else { return words };
@@ -149,6 +146,167 @@ fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> 
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
     let program = plan.program(&run.backend);
     tell("--program", program.as_ref().map(NamedProgram::typed));
-    tell("--program-timeout", arguments.external.chosen_timeout().filter(|_| program.is_some()).map(|x| x.to_string()));
+    tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words
+}
+
+const STUDY_EXAMPLES: &str = "\
+Examples:
+  native-runner study                              list the studies that are built in
+  native-runner study gtdl-batch-size --dry-run    what would run, with its work and its memory
+  native-runner study gtdl-batch-size --dry-run --calibrate
+                                                   … and with its time, from two seconds of each
+  native-runner study gtdl-batch-size --scale 0.01 a hundredth of it, marked so, on the best GPU
+  native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
+                                                   some of its cells, on the processor
+  native-runner study keras-backends --program keras-jax --program pytorch
+                                                   with other frameworks beside our own back ends
+  native-runner study kernels --scale 0.1          our kernels by themselves, a tenth of the seconds for each
+  native-runner study keras-five --print > mine.toml
+                                                   a study of one's own begins as a copy …
+  native-runner study mine.toml --output mine      … and runs, or goes on, in this folder
+  native-runner study --schema > study.schema.json what editors check such a file with
+
+Each cell is a process of its own and leaves a file in the folder (docs/STUDIES.md). Ctrl-C
+keeps what is finished; the same command goes on with the rest.
+
+Exit status:
+  0 every cell has an answer, and diverging is one   1 some have none, and say why
+  2 wrong usage, or something wrong in the file   3 wrong results   5 upload refused
+  130 cancelled";
+
+#[derive(Debug, Args)]
+#[command(after_help = STUDY_EXAMPLES)]
+pub(crate) struct StudyArgs {
+    /// Built-in study, or file of one [default: list those that are built in]
+    #[arg(value_name = "NAME|FILE.toml")]
+    pub(crate) study: Option<String>,
+    /// Shorten every cell to this share of its limit (of kernels: of the seconds of an entry), above 0 and at most 1; such
+    /// runs are not standard
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale, help_heading = "Study")]
+    pub(crate) scale: f64,
+    /// Back ends in place of the study's own, separated by commas; `all` is every one but the plain reference
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', help_heading = "Study")]
+    pub(crate) backends: Vec<String>,
+    /// Adapters in place of the study's own, separated by commas; `native-runner adapters` lists them
+    #[arg(
+        long = "adapter",
+        value_name = "A,B",
+        value_delimiter = ',',
+        help_heading = "Study",
+        value_parser = short_text
+    )]
+    pub(crate) adapters: Vec<String>,
+    /// File of a network of one's own, in place of the study's workloads (docs/WORKLOADS.md). Can be given several times
+    #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
+    workload_files: Vec<PathBuf>,
+    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
+    #[arg(long, value_name = "HOST[:PORT]", help_heading = "Study", value_parser = host_and_port)]
+    pub(crate) remote: Option<String>,
+    #[command(flatten)]
+    pub(crate) external: ProgramArgs,
+    /// Run only some cells now, such as `workload=caffe-mnist`, `batch-size=50,500` or `seed=1`; may be given several times
+    #[arg(long, value_name = "AXIS=A,B", help_heading = "Study")]
+    pub(crate) only: Vec<Filter>,
+    /// Run failed cells once more
+    #[arg(long, help_heading = "Study")]
+    pub(crate) retry_failed: bool,
+    /// Seconds after which a cell is ended, and kept as failed
+    #[arg(long, value_name = "X", help_heading = "Study", value_parser = positive_seconds)]
+    pub(crate) cell_timeout: Option<f64>,
+    /// List the cells with what they are expected to take, and run none
+    #[arg(long, help_heading = "Study")]
+    pub(crate) dry_run: bool,
+    /// Measure each network, back end and batch size for two seconds first, to estimate time and memory
+    #[arg(long, help_heading = "Study")]
+    pub(crate) calibrate: bool,
+    /// Print the study's definition, as a file of one's own may begin
+    #[arg(long, help_heading = "Study", conflicts_with_all = ["dry_run", "schema"])]
+    pub(crate) print: bool,
+    /// Print the JSON Schema of a study's file
+    #[arg(long, help_heading = "Study", conflicts_with = "study")]
+    pub(crate) schema: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Folder of the study, new or to go on with [default: `studies/NAME-DATE`]
+    #[arg(long, value_name = "DIR", help_heading = "Data and output")]
+    pub(crate) output: Option<PathBuf>,
+    /// Write the estimate or the results as JSON; `-` is standard output, and all else then goes to standard error
+    #[arg(long, value_name = "FILE", help_heading = "Data and output")]
+    pub(crate) json: Option<JsonTarget>,
+    /// Leaderboard to upload every record with figures to, as unverified, after asking once
+    #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
+    pub(crate) upload_to: Option<Address>,
+    #[command(flatten)]
+    pub(crate) consent: ConsentArgs,
+}
+
+fn network_file(text: &str) -> Result<PathBuf, String> {
+    let wrong = || "it must be the name of a file that ends in .toml or .json".to_owned();
+    is_file_name(text).then(|| PathBuf::from(text)).ok_or_else(wrong)
+}
+
+fn scale(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(scale) if scale > 0.0 && scale <= 1.0 => Ok(scale),
+        _ => Err("it must be a share above 0 and at most 1".to_owned()),
+    }
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    name: &'a str,
+    #[serde(flatten)]
+    definition: &'a Definition,
+    cells: usize,
+}
+
+/// Lists the built-in studies: question, published table and differences from it.
+pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
+    let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
+    let mut studies = Vec::new();
+    for (name, text) in STUDIES {
+        let definition = Definition::parse(text).map_err(|error| broken(name, error))?;
+        let plan =
+            Plan::new(name, definition.clone(), 1.0, Machine::this(false)).map_err(|error| broken(name, error))?;
+        studies.push((*name, definition, plan.cells.len()));
+    }
+    if let Some(target) = json {
+        let listed: Vec<Listed<'_>> =
+            studies.iter().map(|(name, definition, cells)| Listed { name, definition, cells: *cells }).collect();
+        return target.write(&to_json(&listed)?);
+    }
+    let screen = Screen::Output;
+    for (index, (name, definition, cells)) in studies.iter().enumerate() {
+        if index > 0 {
+            screen.line("")?;
+        }
+        let name = screen.paint(Style::new().bold(), name);
+        screen.prose(&format!("{name}  "), &format!("{} ({cells} cells)", definition.title), 2)?;
+        for (label, text) in [("repeats", &definition.repeats), ("differs", &definition.differs)] {
+            let label = screen.paint(Style::new().dim(), label);
+            text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("  {label}  "), text.trim(), 11))?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use crate::cli::{Cli, Command};
+
+    #[test]
+    fn a_scale_shortens_and_never_lengthens() {
+        let parsed = |scale: &str| match Cli::try_parse_from(["native-runner", "study", "x", "--scale", scale]) {
+            Ok(Cli { command: Some(Command::Study(arguments)), .. }) => Some(arguments.scale),
+            _ => None,
+        };
+        assert_eq!(parsed("0.01"), Some(0.01));
+        assert_eq!(parsed("1"), Some(1.0));
+        for wrong in ["0", "-1", "1.5", "x", "nan"] {
+            assert_eq!(parsed(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -1,34 +1,40 @@
 //! Running the cells of a study, one process after another.
 
+use std::collections::BTreeMap;
+use std::num::NonZero;
 use std::path::Path;
 use std::time::Duration;
 
 use console::Style;
-use engine::Workload;
+use engine::{DataSource, Workload};
+use indicatif::ProgressBar;
+use results::kernels::KernelSummary;
+use results::{InputMode, RunRecord, Summary};
+use serde::Serialize;
 
-use super::calibration::calibrate;
-use super::document::document;
-use super::obstacles::{self, obstacles};
-use super::upload::upload;
-use super::{Cell, answer, arguments_of, asked, resume, table};
-use crate::cli::{JsonTarget, StudyArgs};
-use crate::commands::submission::Submission;
-use crate::data_folder::DataFolder;
+use crate::child::Child;
+use crate::commands::study::{StudyArgs, answer, arguments_of, asked, resume, table};
+use crate::commands::upload::Submission;
+use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
-use crate::json_output::deliver;
-use crate::progress::{Left, StudyProgress};
-use crate::provenance::provenance;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::machine::provenance;
+use crate::progress::{Left, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::{Attempt, Child, Ending, Estimator, Finished, Folder, Guess, Plan, RunSettings};
+use crate::study::axis::AXES;
+use crate::study::cell::{Cell, Length, RunSettings, Settings};
+use crate::study::estimate::{Estimator, Source};
+use crate::study::finished::{Attempt, Ending, Finished, Uploaded};
+use crate::study::folder::{Folder, Plan};
 
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
                           in the files of their cells.\n";
 
-/// Runs what has no answer yet, shows everything, and uploads it as asked.
-pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
+/// Runs the unfinished cells, shows all results, and uploads them if requested.
+pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
-    // Nobody is asked to agree to what will not happen.
+    // Asks for no consent to an upload that will not happen.
     let address = arguments.upload_to.as_ref().filter(|_| !plan.is_of_kernels());
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
@@ -45,14 +51,14 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let finished = Folder::read(path, plan)?;
     let missing = missing_of(&finished);
     introduce(plan, &folder, asked.len(), missing.len())?;
-    obstacles::show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
+    show(obstacles.iter().flatten().map(String::as_str), asked.len(), Screen::Error)?;
     if plan.is_of_kernels() && arguments.upload_to.is_some() {
         Screen::Error.prose("", STAYS_HERE, 0)?;
     }
 
     let interrupt = Interrupt::default();
     let mut progress = StudyProgress::new(interrupt.clone());
-    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::of(&finished), finished };
+    let mut session = Session { arguments, plan, folder: &folder, estimator: Estimator::new(&finished), finished };
     if arguments.calibrate {
         calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
@@ -60,7 +66,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     progress.finish();
     ran?;
     let was_interrupted = interrupt.asked();
-    // What is finished is kept: Ctrl-C at a question ends the program.
+    // Results are kept: Ctrl-C at a question ends the program.
     interrupt.end_at_once();
 
     let mut finished = session.finished;
@@ -71,7 +77,7 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let has_answer = |cell: &&Cell| finished.iter().any(|finished| finished.id == cell.id);
     let answered = cells.iter().filter(|cell| has_answer(cell)).count();
     if was_interrupted && answered < cells.len() {
-        // Whole, however long it is: a command is copied.
+        // On one line, however long: commands are copied.
         Screen::Error.line(&format!("\nTo go on with the rest:\n  {}\n", resume(path)))?;
         return Err(Failure::Stopped { reached: format!("with {answered} of {} cells finished", cells.len()) });
     }
@@ -81,13 +87,6 @@ pub(super) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     conclude(&cells, &finished, path)
 }
 
-/// # Errors
-/// The file of a network is not what it was when the study was planned.
-fn has_its_network(run: &RunSettings) -> Result<(), Failure> {
-    run.network().map(drop).map_err(Failure::Usage)
-}
-
-/// The networks of these cells, each once.
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     let mut networks: Vec<Workload> = Vec::new();
     for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
@@ -98,7 +97,6 @@ fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     Ok(networks)
 }
 
-/// Says what will run, and where it is kept.
 fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
     let screen = Screen::Error;
     let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
@@ -128,7 +126,7 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
     screen.line("")
 }
 
-/// The cells that have been run, and what they tell about the others.
+/// A study in progress.
 struct Session<'a> {
     arguments: &'a StudyArgs,
     plan: &'a Plan,
@@ -138,11 +136,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs these cells, until all are done or somebody interrupts.
-    ///
-    /// # Errors
-    /// No process can be started, a cell's file cannot be written, or the file of a network is not what it was. What
-    /// becomes of a cell is never an error.
+    /// Runs these cells until all are done or the user interrupts.
     fn run(
         &mut self,
         missing: &[(usize, &Cell)],
@@ -153,20 +147,20 @@ impl Session<'_> {
             if interrupt.asked() {
                 break;
             }
-            cell.settings.run().map_or(Ok(()), has_its_network)?;
+            cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
             let left = self.left(&missing[index..]);
             progress.begin(*number, self.plan.cells.len(), &cell.settings.text(), Some(&left));
             let Some(finished) = self.run_cell(*number, cell, interrupt, progress)? else { break };
             progress.ended(&finished);
             self.folder.keep(&finished)?;
-            self.estimator.learn(&finished);
+            self.estimator.learn(&finished, Source::Cell);
             self.finished.retain(|before| before.id != finished.id);
             self.finished.push(finished);
         }
         Ok(())
     }
 
-    /// `None` where somebody interrupted it.
+    /// `None` if interrupted.
     fn run_cell(
         &self,
         number: usize,
@@ -178,7 +172,7 @@ impl Session<'_> {
         let started_unix_seconds = provenance().started_unix_seconds;
         let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
         let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
-        let ended = Child::start(&words)
+        let ended = Child::start_cell(&words)
             .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
             .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
         let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts };
@@ -186,16 +180,10 @@ impl Session<'_> {
     }
 
     fn left(&self, cells: &[(usize, &Cell)]) -> Left {
-        let seconds = |(_, cell): &(usize, &Cell)| self.estimator.estimate(&cell.settings)?.seconds;
-        Left {
-            known: Guess::sum(cells.iter().filter_map(seconds)),
-            unknown: cells.iter().filter(|cell| seconds(cell).is_none()).count(),
-        }
+        Left::new(cells.iter().map(|(_, cell)| self.estimator.estimate(&cell.settings)?.seconds))
     }
 }
 
-/// # Errors
-/// Cells that computed something wrong, or that have no figures. One that diverged has answered.
 fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
     let of_cells: Vec<&Finished> =
         cells.iter().filter_map(|cell| finished.iter().find(|finished| finished.id == cell.id)).collect();
@@ -217,4 +205,250 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
         cells.len(),
         path.join("cells").display()
     )))
+}
+
+pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> Result<Vec<Option<String>>, Failure> {
+    let spinner = spinner();
+    let mut of_openings: BTreeMap<Vec<String>, Option<String>> = BTreeMap::new();
+    let mut of_data_sets: BTreeMap<&str, Option<String>> = BTreeMap::new();
+    let obstacle = |cell: &&Cell| {
+        let axes = AXES.iter().filter(|axis| axis.is_of_opening);
+        let opening = axes.map(|axis| axis.text(&cell.settings)).collect();
+        let found = of_openings.entry(opening).or_insert_with(|| of_opening(arguments, plan, cell, &spinner));
+        found.clone().or_else(|| {
+            let name = cell.settings.run()?.network().ok()?.data_set;
+            of_data_sets.entry(name).or_insert_with(|| of_data(name, arguments)).clone()
+        })
+    };
+    let obstacles: Vec<Option<String>> = cells.iter().map(obstacle).collect();
+    spinner.finish_and_clear();
+    match obstacles.first() {
+        Some(Some(first)) if cells.len() == plan.cells.len() && obstacles.iter().all(Option::is_some) => {
+            Err(Failure::Usage(format!("no cell of {} can run here: {first}", plan.name)))
+        }
+        _ => Ok(obstacles),
+    }
+}
+
+pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
+    let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
+    obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
+    let mark = screen.paint(console::Style::new().yellow().bold(), "!");
+    for (obstacle, count) in stopped {
+        screen.prose(&format!("{mark} "), &format!("{count} of {cells} cells cannot run here: {obstacle}"), 2)?;
+    }
+    Ok(())
+}
+
+/// Opens the back end as the cell's run does, in a child process: a driver's crash ends only the child, and no device
+/// stays open during measurements.
+fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
+    let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
+    let name = asked.map(|axis| axis.text(&cell.settings)).collect::<Vec<_>>().join(" · ");
+    spinner.set_message(format!("opening {name}"));
+    let mut words = arguments_of(arguments, plan, cell);
+    words.push("--opens-only".to_owned());
+    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+    let ended = Child::start_cell(&words).and_then(|child| child.wait(timeout, &|| false, &mut |_| ()));
+    let reason = match ended {
+        // A cell that takes too long says so itself.
+        Ok(ended) => ended?.failure()?,
+        Err(error) => error.to_string(),
+    };
+    Some(if name.is_empty() { reason } else { format!("{name}: {reason}") })
+}
+
+/// Reads the data set as a run does. A missing one is no obstacle if a run fetches it.
+fn of_data(name: &str, arguments: &StudyArgs) -> Option<String> {
+    let set = engine::data_set(name)?;
+    let mut data = DataFolder::new(&arguments.data);
+    match (data.availability(set), &arguments.data.folder) {
+        (Availability::Files { .. }, _) => pollster::block_on(data.load(set)).err().map(|error| error.to_string()),
+        (Availability::Missing, Some(folder)) => Some(format!(
+            "{} is not in {}; `{}` fetches it",
+            set.name,
+            folder.display(),
+            fetching(&set.name, Some(folder))
+        )),
+        (Availability::Missing, None) | (Availability::Generated | Availability::AlwaysGenerated, _) => None,
+    }
+}
+
+/// Long enough for the first steps to weigh little, short enough for a hundred calibrations.
+const SECONDS: u32 = 2;
+
+/// Measures each combination of settings of unknown duration once, whatever its learning rate, length and seed.
+pub(crate) fn calibrate(
+    arguments: &StudyArgs,
+    plan: &Plan,
+    cells: &[(usize, &Cell)],
+    estimator: &mut Estimator,
+    interrupt: &Interrupt,
+    progress: &mut StudyProgress,
+) -> Result<(), Failure> {
+    let shapes = shapes(cells.iter().filter_map(|(_, cell)| cell.settings.run()));
+    for (index, shape) in shapes.iter().enumerate() {
+        let cell = Cell::new(Settings::Run(shape.clone()), None);
+        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
+        let words = arguments_of(arguments, plan, &cell);
+        let started_unix_seconds = provenance().started_unix_seconds;
+        let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+        let ended = Child::start_cell(&words)
+            .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
+            .map_err(|source| Failure::File { what: "cannot start a calibration".to_owned(), source })?;
+        let Some(ended) = ended else { break };
+        let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
+        let finished = Finished::of(&cell, words, attempt, ended);
+        progress.ended(&finished);
+        estimator.learn(&finished, Source::Calibration);
+    }
+    Ok(())
+}
+
+/// Returns each combination of settings that affects a step's time and memory once.
+fn shapes<'a>(cells: impl Iterator<Item = &'a RunSettings>) -> Vec<RunSettings> {
+    let mut shapes: Vec<RunSettings> = Vec::new();
+    for settings in cells {
+        let limit = NonZero::new(SECONDS).map(Length::seconds);
+        let shape = RunSettings { learning_rate: None, limit, seed: 1, ..settings.clone() };
+        if !shapes.contains(&shape) {
+            shapes.push(shape);
+        }
+    }
+    shapes
+}
+
+const DOCUMENT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    name: &'a str,
+    folder: &'a Path,
+    scale: f64,
+    cells: Vec<InShort<'a>>,
+}
+
+#[derive(Serialize)]
+struct InShort<'a> {
+    #[serde(flatten)]
+    cell: &'a Cell,
+    ending: Option<Ending>,
+    reason: Option<&'a str>,
+    seconds: Option<f64>,
+    summary: Option<&'a Summary>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kernels: Option<KernelSummary>,
+}
+
+pub(crate) fn document<'a>(
+    plan: &Plan,
+    folder: &Path,
+    cells: &[&'a Cell],
+    finished: &'a [Finished],
+) -> Result<String, Failure> {
+    let in_short = |cell: &&'a Cell| {
+        let finished = finished.iter().find(|finished| finished.id == cell.id);
+        InShort {
+            cell,
+            ending: finished.map(|finished| finished.ending),
+            reason: finished.and_then(|finished| finished.reason.as_deref()),
+            seconds: finished.map(|finished| finished.seconds),
+            summary: finished.and_then(Finished::workload).map(|workload| &workload.summary),
+            kernels: finished.and_then(Finished::kernels).map(|record| KernelSummary::of(&record.report.entries)),
+        }
+    };
+    let cells = cells.iter().map(in_short).collect();
+    let (name, scale) = (plan.name.as_str(), plan.scale);
+    to_json(&Document { schema_version: DOCUMENT_VERSION, name, folder, scale, cells })
+}
+
+/// Uploads new records after asking once, and notes each in its cell's file at once, so that an interrupted upload
+/// can be resumed.
+pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
+    let leaderboard = submission.leaderboard.address().to_string();
+    let mut missing: Vec<(&mut Finished, String)> = Vec::new();
+    let (mut unprovable, mut of_several, mut streamed) = (0_usize, 0_usize, 0_usize);
+    for finished in finished {
+        let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
+        let is_due = finished.ending == Ending::Completed && !is_there;
+        let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
+        if settings.is_of_external_program() || settings.file.is_some() {
+            unprovable += 1;
+        } else if record.devices() > 1 {
+            of_several += 1;
+        } else if record.input_mode() != InputMode::Resident {
+            streamed += 1;
+        } else {
+            let json = to_json(record)?;
+            missing.push((finished, json));
+        }
+    }
+    let screen = Screen::Error;
+    if unprovable > 0 {
+        let text = format!(
+            "{unprovable} of external programs, or of networks of files, stay here: nobody could prove what they trained."
+        );
+        screen.prose("", &text, 0)?;
+    }
+    if of_several > 0 {
+        let text = format!("{of_several} of several devices stay here: leaderboards rank one device each.");
+        screen.prose("", &text, 0)?;
+    }
+    if streamed > 0 {
+        let text =
+            format!("{streamed} with streamed input stay here: leaderboards rank devices on which the data set lies.");
+        screen.prose("", &text, 0)?;
+    }
+    if missing.is_empty() {
+        return screen.line(&format!("{leaderboard} has every record that it takes."));
+    }
+    if !submission.asks(&about(&leaderboard, &missing), "Upload all of them?", &missing[0].1)? {
+        return screen.line("Not uploaded.");
+    }
+    let count = missing.len();
+    for (number, (finished, json)) in (1..).zip(missing) {
+        let advice = || Some(again(folder, number - 1, count));
+        let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
+        let address = submission.leaderboard.address();
+        finished.uploads.push(Uploaded {
+            leaderboard: leaderboard.clone(),
+            permalink: address.join(&accepted.permalink),
+            deletion_link: address.join(&accepted.deletion_link),
+            run_id: accepted.run_id,
+        });
+        folder.keep(finished)?;
+        let text = format!("{} of {count}: {}", number, finished.settings.text());
+        screen.prose("  uploaded ", &text, 4)?;
+    }
+    let cells = folder.path().join("cells");
+    let text = format!(
+        "{count} record{} uploaded, unverified as nobody registered them; permalinks and the links that delete them are in the \
+         files of {}. Keep these: the links are nowhere else.",
+        if count == 1 { " was" } else { "s were" },
+        cells.display()
+    );
+    screen.prose("", &text, 0)
+}
+
+fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
+    let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
+    let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
+    let mut workloads: Vec<&str> =
+        records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str()).collect();
+    workloads.sort_unstable();
+    workloads.dedup();
+    format!(
+        "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and times of {}. \
+         Whoever asks to see it is shown the first.",
+        records.len(),
+        workloads.join(", ")
+    )
+}
+
+fn again(folder: &Folder, uploaded: usize, count: usize) -> String {
+    format!(
+        "{uploaded} of {count} records were uploaded, which their cells say. To go on with the others:\n  {}",
+        resume(folder.path())
+    )
 }

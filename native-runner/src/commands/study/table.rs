@@ -1,21 +1,24 @@
 //! The cells of a study as a person reads them.
 
 use console::Style;
-use results::comparison::{self, Figures};
-use results::{RunRecord, WorkloadRecord};
+use results::comparison::Figures;
+use results::kernels::{KernelRecord, KernelSummary};
+use results::{RunRecord, WorkloadRecord, comparison};
 
-use super::kernel_table;
-use crate::commands::compare_table::{NONE, accuracy, digits, mebibytes};
+use crate::commands::compare_table::{accuracy, digits, mebibytes};
 use crate::failure::Failure;
-use crate::screen::Screen;
-use crate::study::{Axis, Cell, Ending, Finished, Plan, Settings};
-use crate::table::{Column, Table};
+use crate::figures::{amount, figure};
+use crate::screen::{Column, Screen, Table};
+use crate::study::axis::{AXES, Axis, varying};
+use crate::study::cell::{Cell, Settings};
+use crate::study::finished::{Ending, Finished};
+use crate::study::folder::Plan;
 
-/// Cells that differ in their seeds alone: a line of the table.
-pub(super) struct Row<'a> {
+/// Cells that differ only in their seeds: a line of the table.
+pub(crate) struct Row<'a> {
     settings: Settings,
     cells: Vec<&'a Cell>,
-    pub(super) finished: Vec<&'a Finished>,
+    pub(crate) finished: Vec<&'a Finished>,
 }
 
 const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ is extrapolated from the windows that count where \
@@ -24,11 +27,7 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
                           ± one standard deviation. Memory, of the back end on its device and of the whole process, is that \
                           of the first seed.";
 
-/// Shows the figures of all these cells, and why some have none.
-///
-/// # Errors
-/// The screen cannot be written to.
-pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
     let title = screen.paint(Style::new().bold(), &plan.name);
@@ -37,7 +36,7 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
-    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table::table } else { table };
+    let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
     for line in figures(&rows, titles.clone()).lines(screen, screen.width()) {
         screen.line(&line)?;
     }
@@ -56,21 +55,21 @@ pub(super) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
         let label = screen.paint(Style::new().bold(), label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
-    let text = if plan.is_of_kernels() { kernel_table::ABOUT } else { ABOUT_RUNS };
+    let text = if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS };
     for line in screen.wrapped("", text, 0).lines() {
         screen.line(&screen.paint(Style::new().dim(), line))?;
     }
     Ok(())
 }
 
-/// What tells each of these from the others, in words.
-pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
-    let mut axes = Axis::varying(settings.iter().copied());
+/// Names each cell by the settings in which they differ.
+pub(crate) fn titles(settings: &[&Settings]) -> Vec<String> {
+    let mut axes = varying(settings.iter().copied());
     if let Some(first) = settings.first().filter(|_| axes.is_empty()) {
-        axes.extend(Axis::ALL.into_iter().find(|axis| axis.is_asked_for(first)));
+        axes.extend(AXES.iter().find(|axis| axis.is_asked_for(first)));
     }
-    // What has no devices to choose among has no adapter to name.
-    let says = |axis: &&Axis, of: &Settings| **axis != Axis::Adapter || axis.is_asked_for(of);
+    // A back end without a choice of devices has no adapter to name.
+    let says = |axis: &Axis, of: &Settings| axis.name != "adapter" || axis.is_asked_for(of);
     let title = |of: &&Settings| {
         let said: Vec<String> = axes.iter().filter(|axis| says(axis, of)).map(|axis| axis.text(of)).collect();
         if said.is_empty() { axes[0].text(of) } else { said.join(" · ") }
@@ -78,11 +77,12 @@ pub(super) fn titles(settings: &[&Settings]) -> Vec<String> {
     settings.iter().map(title).collect()
 }
 
-/// What all of them have in common, as far as it was asked for.
-pub(super) fn constants(settings: &[&Settings], scale: f64) -> String {
+/// Lists the settings that all have in common.
+pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let Some(first) = settings.first() else { return String::new() };
-    let varying = Axis::varying(settings.iter().copied());
-    let same = Axis::ALL.into_iter().filter(|axis| !varying.contains(axis) && *axis != Axis::Seed);
+    let varying = varying(settings.iter().copied());
+    let is_same = |axis: &&Axis| axis.name != "seed" && varying.iter().all(|other| other.name != axis.name);
+    let same = AXES.iter().filter(is_same);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
         Settings::Run(_) => format!("scaled to {scale} of the full length, so none of it is standard"),
@@ -91,7 +91,6 @@ pub(super) fn constants(settings: &[&Settings], scale: f64) -> String {
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
 }
 
-/// In the order of the definition.
 fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
     let mut cells = cells.to_vec();
     cells.sort_by_key(|cell| cell.place);
@@ -112,9 +111,8 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
 
 fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
-    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| Column {
-        name: name.to_owned(),
-        cells: figures.iter().map(|of| of.as_ref().and_then(cell).unwrap_or_else(|| NONE.to_owned())).collect(),
+    let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
+        Column::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
     };
     let mut columns = vec![
         column("accuracy\n%", &accuracy),
@@ -142,25 +140,22 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     Table { titles, columns }
 }
 
-/// Shares of the timed seconds, as means over a row's seeds; no column where no row has any.
+/// Builds a column of shares of the timed seconds, as means over a row's seeds; `None` without any.
 fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<Column> {
     let of_row = |row: &Row<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
     let cells: Vec<Option<String>> = rows.iter().map(of_row).collect();
-    let is_told = cells.iter().any(Option::is_some);
-    let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
-    is_told.then(|| Column { name: name.to_owned(), cells })
+    cells.iter().any(Option::is_some).then(|| Column::new(name, cells))
 }
 
-/// Medians and means over a row's seeds, as comparisons of back ends make them.
 fn figures(row: &Row<'_>) -> Option<Figures> {
     let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
     comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
-/// What a row's cells say for themselves that have no figures, with the seed where there are several.
+/// Lists why cells of a row have no results.
 fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
@@ -173,10 +168,45 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     lines
 }
 
+const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measured in turns with each entry: the median of \
+                                all entries with figures, the lowest and the highest. Entries without one take longer than \
+                                their budget allows, need more memory, or are done by no kernel; the files of the cells and \
+                                the report say which.";
+
+fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
+    let records: Vec<Option<&KernelRecord>> =
+        rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
+    let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| {
+        Column::new(name, records.iter().map(|record| record.and_then(cell)))
+    };
+    let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
+    let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
+    Table {
+        titles,
+        columns: vec![
+            column("measured\nentries", &|of| {
+                let KernelSummary { entries, measured, .. } = summary(of);
+                (entries > 0).then(|| format!("{measured} of {entries}"))
+            }),
+            column("of peak\nmedian %", &|of| percent(summary(of).peak_share)),
+            column("lowest\n%", &|of| percent(summary(of).peak_share_lowest)),
+            column("highest\n%", &|of| percent(summary(of).peak_share_highest)),
+            column("best rate", &|of| Some(figure("flops_per_second", summary(of).flops_per_second?))),
+            column("peaks of the device", &|of| Some(peaks(of)).filter(|text| !text.is_empty())),
+        ],
+    }
+}
+
+fn peaks(record: &KernelRecord) -> String {
+    let values = record.report.peaks.iter().map(|peak| amount(peak.unit, peak.value));
+    values.collect::<Vec<_>>().join(", ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::study::{Definition, Machine};
+    use crate::study::definition::Definition;
+    use crate::study::matrix::Machine;
 
     fn plan(matrix: &str) -> Plan {
         let definition = Definition::parse(&format!("title = \"t\"\n[[matrix]]\n{matrix}")).unwrap();
@@ -209,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn kernels_are_told_apart_by_suite_and_have_their_budgets_in_common() {
+    fn kernels_differ_by_suite_and_share_budgets() {
         let definition = "title = \"t\"\n[[kernels]]\nsuites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\"]\n";
         let definition = Definition::parse(definition).unwrap();
         let plan = Plan::new("t", definition, 0.1, Machine { cores: 2, has_remote: false }).unwrap();

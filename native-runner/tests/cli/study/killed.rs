@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::*;
+use crate::study::*;
 
 /// Cells that are long enough to be killed.
 const LONG: &str = "limits = [{ seconds = 2 }]\nseeds = [1, 2, 3]";
@@ -60,7 +60,7 @@ fn send(pid: i32, signal: Signal) {
     kill(Pid::from_raw(pid), signal).unwrap();
 }
 
-/// Whether the process computes no more; whoever inherits it may not have noticed yet.
+/// Returns true if the process no longer computes; its new parent may not have noticed yet.
 fn has_ended(pid: i32) -> bool {
     let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     state.rsplit_once(") ").is_none_or(|(_, state)| state.starts_with('Z'))
@@ -92,16 +92,16 @@ fn loses_the_second_cell_only(study: &Study) {
 
 #[test]
 #[ignore = "runs cells of seconds"]
-fn a_study_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
+fn killed_study_loses_only_its_running_cell() {
     loses_the_second_cell_only(&Study::new(LONG));
 }
 
 /// Peaks take a second and more each, so there is time to kill the second cell.
 #[test]
 #[ignore = "runs cells of seconds"]
-fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest() {
-    let Some(study) = kernels::study(
-        "a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the_rest",
+fn killed_study_of_kernels_loses_only_its_running_cell() {
+    let Some(study) = study_of_kernels(
+        "killed_study_of_kernels_loses_only_its_running_cell",
         "suites = [\"arithmetic\", \"launch\", \"memory\"]",
     ) else {
         return;
@@ -111,7 +111,7 @@ fn a_study_of_kernels_killed_in_a_cell_loses_that_cell_only_and_goes_on_with_the
 
 #[test]
 #[ignore = "runs cells of seconds"]
-fn a_cell_that_is_killed_is_kept_as_such_and_can_be_tried_again() {
+fn killed_cell_is_kept_and_can_be_retried() {
     let study = Study::new(LONG);
     let mut running = Running::start(&study);
     running.wait_for("(1 of 3");
@@ -136,7 +136,7 @@ fn a_cell_that_is_killed_is_kept_as_such_and_can_be_tried_again() {
 }
 
 #[test]
-fn ctrl_c_ends_the_cell_keeps_the_others_and_says_how_to_go_on() {
+fn ctrl_c_ends_the_cell_and_shows_how_to_resume() {
     let study = Study::new(LONG);
     let mut running = Running::start(&study);
     running.wait_for("(2 of 3");

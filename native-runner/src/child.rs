@@ -1,0 +1,244 @@
+//! Child processes, which may crash, hang or be interrupted.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::mpsc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use std::{io, process, thread};
+
+use crate::machine::this_program;
+
+/// Lines of standard error that are kept.
+const LAST_LINES: usize = 20;
+/// Characters of the last line that are shown.
+const MAX_LAST_WORDS: usize = 300;
+/// Polling interval.
+const POLLING_INTERVAL: Duration = Duration::from_millis(100);
+
+pub(crate) struct Child {
+    /// Its standard input stays open as long as this process lives: the run ends with it.
+    process: process::Child,
+    stdout: Option<JoinHandle<String>>,
+    lines: Receiver<String>,
+    last_lines: VecDeque<String>,
+    start: Instant,
+}
+
+pub(crate) struct Ended {
+    pub(crate) how: How,
+    pub(crate) stdout: String,
+    pub(crate) last_lines: Vec<String>,
+    pub(crate) seconds: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum How {
+    Status {
+        /// Absent if a signal ended the process.
+        code: Option<i32>,
+        signal: Option<i32>,
+    },
+    TimedOut,
+}
+
+impl Child {
+    /// Starts this program with these arguments, and with only JSON on standard output.
+    pub(crate) fn start_cell(arguments: &[String]) -> io::Result<Self> {
+        let mut command = this_program()?;
+        command.args(arguments).args(["--json", "-", "--ends-with-input"]);
+        // Ctrl-C on a terminal is for the study, which then ends the run.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        tracing::info!("cell: native-runner {}", arguments.join(" "));
+        Self::start(command)
+    }
+
+    pub(crate) fn start(mut command: Command) -> io::Result<Self> {
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut process = command.spawn()?;
+        let stdout = process.stdout.take().map(|mut pipe| {
+            thread::spawn(move || {
+                let mut bytes = Vec::new();
+                // Output before an error is no valid record, which is noticed later.
+                let _ = pipe.read_to_end(&mut bytes);
+                String::from_utf8_lossy(&bytes).into_owned()
+            })
+        });
+        let (heard, lines) = mpsc::channel();
+        if let Some(pipe) = process.stderr.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(pipe).split(b'\n').map_while(Result::ok) {
+                    let line = String::from_utf8_lossy(&line);
+                    let line = console::strip_ansi_codes(line.trim_end()).into_owned();
+                    if heard.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        Ok(Self { process, stdout, lines, last_lines: VecDeque::new(), start: Instant::now() })
+    }
+
+    /// Returns the output within a time limit, or a clause that says how the program ended.
+    pub(crate) fn output_within(self, limit: Duration) -> Result<String, String> {
+        let ended = self.wait(Some(limit), &|| false, &mut |_| ()).map_err(|error| error.to_string())?;
+        let ended = ended.expect("nothing interrupts it");
+        let how = match ended.how {
+            How::Status { code: Some(0), .. } => return Ok(ended.stdout),
+            How::TimedOut => {
+                return Err(format!("it had not finished after {} s and was ended", limit.as_secs_f64()));
+            }
+            How::Status { signal: Some(signal), .. } => {
+                let name = match signal {
+                    4 => " (an instruction that this processor does not have)",
+                    6 => " (it gave up)",
+                    7 | 11 => " (it reached for memory that is not its own)",
+                    9 => " (ended from outside, perhaps because memory ran out)",
+                    _ => "",
+                };
+                format!("it crashed with signal {signal}{name}")
+            }
+            How::Status { code: Some(code), .. } => format!("it ended with status {code}"),
+            How::Status { .. } => "it crashed".to_owned(),
+        };
+        let last_words = ended.last_lines.iter().map(|line| line.trim()).rfind(|line| !line.is_empty());
+        Err(match last_words {
+            Some(line) => {
+                let visible = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
+                format!("{how}; its last words: {}", visible.take(MAX_LAST_WORDS).collect::<String>())
+            }
+            None => how,
+        })
+    }
+
+    /// Waits for the run's end, passing on its messages. `None` if interrupted; then the run has been ended.
+    pub(crate) fn wait(
+        mut self,
+        timeout: Option<Duration>,
+        is_interrupted: &dyn Fn() -> bool,
+        heard: &mut dyn FnMut(&str),
+    ) -> io::Result<Option<Ended>> {
+        let how = loop {
+            if is_interrupted() {
+                return Ok(None);
+            }
+            if timeout.is_some_and(|timeout| self.start.elapsed() >= timeout) {
+                self.end();
+                break How::TimedOut;
+            }
+            match self.lines.recv_timeout(POLLING_INTERVAL) {
+                Ok(line) => {
+                    heard(&line);
+                    self.remember(line);
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                // It has closed its standard error, so it is about to end.
+                Err(RecvTimeoutError::Disconnected) => thread::sleep(POLLING_INTERVAL),
+            }
+            if let Some(status) = self.process.try_wait()? {
+                break how(status);
+            }
+        };
+        let seconds = self.start.elapsed().as_secs_f64();
+        let stdout = self.stdout.take().and_then(|reader| reader.join().ok()).unwrap_or_default();
+        // The pipe is closed, so this ends.
+        while let Ok(line) = self.lines.recv() {
+            self.remember(line);
+        }
+        let last_lines = std::mem::take(&mut self.last_lines).into();
+        Ok(Some(Ended { how, stdout, last_lines, seconds }))
+    }
+
+    fn remember(&mut self, line: String) {
+        if self.last_lines.len() == LAST_LINES {
+            self.last_lines.pop_front();
+        }
+        self.last_lines.push_back(line);
+    }
+
+    fn end(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Ended {
+    /// Returns why the process failed; `None` also after a timeout.
+    pub(crate) fn failure(&self) -> Option<String> {
+        let has_failed = matches!(self.how, How::Status { code, .. } if code != Some(0));
+        has_failed.then(|| self.reason())
+    }
+
+    pub(crate) fn reason(&self) -> String {
+        let begins = self.last_lines.iter().position(|line| line.starts_with("error: "));
+        let own: Option<String> = begins.map(|first| self.last_lines[first..].join(" "));
+        let own = own.as_deref().and_then(|text| text.strip_prefix("error: ")).map(str::to_owned);
+        match (self.how, own) {
+            (_, Some(own)) => own,
+            (How::Status { signal: Some(9), .. }, _) => {
+                "was killed (SIGKILL), by somebody or by the system for want of memory".to_owned()
+            }
+            (How::Status { signal: Some(signal), .. }, _) => format!("was ended by {}", signal_name(signal)),
+            (How::Status { code: Some(code), .. }, _) => {
+                let last = self.last_lines.iter().rev().find(|line| !line.trim().is_empty());
+                let last = last.map(|line| format!(" after `{}`", line.trim())).unwrap_or_default();
+                format!("ended with status {code} and without a record{last}")
+            }
+            (How::Status { .. } | How::TimedOut, _) => "ended without a record".to_owned(),
+        }
+    }
+}
+
+#[cfg(unix)]
+fn how(status: ExitStatus) -> How {
+    use std::os::unix::process::ExitStatusExt;
+
+    How::Status { code: status.code(), signal: status.signal() }
+}
+
+#[cfg(not(unix))]
+fn how(status: ExitStatus) -> How {
+    How::Status { code: status.code(), signal: None }
+}
+
+#[cfg(unix)]
+pub(crate) fn signal_name(number: i32) -> &'static str {
+    nix::sys::signal::Signal::try_from(number).map_or("a signal", nix::sys::signal::Signal::as_str)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn signal_name(_number: i32) -> &'static str {
+    "a signal"
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, seconds: f64) -> Result<String, String> {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Child::start(command).unwrap().output_within(Duration::from_secs_f64(seconds))
+    }
+
+    #[test]
+    fn output_or_the_end_of_a_program_is_reported() {
+        assert_eq!(shell("echo told; echo noise >&2", 10.0).as_deref(), Ok("told\n"));
+        assert_eq!(shell("kill -SEGV $$", 10.0).unwrap_err().split(" (").next(), Some("it crashed with signal 11"));
+        assert_eq!(
+            shell("echo first >&2; echo ' the reason ' >&2; exit 3", 10.0).unwrap_err(),
+            "it ended with status 3; its last words: the reason"
+        );
+        assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it had not finished after 1 s and was ended");
+        assert!(Child::start(Command::new("/no/such/program")).is_err());
+    }
+}

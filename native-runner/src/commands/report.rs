@@ -1,0 +1,208 @@
+//! A study, or any records, as one HTML file.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use console::Style;
+use html_report::{Entry, Finding, Input, Kernels, Kind, Report, Study, Trouble, is_own};
+
+use crate::failure::Failure;
+use crate::json_output::{JsonTarget, cannot_write, holds_something};
+use crate::records;
+use crate::screen::Screen;
+use crate::study::finished::{Ending, Finished, Record};
+use crate::study::folder::{Folder, Plan};
+
+const DEFAULT_NAME: &str = "report.html";
+
+pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
+    let target = arguments.output.clone().unwrap_or_else(|| usual_target(&arguments.paths[0]));
+    if let JsonTarget::File(path) = &target {
+        refuse_others(path, arguments.force)?;
+    }
+    let input = input(&arguments.paths, arguments.title.as_deref())?;
+    let report = Report::of(&input);
+    let html = report.html();
+    target.write(&html)?;
+    let screen = JsonTarget::screen_beside(Some(&target));
+    screen.line(&screen.paint(Style::new().bold(), &input.title))?;
+    screen.line("")?;
+    for finding in report.findings() {
+        show(finding, screen)?;
+    }
+    if let JsonTarget::File(path) = &target {
+        screen.line("")?;
+        screen.prose("", &format!("Written to {} ({} kB).", path.display(), html.len().div_ceil(1000)), 0)?;
+    }
+    Ok(())
+}
+
+fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
+    let (mark, style) = match finding.kind {
+        Kind::Caution => ("!", Style::new().yellow().bold()),
+        Kind::Difference => ("≠", Style::new().cyan().bold()),
+        Kind::Tie => ("=", Style::new().bold()),
+        Kind::Undecided => ("?", Style::new().yellow()),
+        Kind::Figure => ("·", Style::new()),
+        Kind::Published => ("»", Style::new().dim()),
+    };
+    screen.prose(&format!("{} ", screen.paint(style, mark)), &finding.text, 2)
+}
+
+fn usual_target(path: &Path) -> JsonTarget {
+    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    JsonTarget::File(folder.join(DEFAULT_NAME))
+}
+
+/// Refuses to overwrite anything but a report.
+fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
+    if force || !holds_something(path) || is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?) {
+        return Ok(());
+    }
+    Err(Failure::Usage(format!(
+        "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
+        path.display()
+    )))
+}
+
+pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
+    let mut input = Input::default();
+    for path in paths {
+        let plan = if path.is_dir() { Folder::plan(path)? } else { None };
+        match plan {
+            Some(plan) => study(path, plan, &mut input)?,
+            None => records_at(path, &mut input)?,
+        }
+    }
+    if input.entries.is_empty() && input.kernels.is_empty() {
+        let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+        return Err(Failure::Usage(format!(
+            "there is nothing to report on in {}: records are what `native-runner study`, `--json FILE` and \
+             `--output FOLDER` write",
+            names.join(", ")
+        )));
+    }
+    input.title = match (title, input.studies.as_slice()) {
+        (Some(title), _) => title.to_owned(),
+        (None, [study]) => study.title.clone(),
+        (None, _) if input.entries.is_empty() => "What kernels by themselves say".to_owned(),
+        (None, _) if input.entries.len() == 1 => "What a run says".to_owned(),
+        (None, _) => format!("What {} runs say", input.entries.len()),
+    };
+    Ok(input)
+}
+
+fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
+    let found = records::read(path)?;
+    let kernels = |(place, record)| Kernels { place, asked: None, record };
+    input.kernels.extend(found.kernels.into_iter().map(kernels));
+    input.others.extend(found.others);
+    input.entries.extend(found.records.into_iter().map(|kept| Entry {
+        place: kept.place,
+        asked: None,
+        record: Some(kept.record),
+        scale: None,
+        trouble: None,
+    }));
+    Ok(())
+}
+
+fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
+    let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
+    let mut finished = Folder::read(path, &plan)?;
+    finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
+    let finished_cells = finished.len();
+    for finished in finished {
+        add(finished, input);
+    }
+    let measures_kernels = plan.is_of_kernels();
+    let planned_cells = plan.cells.len();
+    let definition = plan.definition;
+    input.studies.push(Study {
+        name: plan.name,
+        title: definition.title,
+        description: definition.description,
+        repeats: definition.repeats,
+        differs: definition.differs,
+        measures_kernels,
+        scale: plan.scale,
+        planned_cells,
+        finished_cells,
+    });
+    Ok(())
+}
+
+fn add(finished: Finished, input: &mut Input) {
+    let asked = Some(finished.settings.text());
+    let record = match finished.record {
+        Some(Record::Kernels(record)) => {
+            input.kernels.push(Kernels { place: finished.id, asked, record: *record });
+            return;
+        }
+        Some(Record::Run(record)) => Some(*record),
+        None => None,
+    };
+    let kind = match finished.ending {
+        Ending::Completed => "completed",
+        Ending::Diverged => "diverged",
+        Ending::Incorrect => "incorrect",
+        Ending::NotTrained => "not trained",
+        Ending::Failed => "failed",
+        Ending::TimedOut => "timed out",
+    };
+    let reason = finished.reason.unwrap_or_else(|| "it says no more".to_owned());
+    let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
+    input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  native-runner report studies/gtdl-batch-size-2026-11-24
+                                                   report.html in a study's folder, finished or not
+  native-runner report runs -o runs.html           … of every record below a folder
+  native-runner report mine theirs.json --title \"Two machines\" -o both.html
+                                                   … of several folders and files together
+  native-runner report all.json -o - > all.html    … of what `--backend all --json` wrote
+
+The file needs nothing else: no script, no network. Plots are SVG, each with its values as CSV
+beside it in the file. What was found is also printed.";
+
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub(crate) struct ReportArgs {
+    /// Folder of a study, folder of records, or file that `--json` wrote, of `kernels` too; several make one report
+    #[arg(value_name = "DIR|FILE", required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// File to write; `-` is standard output, and all else then goes to standard error [default: `report.html` in the
+    /// first folder]
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<JsonTarget>,
+    /// Heading of the report [default: the study's title]
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) title: Option<String>,
+    /// Write over a file that is no report
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn every_network_that_has_published_figures_is_one_of_ours() {
+        for name in html_report::published_workloads() {
+            assert!(engine::workload(name).is_some(), "{name}");
+        }
+    }
+
+    #[cfg(feature = "wgsl")]
+    #[test]
+    fn every_kernel_that_has_a_published_figure_is_measured() {
+        use engine::backends::wgsl::microbenchmarks::outline;
+
+        for (suite, size) in html_report::published_kernel_sizes() {
+            assert!(outline(suite, u64::MAX).sizes.iter().any(|own| own == size), "{size}");
+        }
+    }
+}

@@ -1,0 +1,521 @@
+//! From what few devices were measured to do to what many would: the model of `docs/SCALING.md`, computed.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use console::Style;
+use results::scaling::{AllReduce, Compute, Exchanged, Model, ModelledStep, Observed, Transport};
+use results::{Outcome, RunRecord, WorkloadRecord};
+use serde::Serialize;
+
+use crate::commands::report;
+use crate::failure::Failure;
+use crate::json_output::{JsonTarget, to_json};
+use crate::screen::{Column, NONE, Screen, Table};
+
+const DOCUMENT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+pub(crate) struct Document {
+    schema_version: u32,
+    device: Option<String>,
+    link: Option<Transport>,
+    /// Records of several devices compared with the model.
+    held: Vec<Held>,
+    networks: Vec<Network>,
+    published: Vec<PublishedScaling>,
+}
+
+/// Shows and writes how steps would scale.
+pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let typed = arguments.bandwidth.map(|bytes_per_second| Transport {
+        latency_seconds: arguments.latency,
+        bytes_per_second,
+        added_bytes_per_second: None,
+    });
+    let document = if arguments.paths.is_empty() {
+        if typed.is_some() {
+            let text = "--bandwidth is for records, and none were named; the published steps say themselves how fast their link was";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        Document {
+            schema_version: DOCUMENT_VERSION,
+            device: None,
+            link: None,
+            held: Vec::new(),
+            networks: Vec::new(),
+            published: published_scaling(),
+        }
+    } else {
+        let input = report::input(&arguments.paths, None)?;
+        let runs = runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
+        let device = device(&runs)?;
+        let link = typed.map_or_else(|| link(&runs), Ok)?;
+        let (held, networks) = (compare_with_model(&runs), networks(&runs, &link));
+        Document {
+            schema_version: DOCUMENT_VERSION,
+            device: Some(device),
+            link: Some(link),
+            held,
+            networks,
+            published: Vec::new(),
+        }
+    };
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    show(&document, typed.is_some(), screen)?;
+    arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
+}
+
+const SCALING_EXAMPLES: &str = "\
+Examples:
+  native-runner scaling studies/gtdl-devices-2026-11-24
+                                                   from one, two and four devices to 1,024
+  native-runner scaling one.json --bandwidth 12e9 --latency 20e-6
+                                                   from a run on one device, over a link that is typed
+  native-runner scaling                            what the published steps on 1, 2 and 4 GPUs say of 8
+
+The model and its sources are in docs/SCALING.md. Nothing is measured: records are.";
+
+#[derive(Debug, Args)]
+#[command(after_help = SCALING_EXAMPLES)]
+pub(crate) struct ScalingArgs {
+    /// Folder of a study, folder of records, or file that `--json` wrote, all of one kind of device [default: the published
+    /// steps]
+    #[arg(value_name = "DIR|FILE")]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Bytes that the link moves in a second [default: as the records of several devices say]
+    #[arg(long, value_name = "X", value_parser = positive)]
+    pub(crate) bandwidth: Option<f64>,
+    /// Seconds that a message takes, however short
+    #[arg(long, value_name = "X", default_value_t = 0.0, requires = "bandwidth", value_parser = not_negative)]
+    latency: f64,
+    /// Write everything as JSON; `-` is standard output, and all else then goes to standard error
+    #[arg(long, value_name = "FILE")]
+    pub(crate) json: Option<JsonTarget>,
+}
+
+fn positive(text: &str) -> Result<f64, String> {
+    not_negative(text).ok().filter(|value| *value > 0.0).ok_or_else(|| "it must be a number above 0".to_owned())
+}
+
+fn not_negative(text: &str) -> Result<f64, String> {
+    let value = text.parse().ok().filter(|value: &f64| value.is_finite() && *value >= 0.0);
+    value.ok_or_else(|| "it must be a number, at least 0".to_owned())
+}
+
+/// GTDLBench, Table VIII: Tesla M60, Server-2; the same number of samples for each GPU.
+const TABLE: [Published; 3] = [
+    Published {
+        what: "TensorFlow, Inception-v3 on ImageNet, 32 samples for each GPU",
+        // About 25 million, as the paper says.
+        parameters: Parameters::Known(25_000_000),
+        iterations: 100_000.0,
+        seconds: [(1, 111_781.2), (2, 118_972.3), (4, 131_796.7)],
+    },
+    Published {
+        what: "Caffe, MNIST, 64 samples for each GPU",
+        parameters: Parameters::Of("caffe-mnist"),
+        iterations: 10_000.0,
+        seconds: [(1, 135.96), (2, 146.67), (4, 155.8)],
+    },
+    Published {
+        what: "Caffe, CIFAR-10, 100 samples for each GPU",
+        parameters: Parameters::Of("caffe-cifar10"),
+        iterations: 5_000.0,
+        seconds: [(1, 184.19), (2, 188.74), (4, 192.73)],
+    },
+];
+/// Number of devices without a published result.
+const PREDICTED_DEVICES: u32 = 8;
+
+struct Published {
+    what: &'static str,
+    parameters: Parameters,
+    iterations: f64,
+    /// Seconds of the whole training, by the number of GPUs.
+    seconds: [(u32, f64); 3],
+}
+
+enum Parameters {
+    Known(u64),
+    Of(&'static str),
+}
+
+#[derive(Serialize)]
+struct PublishedScaling {
+    pub(crate) what: &'static str,
+    gradient_bytes: f64,
+    all_reduce: AllReduce,
+    /// Bandwidth at which the model fits best.
+    bytes_per_second: f64,
+    pub(crate) steps: Vec<PublishedStep>,
+}
+
+#[derive(Serialize)]
+struct PublishedStep {
+    pub(crate) devices: u32,
+    published_seconds: Option<f64>,
+    model_seconds: f64,
+    /// Throughput over the throughput of the same number of single GPUs.
+    model_efficiency: f64,
+}
+
+fn published_scaling() -> Vec<PublishedScaling> {
+    TABLE.iter().flat_map(|row| AllReduce::ALL.into_iter().filter_map(|all_reduce| row.scaled(all_reduce))).collect()
+}
+
+impl Published {
+    fn parameters(&self) -> Option<u64> {
+        match self.parameters {
+            Parameters::Known(count) => Some(count),
+            Parameters::Of(name) => engine::workload(name)?.model.parameters().ok(),
+        }
+    }
+
+    fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
+        let gradient_bytes = 4.0 * self.parameters()? as f64;
+        let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
+        let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
+        let (_, alone) = steps[0];
+        let step = |(devices, published_seconds): (u32, Option<f64>)| {
+            let model_seconds = alone + all_reduce.seconds(devices, gradient_bytes, &transport);
+            PublishedStep { devices, published_seconds, model_seconds, model_efficiency: alone / model_seconds }
+        };
+        let asked =
+            steps.into_iter().map(|(devices, seconds)| (devices, Some(seconds))).chain([(PREDICTED_DEVICES, None)]);
+        Some(PublishedScaling {
+            what: self.what,
+            gradient_bytes,
+            all_reduce,
+            bytes_per_second: transport.bytes_per_second,
+            steps: asked.map(step).collect(),
+        })
+    }
+}
+
+const MAX_DEVICES: u32 = 1024;
+
+pub(crate) struct Run<'a> {
+    record: &'a RunRecord,
+    workload: &'a WorkloadRecord,
+    batch: u32,
+    step_seconds: f64,
+    observed: Option<Observed>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Held {
+    pub(crate) workload: String,
+    pub(crate) devices: u32,
+    pub(crate) batch: u32,
+    measured_seconds: f64,
+    measured_communication_seconds: f64,
+    pub(crate) model: ModelledStep,
+    /// True if the link was fitted to other records than this one.
+    link_is_of_others: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Network {
+    pub(crate) workload: String,
+    pub(crate) batch: u32,
+    pub(crate) compute: Compute,
+    pub(crate) batch_sizes: usize,
+    exchanged: Exchanged,
+    pub(crate) scaled: Vec<Scaled>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct Scaled {
+    pub(crate) devices: u32,
+    all_reduce: AllReduce,
+    /// Batch divided among the devices; absent if it has fewer samples than there are devices.
+    strong: Option<ScaledStep>,
+    /// The same number of samples per device as on one.
+    weak: ScaledStep,
+}
+
+#[derive(Serialize)]
+struct ScaledStep {
+    pub(crate) step: ModelledStep,
+    speed_up: f64,
+    /// Upper bound on the speed-up with communication overlapped.
+    overlapped_speed_up: f64,
+}
+
+pub(crate) fn runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Run<'a>> {
+    let of_record = |record: &'a RunRecord| record.workloads.iter().filter_map(move |workload| run(record, workload));
+    records.flat_map(of_record).collect()
+}
+
+fn run<'a>(record: &'a RunRecord, workload: &'a WorkloadRecord) -> Option<Run<'a>> {
+    let steps: f64 = workload.windows.iter().map(|window| f64::from(window.steps)).sum();
+    let seconds: f64 = workload.windows.iter().map(|window| window.seconds).sum();
+    let is_timed = workload.outcome == Outcome::Completed && steps > 0.0 && seconds > 0.0;
+    is_timed.then(|| Run {
+        record,
+        workload,
+        batch: workload.settings.batch_size,
+        step_seconds: seconds / steps,
+        observed: Observed::of(workload),
+    })
+}
+
+/// Returns the one kind of device that all records are of.
+pub(crate) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
+    let mut names: Vec<&str> = runs.iter().map(|run| run.record.device.adapter.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    match names[..] {
+        [] => Err(Failure::Usage("none of these records trained anything to its end".to_owned())),
+        [name] => Ok(name.to_owned()),
+        _ => Err(Failure::Usage(format!(
+            "these records are of different devices ({}), which scale differently; name those of one kind",
+            names.join(", ")
+        ))),
+    }
+}
+
+pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
+    let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
+    Transport::of(&observed).ok_or_else(|| {
+        let text = "none of these records is of several devices, so nothing says what their link is: add one made with \
+                    --devices 2, or say --bandwidth (bytes per second) and --latency (seconds)";
+        Failure::Usage(text.to_owned())
+    })
+}
+
+fn alone(runs: &[Run<'_>], workload: &str) -> Vec<(f64, f64)> {
+    let of_one = runs.iter().filter(|run| run.observed.is_none() && run.workload.workload == workload);
+    of_one.map(|run| (f64::from(run.batch), run.step_seconds)).collect()
+}
+
+/// Compares records of several devices with the model. The link is fitted to the other records, if any, so that the
+/// model is not tested on its own data.
+fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
+    let of_run = |(place, run): (usize, &Run<'_>)| {
+        let observed = run.observed?;
+        let compute = Compute::of(&alone(runs, &run.workload.workload))?;
+        let others: Vec<Observed> = runs
+            .iter()
+            .enumerate()
+            .filter(|(other, _)| *other != place)
+            .filter_map(|(_, other)| other.observed)
+            .collect();
+        let transport = Transport::of(&others).or_else(|| Transport::of(&[observed]))?;
+        let model = Model { compute, exchanged: observed.exchanged, transport };
+        let step = if run.record.device.adapter.software {
+            model.step_on_one_processor(observed.devices, run.batch)
+        } else {
+            model.step(observed.devices, run.batch, AllReduce::ThroughHost)
+        };
+        Some(Held {
+            workload: run.workload.workload.clone(),
+            devices: observed.devices,
+            batch: run.batch,
+            measured_seconds: run.step_seconds,
+            measured_communication_seconds: observed.transfer_seconds + observed.adding_seconds,
+            model: step,
+            link_is_of_others: !others.is_empty(),
+        })
+    };
+    runs.iter().enumerate().filter_map(of_run).collect()
+}
+
+pub(crate) fn networks(runs: &[Run<'_>], link: &Transport) -> Vec<Network> {
+    let mut names: Vec<&str> = runs.iter().map(|run| run.workload.workload.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names.into_iter().filter_map(|name| network(runs, name, link)).collect()
+}
+
+fn network(runs: &[Run<'_>], name: &str, link: &Transport) -> Option<Network> {
+    let own = || runs.iter().filter(|run| run.workload.workload == name);
+    let smallest = own().filter(|run| run.observed.is_none()).min_by_key(|run| run.batch)?;
+    let measured = alone(runs, name);
+    let mut batch_sizes: Vec<u32> = own().filter(|run| run.observed.is_none()).map(|run| run.batch).collect();
+    batch_sizes.sort_unstable();
+    batch_sizes.dedup();
+    let gradients = 4.0 * smallest.workload.settings.parameters as f64;
+    let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
+    let model = Model {
+        compute: Compute::of(&measured)?,
+        exchanged: observed.unwrap_or(Exchanged { exchanges: 1.0, bytes: gradients }),
+        transport: *link,
+    };
+    let devices = std::iter::successors(Some(1_u32), |devices| devices.checked_mul(2));
+    let devices = devices.take_while(|devices| *devices <= MAX_DEVICES);
+    let scaled = devices.flat_map(|devices| AllReduce::ALL.map(|by| scaled(&model, devices, smallest.batch, by)));
+    Some(Network {
+        workload: name.to_owned(),
+        batch: smallest.batch,
+        compute: model.compute,
+        batch_sizes: batch_sizes.len(),
+        exchanged: model.exchanged,
+        scaled: scaled.collect(),
+    })
+}
+
+fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Scaled {
+    let alone = model.step(1, batch, all_reduce).seconds();
+    let of_step = |step: ModelledStep, samples: f64| ScaledStep {
+        step,
+        speed_up: samples * alone / step.seconds(),
+        overlapped_speed_up: samples * alone / step.overlapped_seconds(),
+    };
+    Scaled {
+        devices,
+        all_reduce,
+        strong: (devices <= batch).then(|| of_step(model.step(devices, batch, all_reduce), 1.0)),
+        weak: of_step(model.step(devices, devices * batch, all_reduce), f64::from(devices)),
+    }
+}
+
+pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+    if let (Some(device), Some(link)) = (&document.device, &document.link) {
+        let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<8}"));
+        screen.prose(&label("device"), device, 8)?;
+        let origin = if is_typed { "as typed" } else { "fitted to the records of several devices" };
+        screen.prose(&label("link"), &format!("{}, {origin}", in_words(link)), 8)?;
+    }
+    if !document.held.is_empty() {
+        title("Steps that were measured, and what the model makes of them", screen)?;
+        lines(&table_of_measured(&document.held), screen)?;
+        let others = document.held.iter().all(|held| held.link_is_of_others);
+        let whose =
+            if others { "of the other records" } else { "of the only record of several, which it therefore fits" };
+        screen.prose("", &format!("Computing is that of one device; the link is that {whose}."), 0)?;
+    }
+    for network in &document.networks {
+        title(&format!("{}, batches of {}", network.workload, network.batch), screen)?;
+        screen.prose("", &about(network), 0)?;
+        lines(&table_of_scaled(network), screen)?;
+    }
+    for rows in document.published.chunks(AllReduce::ALL.len()) {
+        title(&format!("{}: GTDLBench, Table VIII", rows[0].what), screen)?;
+        lines(&table_of_published(rows), screen)?;
+        let links = rows.iter().map(|row| {
+            format!("{} at {} explains the steps best", row.all_reduce.name(), bandwidth(row.bytes_per_second))
+        });
+        let megabytes = rows[0].gradient_bytes / 1e6;
+        screen.prose("", &format!("Gradients of {megabytes:.1} MB; {}.", links.collect::<Vec<_>>().join(", ")), 0)?;
+    }
+    Ok(())
+}
+
+fn title(text: &str, screen: Screen) -> Result<(), Failure> {
+    screen.line("")?;
+    screen.line(&screen.paint(Style::new().bold(), text))
+}
+
+fn lines(table: &Table, screen: Screen) -> Result<(), Failure> {
+    table.lines(screen, screen.width()).iter().try_for_each(|line| screen.line(line))
+}
+
+fn in_words(link: &Transport) -> String {
+    let adding = link.added_bytes_per_second.map(|rate| format!(", adding {}", bandwidth(rate)));
+    let latency = format!("{:.1} µs", link.latency_seconds * 1e6);
+    format!("{latency} and {}{}", bandwidth(link.bytes_per_second), adding.unwrap_or_default())
+}
+
+fn bandwidth(bytes_per_second: f64) -> String {
+    format!("{:.2} GB/s", bytes_per_second / 1e9)
+}
+
+fn milliseconds(seconds: f64) -> String {
+    format!("{:.3} ms", seconds * 1e3)
+}
+
+fn about(network: &Network) -> String {
+    let Network { compute, exchanged, batch_sizes, .. } = network;
+    let fixed = match batch_sizes {
+        1 => " (one batch size: nothing is told apart as fixed)".to_owned(),
+        sizes => format!(" ({sizes} batch sizes)"),
+    };
+    format!(
+        "A step of n samples takes {} + n · {}{fixed}, and tells {:.2} MB in {:.0} exchange{}. Speed-ups are of throughput over \
+         one device; in brackets the most that overlapping could bring.",
+        milliseconds(compute.fixed_seconds),
+        milliseconds(compute.seconds_per_sample),
+        exchanged.bytes / 1e6,
+        exchanged.exchanges,
+        if exchanged.exchanges > 1.0 { "s" } else { "" },
+    )
+}
+
+fn table_of_measured(all: &[Held]) -> Table {
+    let column =
+        |name: &str, cell: &dyn Fn(&Held) -> String| Column::new(name, all.iter().map(|held| Some(cell(held))));
+    Table {
+        titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
+        columns: vec![
+            column("step\nmeasured", &|of| milliseconds(of.measured_seconds)),
+            column("step\nmodel", &|of| milliseconds(of.model.seconds())),
+            column("model over\nmeasured", &|of| format!("{:.2}", of.model.seconds() / of.measured_seconds)),
+            column("communication\nmeasured", &|of| milliseconds(of.measured_communication_seconds)),
+            column("communication\nmodel", &|of| milliseconds(of.model.communication_seconds)),
+        ],
+    }
+}
+
+fn table_of_scaled(network: &Network) -> Table {
+    let of = |by: AllReduce| network.scaled.iter().filter(move |scaled| scaled.all_reduce == by);
+    let speed = |step: &ScaledStep| {
+        format!("{} {:.2} ({:.2})", milliseconds(step.step.seconds()), step.speed_up, step.overlapped_speed_up)
+    };
+    let columns = AllReduce::ALL.into_iter().flat_map(|by| {
+        let strong = of(by).map(|scaled| scaled.strong.as_ref().map_or_else(|| NONE.to_owned(), speed)).collect();
+        let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
+        [
+            Column { name: format!("batch divided,\n{}", by.name()), cells: strong },
+            Column { name: format!("as many samples each,\n{}", by.name()), cells: weak },
+        ]
+    });
+    Table { titles: of(AllReduce::Ring).map(|scaled| devices(scaled.devices)).collect(), columns: columns.collect() }
+}
+
+fn devices(count: u32) -> String {
+    format!("{count} device{}", if count == 1 { "" } else { "s" })
+}
+
+fn table_of_published(rows: &[PublishedScaling]) -> Table {
+    let steps = &rows[0].steps;
+    let measured = steps.iter().map(|step| step.published_seconds.map_or_else(|| NONE.to_owned(), milliseconds));
+    let mut columns = vec![Column { name: "step\npublished".to_owned(), cells: measured.collect() }];
+    columns.extend(rows.iter().map(|row| {
+        let cell = |step: &PublishedStep| {
+            format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency)
+        };
+        Column {
+            name: format!("model (efficiency),\n{}", row.all_reduce.name()),
+            cells: row.steps.iter().map(cell).collect(),
+        }
+    }));
+    Table { titles: steps.iter().map(|step| devices(step.devices)).collect(), columns }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_published_row_comes_to_eight_devices_under_both_ways() {
+        let all = published_scaling();
+        assert_eq!(all.len(), TABLE.len() * AllReduce::ALL.len());
+        for row in &all {
+            let last = row.steps.last().unwrap();
+            assert_eq!((last.devices, last.published_seconds), (PREDICTED_DEVICES, None), "{}", row.what);
+            // A fit goes through what was published on one, and near it on two and four.
+            for step in &row.steps[..3] {
+                let off = step.model_seconds / step.published_seconds.unwrap() - 1.0;
+                assert!(off.abs() < 0.08, "{} on {}: off by {off}", row.what, step.devices);
+            }
+            assert!(
+                last.model_efficiency < row.steps[2].model_efficiency && last.model_efficiency > 0.5,
+                "{}",
+                row.what
+            );
+        }
+    }
+}

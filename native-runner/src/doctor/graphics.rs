@@ -1,0 +1,849 @@
+use std::convert::Infallible;
+use std::fs::OpenOptions;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{fs, io};
+
+use engine::backends::wgsl;
+use engine::backends::wgsl::{Details, Limits};
+use engine::{AdapterChoice, BACKENDS, EngineError};
+use results::Adapter;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::child::Child;
+use crate::device::describe;
+use crate::doctor::{Circumstances, Finding, Severity, system};
+use crate::failure::Failure;
+use crate::figures::mebibytes;
+use crate::json_output::{JsonTarget, to_json};
+use crate::{doctor, machine};
+
+/// Time after which a driver is assumed to hang.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Adapters of this machine, or the error that prevented listing them.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) adapters: Vec<Details>,
+    pub(crate) trouble: Option<String>,
+}
+
+pub(crate) fn run(command: Command, limit: Duration) -> Result<String, String> {
+    Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
+}
+
+pub(crate) fn this_program() -> io::Result<Command> {
+    let mut command = machine::this_program()?;
+    command.arg("doctor");
+    Ok(command)
+}
+
+/// Entry point of the child process that lists adapters.
+pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
+    JsonTarget::StandardOutput.write(&to_json(&pollster::block_on(wgsl::details()))?)
+}
+
+impl Listing {
+    /// Lists adapters in a child process, because loading a driver may crash.
+    pub(crate) fn by_another_process() -> Self {
+        let output = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
+            command.args(["--part", "adapters"]);
+            run(command, LISTING_TIMEOUT)
+        });
+        let read = output.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
+        match read {
+            Ok(adapters) => Self { adapters, trouble: None },
+            Err(trouble) => Self { adapters: Vec::new(), trouble: Some(trouble) },
+        }
+    }
+
+    pub(crate) fn described(&self) -> Vec<Adapter> {
+        self.adapters.iter().map(|details| details.adapter.clone()).collect()
+    }
+
+    pub(crate) fn used_by_default(&self) -> Option<usize> {
+        AdapterChoice::Any.choose(&self.described()).ok()
+    }
+
+    pub(crate) fn chosen(&self, asked: Option<&str>) -> Result<Vec<usize>, EngineError> {
+        match asked {
+            None => Ok((0..self.adapters.len()).collect()),
+            Some(text) => {
+                let choice: AdapterChoice = text.parse().unwrap_or_else(|never: Infallible| match never {});
+                choice.choose(&self.described()).map(|index| vec![index])
+            }
+        }
+    }
+}
+
+pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    let listing = &circumstances.listing;
+    let mut findings: Vec<Finding> = Vec::new();
+    let all = listing.adapters.iter().enumerate();
+    findings
+        .extend(all.map(|(index, details)| judge_adapter(index, details, listing.used_by_default() == Some(index))));
+    findings.extend(judge_listing(listing));
+    findings.extend(listing.chosen(circumstances.arguments.adapter.as_deref()).err().map(|error| {
+        Finding::problem("adapter_asked_for", format!("{error}."))
+            .with_advice("`--adapter` takes an index or a part of a name above, `discrete`, `integrated` or `cpu`.")
+    }));
+    findings
+}
+
+fn judge_listing(listing: &Listing) -> Option<Finding> {
+    if let Some(trouble) = &listing.trouble {
+        let sentence = format!("The drivers cannot be asked which adapters there are: {trouble}.");
+        let advice = "One of the drivers is broken: VK_DRIVER_FILES names the ones to load, so that each can be tried by \
+                      itself. A newer driver may help.";
+        return Some(Finding::problem("adapter_list", sentence).with_advice(advice));
+    }
+    if listing.adapters.is_empty() {
+        let advice = "Install the GPU's driver with Vulkan, Metal or DX12. Without a GPU, Mesa's llvmpipe (Debian, \
+                      Ubuntu: `mesa-vulkan-drivers`) acts as one, slowly: `--adapter cpu`.";
+        return Some(
+            Finding::problem("adapter_list", "No driver offers an adapter to this program.").with_advice(advice),
+        );
+    }
+    listing.adapters.iter().all(|details| details.adapter.software).then(|| {
+        let advice = "If this machine has a GPU, its driver with Vulkan is missing or must not be used by this user; what \
+                      follows may say why. On the software adapter a run needs `--adapter cpu`.";
+        Finding::warning("adapter_list", "There are only software adapters, which the processor acts for.")
+            .with_advice(advice)
+    })
+}
+
+fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
+    let Details { adapter, features, limits, .. } = details;
+    let mut facts = vec![format!("{index}: {}", describe(adapter))];
+    facts.push(if features.f16 { "f16" } else { "no f16" }.to_owned());
+    facts.push(match features.subgroup_lanes {
+        0 => "no subgroups".to_owned(),
+        lanes => format!("subgroups of {lanes} lanes or more"),
+    });
+    facts.push(if features.timestamps { "timestamp queries" } else { "no timestamp queries" }.to_owned());
+    facts.push(match features.matrix_side {
+        0 => "no cooperative matrices".to_owned(),
+        side => format!("cooperative matrices of {side} × {side}"),
+    });
+    facts.push(format!(
+        "buffers of {}, {} of one in a kernel",
+        mebibytes(limits.buffer_bytes),
+        mebibytes(limits.binding_bytes)
+    ));
+    if default {
+        facts.push("used by default".to_owned());
+    }
+    let sentence = format!("{}.", facts.join(" · "));
+    let too_small = too_small(limits, &Limits::needed());
+    let finding = if !too_small.is_empty() {
+        Finding::problem(
+            "adapter",
+            format!("{sentence} It is below what every WebGPU device grants: {}.", too_small.join(", ")),
+        )
+        .with_advice("This program cannot open it; a newer driver may grant more.")
+    } else if adapter.software {
+        Finding::note(
+            "adapter",
+            format!("{sentence} It is software: used only with `--adapter cpu`, and never ranked."),
+        )
+    } else {
+        Finding::fine("adapter", sentence)
+    };
+    finding.with_details(json!({ "index": index, "default": default, "adapter": details }))
+}
+
+/// Limits that the kernels need and the adapter lacks.
+fn too_small(limits: &Limits, needed: &Limits) -> Vec<String> {
+    let pairs = [
+        ("storage buffers", u64::from(limits.storage_buffers), u64::from(needed.storage_buffers)),
+        (
+            "invocations in a workgroup",
+            u64::from(limits.workgroup_invocations),
+            u64::from(needed.workgroup_invocations),
+        ),
+        (
+            "bytes of workgroup memory",
+            u64::from(limits.workgroup_memory_bytes),
+            u64::from(needed.workgroup_memory_bytes),
+        ),
+    ];
+    let lacking = pairs.into_iter().filter(|(_, has, needs)| has < needs);
+    lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect()
+}
+
+impl Listing {
+    #[cfg(test)]
+    pub(crate) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
+        Self {
+            adapters: adapters.iter().map(|&(name, software)| tests::details(name, software)).collect(),
+            trouble: None,
+        }
+    }
+}
+
+#[cfg(test)]
+fn severities(findings: &[Finding]) -> Vec<(&'static str, crate::doctor::Severity)> {
+    findings.iter().map(|finding| (finding.name, finding.severity)).collect()
+}
+
+/// PCI class of display controllers.
+const DISPLAY_CLASS: u32 = 0x03;
+const NVIDIA: u32 = 0x10de;
+const AMD: u32 = 0x1002;
+const INTEL: u32 = 0x8086;
+
+#[derive(Debug, PartialEq, Eq, Serialize)]
+struct Gpu {
+    pci_bus_id: String,
+    vendor: u32,
+    device: u32,
+    /// Kernel module.
+    kernel_driver: Option<String>,
+}
+
+pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    let container = system::container(circumstances);
+    let gpus = read_pci_gpus(&circumstances.file("sys/bus/pci/devices"));
+    gpus.iter()
+        .map(|gpu| judge_gpu(gpu, circumstances.listing.adapters.iter().any(|of| is_same_device(gpu, of)), container))
+        .collect()
+}
+
+fn is_same_device(gpu: &Gpu, details: &engine::backends::wgsl::Details) -> bool {
+    let identity = &details.identity;
+    (identity.vendor, identity.device) == (gpu.vendor, gpu.device)
+        && identity.pci_bus_id.as_ref().is_none_or(|id| id.eq_ignore_ascii_case(&gpu.pci_bus_id))
+}
+
+fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
+    let gpu = |folder: &Path| {
+        let number = |file: &str| doctor::parse_hexadecimal(&doctor::read_text(folder.join(file))?);
+        if number("class")? >> 16 != DISPLAY_CLASS {
+            return None;
+        }
+        let kernel_driver = fs::read_link(folder.join("driver")).ok().map(|path| doctor::file_name(&path));
+        let (vendor, device) = (number("vendor")?, number("device")?);
+        Some(Gpu { pci_bus_id: doctor::file_name(folder), vendor, device, kernel_driver })
+    };
+    doctor::list_folder(devices).iter().filter_map(|folder| gpu(folder)).collect()
+}
+
+fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
+    let vendor = match gpu.vendor {
+        NVIDIA => "NVIDIA",
+        AMD => "AMD",
+        INTEL => "Intel",
+        _ => "another maker",
+    };
+    let driver = gpu.kernel_driver.as_deref();
+    let driven = driver.map_or_else(|| "no kernel driver".to_owned(), |name| format!("kernel driver {name}"));
+    let numbers = format!("{:04x}:{:04x}", gpu.vendor, gpu.device);
+    let what = format!("A GPU of {vendor} ({numbers}, {driven}) is at {}", gpu.pci_bus_id);
+    let finding = if offered {
+        Finding::fine("gpu", format!("{what}, and a driver offers it."))
+    } else if let Some(advice) = driver_advice(gpu.vendor, driver, container) {
+        Finding::problem("gpu", format!("{what}, and no driver offers it to this program.")).with_advice(advice)
+    } else {
+        Finding::note("gpu", format!("{what}; it is not one that this program could compute on."))
+    };
+    finding.with_details(json!({ "gpu": gpu, "offered": offered }))
+}
+
+/// Returns how to make a GPU available; `None` for server management and virtual displays, which have no such driver.
+fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
+    let of_container = match (vendor, container) {
+        (NVIDIA, Some(_)) => {
+            " In a container, NVIDIA_DRIVER_CAPABILITIES must name `graphics` (or `all`) beside `compute` and `utility`."
+        }
+        (_, Some(_)) => " In a container, /dev/dri must be let in (`--device /dev/dri`), and Mesa installed inside.",
+        (_, None) => "",
+    };
+    let text = match (vendor, driver) {
+        (_, Some("vfio-pci")) => "It is kept for a virtual machine (vfio-pci): only that can use it.",
+        (NVIDIA, Some("nvidia")) => {
+            "NVIDIA's driver is loaded, and its Vulkan part is not found: install it (Debian: `nvidia-vulkan-icd`; Ubuntu: \
+             `libnvidia-gl-…` of the same version; elsewhere nvidia_icd.json and libGLX_nvidia.so.0)."
+        }
+        (NVIDIA, _) => {
+            "Install NVIDIA's driver (Debian: `nvidia-driver`; Ubuntu: `sudo ubuntu-drivers install`) and start the machine \
+             again; nouveau offers Vulkan only with Mesa's NVK."
+        }
+        (AMD, _) => {
+            "Install Mesa's Vulkan driver (Debian, Ubuntu: `mesa-vulkan-drivers`; Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-radeon`)."
+        }
+        (INTEL, _) => {
+            "Install Mesa's Vulkan driver (Debian, Ubuntu: `mesa-vulkan-drivers`; Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-intel`)."
+        }
+        _ => return None,
+    };
+    Some(format!("{text}{of_container}"))
+}
+
+const LOADER: &str = "libvulkan.so.1";
+/// Variables that choose drivers; the second is the older name of the first.
+const DRIVER_VARIABLES: [&str; 2] = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"];
+/// Other variables that change which devices there are.
+const OTHER_VARIABLES: [&str; 8] = [
+    "VK_ADD_DRIVER_FILES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "VK_LOADER_DRIVERS_DISABLE",
+    "MESA_VK_DEVICE_SELECT",
+    "LIBGL_ALWAYS_SOFTWARE",
+    "CUDA_VISIBLE_DEVICES",
+    "HIP_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES",
+];
+const FOLDERS: [&str; 4] =
+    ["etc/vulkan/icd.d", "usr/local/etc/vulkan/icd.d", "usr/local/share/vulkan/icd.d", "usr/share/vulkan/icd.d"];
+
+#[derive(Deserialize)]
+struct Manifest {
+    #[serde(rename = "ICD")]
+    icd: Icd,
+}
+
+#[derive(Deserialize)]
+struct Icd {
+    library_path: String,
+}
+
+pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let mut findings = vec![examine_loader(circumstances)];
+    findings.extend(examine_variables(circumstances));
+    findings.push(examine_drivers(circumstances));
+    findings
+}
+
+fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
+    match doctor::find_library(circumstances, LOADER) {
+        Some(path) => Finding::fine("vulkan_loader", format!("Vulkan's loader is {}.", path.display()))
+            .with_details(json!({ "path": path })),
+        // Other systems have other folders, and an adapter that shows itself was found by some loader.
+        None if circumstances.listing.adapters.is_empty() => {
+            Finding::problem("vulkan_loader", format!("Vulkan's loader, {LOADER}, is not in the usual folders."))
+                .with_advice(
+                    "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).",
+                )
+        }
+        None => Finding::note("vulkan_loader", format!("{LOADER} is in a folder that this program does not know.")),
+    }
+}
+
+fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
+    let set = |name: &&'static str| circumstances.variable(name).map(|value| (*name, value));
+    let chosen = DRIVER_VARIABLES.iter().find_map(set);
+    let mut findings = Vec::new();
+    if let Some((name, value)) = chosen {
+        let missing: Vec<&str> = value.split(':').filter(|path| !Path::new(path).exists()).collect();
+        let details = json!({ "variable": name, "value": value, "missing": missing });
+        let finding = if missing.is_empty() {
+            Finding::note("vulkan_driver_files", format!("{name} lets Vulkan load only {value}."))
+                .with_advice(format!("`env -u {name} native-runner doctor` looks without it."))
+        } else {
+            let sentence = format!("{name} names drivers that are not there: {}.", missing.join(", "));
+            Finding::problem("vulkan_driver_files", sentence).with_advice(format!("Mend {name}, or `unset {name}`."))
+        };
+        findings.push(finding.with_details(details));
+    }
+    let others: Vec<String> =
+        OTHER_VARIABLES.iter().filter_map(set).map(|(name, value)| format!("{name}={value}")).collect();
+    if !others.is_empty() {
+        let sentence = format!("Variables that decide which devices there are: {}.", others.join(", "));
+        findings.push(Finding::note("variables", sentence).with_details(json!({ "variables": others })));
+    }
+    findings
+}
+
+fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
+    let own = [
+        circumstances.variable("XDG_DATA_HOME").map(PathBuf::from),
+        circumstances.variable("HOME").map(|home| Path::new(&home).join(".local/share")),
+    ];
+    let own = own.into_iter().flatten().map(|folder| folder.join("vulkan/icd.d"));
+    let folders = FOLDERS.iter().map(|folder| circumstances.file(folder)).chain(own);
+    let manifests =
+        folders.flat_map(doctor::list_folder).filter(|path| path.extension().is_some_and(|end| end == "json"));
+    let mut found = Vec::new();
+    let mut broken = Vec::new();
+    for path in manifests {
+        match driver_trouble(circumstances, &path) {
+            None => found.push(path.display().to_string()),
+            Some(trouble) => broken.push(format!("{} ({trouble})", path.display())),
+        }
+    }
+    let details = json!({ "files": found, "broken": broken });
+    let finding = if !broken.is_empty() {
+        Finding::warning(
+            "vulkan_drivers",
+            format!("Files of Vulkan drivers that cannot be loaded: {}.", broken.join(", ")),
+        )
+        .with_advice("Install the driver again, or remove what is left of it.")
+    } else if found.is_empty() {
+        Finding::problem("vulkan_drivers", "There is no file of a Vulkan driver in the usual folders.")
+            .with_advice("Install the GPU's driver, or Mesa's (Debian, Ubuntu: `mesa-vulkan-drivers`).")
+    } else {
+        Finding::fine("vulkan_drivers", format!("Files of Vulkan drivers: {}.", found.join(", ")))
+    };
+    finding.with_details(details)
+}
+
+/// Returns why a driver cannot be loaded. Only a library with a path is checked; others are found by the system.
+fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
+    let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
+    let library = match serde_json::from_str::<Manifest>(&text) {
+        Ok(manifest) => PathBuf::from(manifest.icd.library_path),
+        Err(_) => return Some("it is no such file".to_owned()),
+    };
+    if library.components().count() == 1 {
+        return None;
+    }
+    // A path without a slash at its start is relative to the file.
+    let path = match library.strip_prefix("/") {
+        Ok(inside) => circumstances.file(inside),
+        Err(_) => manifest.parent()?.join(&library),
+    };
+    (!path.exists()).then(|| format!("{} is not there", library.display()))
+}
+
+pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let nodes = find_render_nodes(circumstances);
+    if nodes.is_empty() {
+        // Without a GPU there is nothing that could be missing; `gpus` says where one has no driver.
+        let advice = "That is as it should be without a GPU. In a container it is let in with `--device /dev/dri`.";
+        return vec![Finding::note("render_nodes", "There is no render node in /dev/dri.").with_advice(advice)];
+    }
+    nodes
+        .iter()
+        .map(|node| {
+            judge_render_node(
+                &path_in_system(circumstances, node),
+                try_to_open(node),
+                owning_group(circumstances, node),
+            )
+        })
+        .collect()
+}
+
+fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
+    let render = doctor::list_folder(circumstances.file("dev/dri"))
+        .into_iter()
+        .filter(|path| doctor::file_name(path).starts_with("renderD"));
+    let is_nvidia = |path: &PathBuf| {
+        doctor::file_name(path).strip_prefix("nvidia").is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
+    };
+    render.chain(doctor::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
+}
+
+fn path_in_system(circumstances: &Circumstances<'_>, node: &Path) -> String {
+    let inside = node.strip_prefix(&circumstances.root).unwrap_or(node);
+    format!("/{}", inside.display())
+}
+
+fn try_to_open(node: &Path) -> io::Result<()> {
+    OpenOptions::new().read(true).write(true).open(node).map(drop)
+}
+
+fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
+    #[cfg(unix)]
+    {
+        let id = std::os::unix::fs::MetadataExt::gid(&fs::metadata(node).ok()?);
+        let groups = doctor::read_text(circumstances.file("etc/group"))?;
+        let name = groups.lines().find_map(|line| {
+            let mut fields = line.split(':');
+            let name = fields.next()?;
+            (fields.nth(1)? == id.to_string()).then(|| name.to_owned())
+        });
+        Some(name.unwrap_or_else(|| id.to_string()))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (circumstances, fs::metadata(node));
+        None
+    }
+}
+
+fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) -> Finding {
+    let details = json!({ "path": node, "opens": opened.is_ok(), "group": group });
+    let finding = match opened {
+        Ok(()) => Finding::new(Severity::Fine, "render_node", format!("{node} can be opened.")),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let group = group.unwrap_or_else(|| "render".to_owned());
+            Finding::problem(
+                "render_node",
+                format!("{node} must not be opened by this user, only by the group {group}."),
+            )
+            .with_advice(format!("`sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
+        }
+        Err(error) => Finding::problem("render_node", format!("{node} cannot be opened: {error}."))
+            .with_advice("The kernel's driver may have failed: `sudo dmesg` says more."),
+    };
+    finding.with_details(details)
+}
+
+const NVIDIA_SMI_TIMEOUT: Duration = Duration::from_secs(20);
+const NVIDIA_SMI: &str = "nvidia-smi";
+const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,utilization.gpu";
+/// Largest share of a GPU in use by others that does not affect results.
+const MAX_HARMLESS_PERCENT: f64 = 5.0;
+
+#[derive(Debug, PartialEq, Serialize)]
+struct SmiGpu {
+    name: String,
+    driver: String,
+    memory_mib: Option<f64>,
+    used_mib: Option<f64>,
+    busy_percent: Option<f64>,
+}
+
+pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    let module = doctor::read_text(circumstances.file("proc/driver/nvidia/version"));
+    let mut findings = Vec::new();
+    findings.extend(module.as_ref().map(|text| {
+        let version = text.lines().next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
+        Finding::fine("nvidia_module", format!("NVIDIA's kernel module is loaded: {version}."))
+    }));
+    let mut command = Command::new(NVIDIA_SMI);
+    command.args([FIELDS, "--format=csv,noheader,nounits"]);
+    match Child::start(command) {
+        Err(_) if module.is_none() => {}
+        Err(_) => findings.push(Finding::note("nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
+        Ok(child) => match child.output_within(NVIDIA_SMI_TIMEOUT) {
+            Ok(output) => {
+                findings.extend(output.lines().filter_map(parse_smi_line).map(judge_nvidia_gpu));
+                findings.extend(library_versions());
+            }
+            Err(reason) => findings.push(
+                Finding::problem("nvidia_smi", format!("{NVIDIA_SMI} does not work: {reason}."))
+                    .with_advice("Module and libraries of NVIDIA's driver may have different versions: start the machine again, or install the driver again."),
+            ),
+        },
+    }
+    findings
+}
+
+fn library_versions() -> Option<Finding> {
+    let mut command = Command::new(NVIDIA_SMI);
+    command.arg("--version");
+    let output = run(command, NVIDIA_SMI_TIMEOUT).ok()?;
+    let told = in_one_line(&output)?;
+    Some(Finding::fine("nvidia_versions", format!("Versions of its libraries: {told}.")))
+}
+
+/// Parses lines such as `NVML version        : 550.54`.
+fn in_one_line(output: &str) -> Option<String> {
+    let told = output.lines().filter_map(|line| line.split_once(':'));
+    let told = told.map(|(name, version)| (name.trim(), version.trim()));
+    let libraries = told.filter(|(name, _)| ["NVML version", "CUDA Version"].contains(name));
+    let parts: Vec<String> = libraries.map(|(name, version)| format!("{name} {version}")).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+fn parse_smi_line(line: &str) -> Option<SmiGpu> {
+    let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+    let [name, driver, memory, used, busy] = fields[..] else { return None };
+    let number = |text: &str| text.parse().ok();
+    let (memory_mib, used_mib, busy_percent) = (number(memory), number(used), number(busy));
+    Some(SmiGpu { name: name.to_owned(), driver: driver.to_owned(), memory_mib, used_mib, busy_percent })
+}
+
+fn judge_nvidia_gpu(gpu: SmiGpu) -> Finding {
+    let memory = gpu.memory_mib.map_or_else(String::new, |mib| format!(", {mib:.0} MiB"));
+    let sentence = format!("{NVIDIA_SMI}: {}, driver {}{memory}.", gpu.name, gpu.driver);
+    let used_percent = gpu.used_mib.zip(gpu.memory_mib).map(|(used, whole)| 100.0 * used / whole);
+    let is_shared =
+        [used_percent, gpu.busy_percent].into_iter().flatten().any(|percent| percent > MAX_HARMLESS_PERCENT);
+    let finding = if is_shared {
+        let (used, busy) = (used_percent.unwrap_or(0.0), gpu.busy_percent.unwrap_or(0.0));
+        Finding::warning(
+            "nvidia_gpu",
+            format!("{sentence} Others use it: {used:.0} % of its memory is taken, and it is busy for {busy:.0} % of its time."),
+        )
+        .with_advice("`nvidia-smi` lists who; figures suffer while they run.")
+    } else {
+        Finding::fine("nvidia_gpu", sentence)
+    };
+    finding.with_details(json!(gpu))
+}
+
+/// Libraries of a back end's platform, each under any of its names.
+struct Platform {
+    backend: &'static str,
+    name: &'static str,
+    finding: &'static str,
+    libraries: &'static [&'static [&'static str]],
+    advice: &'static str,
+}
+
+const PLATFORMS: [Platform; 2] = [
+    Platform {
+        backend: "burn-cuda",
+        name: "CUDA",
+        finding: "cuda_libraries",
+        libraries: &[
+            &["libcuda.so.1", "libcuda.so"],
+            &["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"],
+        ],
+        advice: "libcuda comes with NVIDIA's driver, libnvrtc with the CUDA toolkit; LD_LIBRARY_PATH may name its folder, \
+                 such as /usr/local/cuda/lib64.",
+    },
+    Platform {
+        backend: "burn-rocm",
+        name: "ROCm",
+        finding: "rocm_libraries",
+        libraries: &[
+            &["libamdhip64.so", "libamdhip64.so.7", "libamdhip64.so.6"],
+            &["libhiprtc.so", "libhiprtc.so.7", "libhiprtc.so.6"],
+        ],
+        advice: "They come with AMD's ROCm; LD_LIBRARY_PATH may name their folder, such as /opt/rocm/lib.",
+    },
+];
+
+pub(crate) fn examine_platforms(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let is_built = |platform: &&Platform| BACKENDS.iter().any(|backend| backend.name == platform.backend);
+    PLATFORMS.iter().filter(is_built).map(|platform| judge_platform(platform, circumstances)).collect()
+}
+
+fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Finding {
+    let mut found = Vec::new();
+    let mut missing = Vec::new();
+    for names in platform.libraries {
+        match names.iter().find_map(|name| doctor::find_library(circumstances, name)) {
+            Some(path) => found.push(path.display().to_string()),
+            None => missing.push(names[0]),
+        }
+    }
+    let details = json!({ "found": found, "missing": missing });
+    let finding = if missing.is_empty() {
+        Finding::fine(platform.finding, format!("Libraries of {}: {}.", platform.name, found.join(", ")))
+    } else {
+        // Other folders may be in the loader's list: the trace of the back end says whether they are.
+        let missing = missing.join(", ");
+        Finding::warning(platform.finding, format!("{missing} of {} is not in the usual folders.", platform.name))
+            .with_advice(platform.advice)
+    };
+    finding.with_details(details)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use engine::backends::wgsl::{Features, Identity};
+    use results::DeviceKind;
+
+    use super::*;
+    use crate::commands::doctor::DoctorArgs;
+    use crate::doctor::Severity;
+
+    pub(crate) fn details(name: &str, software: bool) -> Details {
+        Details {
+            adapter: Adapter {
+                name: name.to_owned(),
+                vendor: String::new(),
+                architecture: String::new(),
+                kind: if software { DeviceKind::Cpu } else { DeviceKind::Discrete },
+                api: "Vulkan".to_owned(),
+                driver: String::new(),
+                software,
+            },
+            identity: Identity { vendor: 0x10de, device: 0x2330, pci_bus_id: None },
+            features: Features { f16: true, subgroup_lanes: 32, timestamps: true, matrix_side: 0 },
+            limits: Limits::needed(),
+        }
+    }
+
+    #[test]
+    fn a_listing_without_a_gpu_says_what_is_missing() {
+        let severity = |listing: &Listing| judge_listing(listing).map(|finding| finding.severity);
+        assert_eq!(severity(&Listing::of_a_test(&[("H100", false), ("llvmpipe", true)])), None);
+        assert_eq!(severity(&Listing::of_a_test(&[("llvmpipe", true)])), Some(Severity::Warning));
+        assert_eq!(severity(&Listing::default()), Some(Severity::Problem));
+        let crashed = Listing { trouble: Some("it crashed".to_owned()), ..Listing::default() };
+        assert!(judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("there are: it crashed.")));
+    }
+
+    #[test]
+    fn adapter_below_the_limits_names_the_limit() {
+        let mut small = details("Tiny", false);
+        assert_eq!(judge_adapter(0, &small, true).severity, Severity::Fine);
+        small.limits.storage_buffers = 4;
+        let found = judge_adapter(0, &small, true);
+        assert_eq!(found.severity, Severity::Problem);
+        assert!(found.sentence.contains("4 storage buffers of 8"), "{}", found.sentence);
+        assert_eq!(judge_adapter(1, &details("llvmpipe", true), false).severity, Severity::Note);
+    }
+
+    #[test]
+    fn all_adapters_are_looked_at_unless_one_is_asked_for() {
+        let listing = Listing::of_a_test(&[("llvmpipe", true), ("H100", false)]);
+        assert_eq!(listing.chosen(None).unwrap(), [0, 1]);
+        assert_eq!(listing.chosen(Some("h1")).unwrap(), [1]);
+        assert_eq!(listing.chosen(Some("cpu")).unwrap(), [0]);
+        assert!(listing.chosen(Some("radeon")).is_err());
+        assert_eq!(listing.used_by_default(), Some(1));
+    }
+
+    #[test]
+    fn only_what_computes_or_shows_is_read_from_the_bus() {
+        let tree = tempfile::tempdir().unwrap();
+        for (place, class, vendor) in [
+            ("0000:00:02.0", "0x030000", "0x8086"),
+            ("0000:01:00.0", "0x030200", "0x10de"),
+            ("0000:02:00.0", "0x020000", "0x8086"),
+        ] {
+            let folder = tree.path().join(place);
+            fs::create_dir(&folder).unwrap();
+            for (file, text) in [("class", class), ("vendor", vendor), ("device", "0x2330\n")] {
+                fs::write(folder.join(file), text).unwrap();
+            }
+        }
+        let found = read_pci_gpus(tree.path());
+        let places: Vec<(&str, u32)> = found.iter().map(|gpu| (gpu.pci_bus_id.as_str(), gpu.vendor)).collect();
+        assert_eq!(places, [("0000:00:02.0", INTEL), ("0000:01:00.0", NVIDIA)]);
+        assert_eq!(read_pci_gpus(&tree.path().join("nowhere")), []);
+    }
+
+    #[test]
+    fn gpu_without_a_driver_is_a_problem_with_advice() {
+        let gpu = |vendor, driver: Option<&str>| Gpu {
+            pci_bus_id: "0000:01:00.0".to_owned(),
+            vendor,
+            device: 1,
+            kernel_driver: driver.map(str::to_owned),
+        };
+        assert_eq!(judge_gpu(&gpu(NVIDIA, None), true, None).severity, Severity::Fine);
+        let found = judge_gpu(&gpu(NVIDIA, Some("nvidia")), false, Some("a Docker container"));
+        assert_eq!(found.severity, Severity::Problem);
+        assert!(found.advice.is_some_and(|advice| advice.contains("NVIDIA_DRIVER_CAPABILITIES")));
+        assert!(
+            judge_gpu(&gpu(AMD, None), false, None).advice.is_some_and(|advice| advice.contains("mesa-vulkan-drivers"))
+        );
+        // The screen of a server's management.
+        assert_eq!(judge_gpu(&gpu(0x1a03, Some("ast")), false, None).severity, Severity::Note);
+    }
+
+    #[test]
+    fn forbidden_render_node_names_the_group_to_join() {
+        let denied = judge_render_node(
+            "/dev/dri/renderD128",
+            Err(io::ErrorKind::PermissionDenied.into()),
+            Some("video".to_owned()),
+        );
+        assert_eq!(denied.severity, Severity::Problem);
+        assert!(denied.advice.is_some_and(|advice| advice.starts_with("`sudo usermod -aG video ")));
+        assert_eq!(judge_render_node("/dev/dri/renderD128", Ok(()), None).severity, Severity::Fine);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn render_nodes_are_found_and_other_files_are_not() {
+        use crate::commands::doctor::DoctorArgs;
+        use crate::doctor::graphics::{Listing, severities};
+
+        let root = tempfile::tempdir().unwrap();
+        let arguments = DoctorArgs::of_a_test();
+        let found = || {
+            examine_render_nodes(&mut Circumstances::of_a_test(&arguments, root.path(), Listing::default(), |_| None))
+        };
+        assert_eq!(severities(&found()), [("render_nodes", Severity::Note)]);
+        fs::create_dir_all(root.path().join("dev/dri")).unwrap();
+        for name in ["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"] {
+            fs::write(root.path().join(name), "").unwrap();
+        }
+        let sentences: Vec<String> = found().into_iter().map(|finding| finding.sentence).collect();
+        assert_eq!(sentences, ["/dev/dri/renderD128 can be opened.", "/dev/nvidia0 can be opened."]);
+    }
+
+    #[test]
+    fn versions_of_libraries_are_read_where_they_are_told() {
+        let output = "NVIDIA-SMI version  : 550.54.15\nNVML version        : 550.54\nCUDA Version        : 12.4\n";
+        assert_eq!(in_one_line(output).as_deref(), Some("NVML version 550.54, CUDA Version 12.4"));
+        assert_eq!(in_one_line("Invalid option: --version"), None);
+    }
+
+    #[test]
+    fn a_gpu_that_others_use_is_warned_of() {
+        let severity = |line: &str| parse_smi_line(line).map(|gpu| judge_nvidia_gpu(gpu).severity);
+        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 0"), Some(Severity::Fine));
+        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 40000, 0"), Some(Severity::Warning));
+        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 97"), Some(Severity::Warning));
+        // A partition of a GPU reports nothing.
+        assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, [N/A], [N/A], [N/A]"), Some(Severity::Fine));
+        assert_eq!(severity("No devices were found"), None);
+    }
+
+    #[test]
+    fn libraries_are_found_under_any_of_their_names() {
+        let root = tempfile::tempdir().unwrap();
+        let arguments = DoctorArgs::of_a_test();
+        let circumstances = Circumstances::of_a_test(&arguments, root.path(), Listing::default(), |_| None);
+        let found = judge_platform(&PLATFORMS[0], &circumstances);
+        assert_eq!(found.severity, Severity::Warning);
+        assert!(found.sentence.starts_with("libcuda.so.1, libnvrtc.so of CUDA"), "{}", found.sentence);
+        fs::create_dir_all(root.path().join("usr/lib64")).unwrap();
+        for name in ["libcuda.so", "libnvrtc.so.12"] {
+            fs::write(root.path().join("usr/lib64").join(name), "").unwrap();
+        }
+        assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Severity::Fine);
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod vulkan_tests {
+    use std::fs;
+
+    use super::*;
+    use crate::commands::doctor::DoctorArgs;
+    use crate::doctor::Severity;
+
+    fn nothing(_: &str) -> Option<String> {
+        None
+    }
+
+    fn driver(root: &Path, name: &str, library: &str) {
+        let folder = root.join("usr/share/vulkan/icd.d");
+        fs::create_dir_all(&folder).unwrap();
+        let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library, "api_version": "1.3" } });
+        fs::write(folder.join(name), text.to_string()).unwrap();
+    }
+
+    fn found(root: &Path, variable: fn(&str) -> Option<String>) -> Vec<Finding> {
+        let arguments = DoctorArgs::of_a_test();
+        examine_vulkan(&mut Circumstances::of_a_test(&arguments, root, Listing::default(), variable))
+    }
+
+    #[test]
+    fn a_machine_without_vulkan_is_told_what_to_install() {
+        let root = tempfile::tempdir().unwrap();
+        let expected = [("vulkan_loader", Severity::Problem), ("vulkan_drivers", Severity::Problem)];
+        assert_eq!(severities(&found(root.path(), nothing)), expected);
+    }
+
+    #[test]
+    fn drivers_are_fine_unless_their_library_is_gone() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("usr/lib")).unwrap();
+        fs::write(root.path().join("usr/lib/libvulkan.so.1"), "").unwrap();
+        driver(root.path(), "lvp.json", "libvulkan_lvp.so");
+        let fine = [("vulkan_loader", Severity::Fine), ("vulkan_drivers", Severity::Fine)];
+        assert_eq!(severities(&found(root.path(), nothing)), fine);
+        driver(root.path(), "gone.json", "/opt/gone/libgone.so");
+        let findings = found(root.path(), nothing);
+        assert_eq!(findings[1].severity, Severity::Warning);
+        assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is not there)"), "{findings:?}");
+        fs::create_dir_all(root.path().join("opt/gone")).unwrap();
+        fs::write(root.path().join("opt/gone/libgone.so"), "").unwrap();
+        assert_eq!(severities(&found(root.path(), nothing)), fine);
+    }
+}

@@ -1,0 +1,300 @@
+//! Reports of a command, for people or for programs: a command makes a [`Report`] and takes a [`Format`].
+
+use clap::ValueEnum;
+use console::Style;
+use results::csv::cell;
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+
+use crate::failure::Failure;
+use crate::screen::{Screen, Table};
+
+/// Output format of a report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Table,
+    Markdown,
+    Csv,
+    JsonLines,
+}
+
+impl Format {
+    /// Returns the report without a final line end.
+    pub(crate) fn text(self, report: &Report, screen: Screen) -> Result<String, Failure> {
+        match self {
+            Self::Table => Ok(terminal_text(report, screen)),
+            Self::Markdown => Ok(markdown_text(report)),
+            Self::Csv => Ok(csv_text(report)),
+            Self::JsonLines => json_lines_text(report),
+        }
+    }
+}
+
+pub(crate) struct Report {
+    /// Summary in one sentence.
+    pub(crate) headline: Note,
+    pub(crate) sections: Vec<Section>,
+    pub(crate) sheet: Sheet,
+}
+
+pub(crate) struct Section {
+    pub(crate) title: String,
+    /// Conditions that apply to all rows; may be empty.
+    pub(crate) conditions: String,
+    pub(crate) table: Option<Table>,
+    pub(crate) notes: Vec<Note>,
+    pub(crate) is_detail: bool,
+}
+
+pub(crate) struct Note {
+    pub(crate) mark: Mark,
+    pub(crate) text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    Good,
+    Bad,
+    /// Unknown.
+    Open,
+    /// Reason to doubt the results.
+    Careful,
+    Plain,
+}
+
+/// Unrounded values under names with units.
+pub(crate) struct Sheet {
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Value>>,
+}
+
+fn csv_text(report: &Report) -> String {
+    let names = report.sheet.columns.iter().map(|name| cell(name).into_owned()).collect::<Vec<_>>().join(",");
+    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<_>>().join(",");
+    [names].into_iter().chain(report.sheet.rows.iter().map(row)).collect::<Vec<_>>().join("\n")
+}
+
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => cell(text).into_owned(),
+        Value::Number(_) | Value::Bool(_) => value.to_string(),
+        // JSON in a cell.
+        Value::Array(_) | Value::Object(_) => cell(&value.to_string()).into_owned(),
+    }
+}
+
+fn json_lines_text(report: &Report) -> Result<String, Failure> {
+    let line = |values| serde_json::to_string(&Row { columns: &report.sheet.columns, values });
+    let lines: Result<Vec<String>, _> = report.sheet.rows.iter().map(line).collect();
+    Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
+}
+
+/// Values in the order of the columns, which a map would not keep.
+struct Row<'a> {
+    columns: &'a [String],
+    values: &'a Vec<Value>,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.columns.len()))?;
+        for (column, value) in self.columns.iter().zip(self.values) {
+            map.serialize_entry(column, value)?;
+        }
+        map.end()
+    }
+}
+
+/// GitHub-flavored Markdown for a pull request: the headline first, and details folded.
+fn markdown_text(report: &Report) -> String {
+    let mut parts = vec![format!("### {}", note_in_markdown(&report.headline))];
+    parts.extend(report.sections.iter().map(section_in_markdown));
+    parts.join("\n\n")
+}
+
+fn section_in_markdown(section: &Section) -> String {
+    let mut title =
+        if section.is_detail { escaped(&section.title) } else { format!("**{}**", escaped(&section.title)) };
+    if !section.conditions.is_empty() {
+        title.push_str(&format!(" · {}", escaped(&section.conditions)));
+    }
+    let mut parts = vec![if section.is_detail { format!("<details><summary>{title}</summary>") } else { title }];
+    parts.extend(section.table.as_ref().map(table_text));
+    if !section.notes.is_empty() {
+        parts.push(section.notes.iter().map(|of| format!("- {}", note_in_markdown(of))).collect::<Vec<_>>().join("\n"));
+    }
+    if section.is_detail {
+        parts.push("</details>".to_owned());
+    }
+    parts.join("\n\n")
+}
+
+fn table_text(table: &Table) -> String {
+    let line = |cells: Vec<String>| format!("| {} |", cells.join(" | "));
+    // A heading of several lines is one here.
+    let names = table.columns.iter().map(|column| escaped(column.name.replace('\n', " ").trim()));
+    let mut lines = vec![format!("| | {} |", names.collect::<Vec<_>>().join(" | "))];
+    lines.push(format!("|---|{}", "---:|".repeat(table.columns.len())));
+    for (index, title) in table.titles.iter().enumerate() {
+        let cells = table.columns.iter().map(|column| escaped(column.cells[index].trim()));
+        lines.push(line([escaped(title)].into_iter().chain(cells).collect()));
+    }
+    lines.join("\n")
+}
+
+fn note_in_markdown(note: &Note) -> String {
+    let mark = match note.mark {
+        Mark::Good => "✅ ",
+        Mark::Bad => "❌ ",
+        Mark::Open => "❔ ",
+        Mark::Careful => "⚠️ ",
+        Mark::Plain => "",
+    };
+    format!("{mark}{}", escaped(&note.text))
+}
+
+/// Escapes markup and mentions.
+fn escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '&' => escaped.push_str("&amp;"),
+            '@' => escaped.push_str("&#64;"),
+            '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '#' | '~' => escaped.extend(['\\', letter]),
+            _ => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+fn terminal_text(report: &Report, screen: Screen) -> String {
+    let mut parts: Vec<String> = report.sections.iter().map(|section| section_on_terminal(section, screen)).collect();
+    parts.push(note_on_terminal(&report.headline, screen));
+    parts.join("\n\n")
+}
+
+fn section_on_terminal(section: &Section, screen: Screen) -> String {
+    let title = screen.paint(Style::new().bold(), &section.title);
+    let mut parts = vec![if section.conditions.is_empty() {
+        title
+    } else {
+        screen.wrapped(&format!("{title}  "), &section.conditions, 2)
+    }];
+    parts.extend(section.table.as_ref().map(|table| table.lines(screen, screen.width()).join("\n")));
+    if !section.notes.is_empty() {
+        parts.push(section.notes.iter().map(|of| note_on_terminal(of, screen)).collect::<Vec<_>>().join("\n"));
+    }
+    parts.join("\n\n")
+}
+
+fn note_on_terminal(note: &Note, screen: Screen) -> String {
+    let (style, mark) = match note.mark {
+        Mark::Good => (Style::new().green(), "✓"),
+        Mark::Bad => (Style::new().red(), "✗"),
+        Mark::Open => (Style::new().yellow(), "?"),
+        Mark::Careful => (Style::new().yellow(), "!"),
+        Mark::Plain => (Style::new(), " "),
+    };
+    screen.wrapped(&format!("{} ", screen.paint(style.bold(), mark)), &note.text, 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::screen::Column;
+
+    fn report() -> Report {
+        let column =
+            |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
+        Report {
+            headline: Note { mark: Mark::Bad, text: "One of two is slower.".to_owned() },
+            sections: vec![
+                Section {
+                    title: "head against base".to_owned(),
+                    conditions: "3 runs each".to_owned(),
+                    table: Some(Table {
+                        titles: vec!["a|b".to_owned(), "<script>".to_owned()],
+                        columns: vec![column("ratio", ["0.9", "1.0"]), column("time\ns", ["1", "–"])],
+                    }),
+                    notes: vec![Note { mark: Mark::Open, text: "a_b *may* be slower".to_owned() }],
+                    is_detail: false,
+                },
+                Section {
+                    title: "More".to_owned(),
+                    conditions: String::new(),
+                    table: None,
+                    notes: vec![Note { mark: Mark::Plain, text: "driver: 1 → 2".to_owned() }],
+                    is_detail: true,
+                },
+            ],
+            sheet: Sheet {
+                columns: ["name", "ratio", "fails"].map(str::to_owned).to_vec(),
+                rows: vec![
+                    vec![json!("=a, \"b\""), json!(0.25), json!(true)],
+                    vec![json!("c"), Value::Null, json!(false)],
+                ],
+            },
+        }
+    }
+
+    fn text(name: &str) -> String {
+        let format = Format::from_str(name, false).unwrap();
+        console::strip_ansi_codes(&format.text(&report(), Screen::Output).unwrap()).into_owned()
+    }
+
+    #[test]
+    fn terminal_shows_tables_notes_and_the_headline_last() {
+        let expected = "\
+head against base  3 runs each
+
+          ratio  time
+                    s
+─────────────────────
+a|b         0.9     1
+<script>    1.0     –
+
+? a_b *may* be slower
+
+More
+
+  driver: 1 → 2
+
+✗ One of two is slower.";
+        let found: Vec<String> = text("table").lines().map(|line| line.trim_end().to_owned()).collect();
+        assert_eq!(found.join("\n"), expected);
+    }
+
+    #[test]
+    fn markdown_starts_with_the_headline_and_escapes_markup() {
+        let expected = "\
+### ❌ One of two is slower.
+
+**head against base** · 3 runs each
+
+| | ratio | time s |
+|---|---:|---:|
+| a\\|b | 0.9 | 1 |
+| &lt;script&gt; | 1.0 | – |
+
+- ❔ a\\_b \\*may\\* be slower
+
+<details><summary>More</summary>
+
+- driver: 1 → 2
+
+</details>";
+        assert_eq!(text("markdown"), expected);
+    }
+
+    #[test]
+    fn programs_get_unrounded_numbers_and_empty_or_null_cells() {
+        assert_eq!(text("csv"), "name,ratio,fails\n\"'=a, \"\"b\"\"\",0.25,true\nc,,false");
+        let expected = "{\"name\":\"=a, \\\"b\\\"\",\"ratio\":0.25,\"fails\":true}\n{\"name\":\"c\",\"ratio\":null,\"fails\":false}";
+        assert_eq!(text("json-lines"), expected);
+    }
+}

@@ -1,0 +1,517 @@
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{
+    Augmentation, Batching, InputRecipe, Layer, Node, Normalization, SampleOrder, Source, TestView, WORKLOADS, Workload,
+};
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+
+use crate::workload_file::definition::schema;
+use crate::workload_file::{Language, Tree, byte_of, load, parse, shown};
+
+fn documented(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
+}
+
+/// Returns everything that affects training.
+fn recipe(workload: &Workload) -> Value {
+    let mut value = serde_json::to_value(workload).unwrap();
+    let fields = value.as_object_mut().unwrap();
+    for name in ["name", "title", "description"] {
+        fields.remove(name);
+    }
+    fields["model"].as_object_mut().unwrap().remove("name");
+    value
+}
+
+#[test]
+fn documented_files_equal_the_built_in_networks() {
+    for (file, name) in [("mnist-mlp.toml", "keras-mnist-mlp"), ("cifar10-cnn.json", "keras-cifar10-cnn")] {
+        let own = load(&documented("workloads").join(file)).unwrap();
+        assert_eq!(recipe(&own), recipe(&engine::workload(name).unwrap()), "{file}");
+        assert!(!own.is_built_in() && own.title != own.name, "{file}");
+    }
+}
+
+#[test]
+fn every_file_of_the_documentation_describes_a_network() {
+    let files = fs::read_dir(documented("workloads")).unwrap().map(|entry| entry.unwrap().path());
+    let names: Vec<&str> = files.map(|file| load(&file).unwrap_or_else(|error| panic!("{error}")).name).collect();
+    assert!(names.len() >= 3 && names.contains(&"mnist-residual"), "{names:?}");
+}
+
+#[test]
+fn the_schema_asks_for_what_the_reader_asks_for() {
+    let schema = schema().to_value();
+    let mut required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    required.sort_unstable();
+    assert_eq!(required, ["batch_size", "data_set", "layers", "name", "optimizer"]);
+    let whole: Value =
+        serde_json::from_str(&fs::read_to_string(documented("workloads/cifar10-cnn.json")).unwrap()).unwrap();
+    for name in required {
+        let mut without = whole.clone();
+        without.as_object_mut().unwrap().remove(name);
+        let error = parse("f", &without.to_string(), Language::Json).unwrap_err();
+        assert!(error.contains(&format!("missing field `{name}`")), "{error}");
+    }
+}
+
+#[test]
+fn name_alone_is_a_layer_without_options() {
+    let start = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 8\n\
+                 optimizer = { rule = { sgd = { momentum = 0 } }, learning_rate = 0.1 }\n";
+    let (first, last) = ("{ conv2d = { filters = 4, kernel_size = 3 } }", "{ dense = { units = 10 } }");
+    for name in ["batch_norm", "layer_norm"] {
+        let parsed = |norm: String| {
+            let text = format!("{start}layers = [{first}, {norm}, {last}]");
+            parse("f", &text, Language::Toml).unwrap_or_else(|error| panic!("{error}"))
+        };
+        assert_eq!(recipe(&parsed(format!("\"{name}\""))), recipe(&parsed(format!("{{ {name} = {{}} }}"))));
+    }
+    let rule = start.replace("{ sgd = { momentum = 0 } }", "\"adam\"");
+    let error = parse("f", &format!("{rule}layers = [{last}]"), Language::Toml).unwrap_err();
+    assert!(error.contains("line 4") && error.contains("its options are missing"), "{error}");
+}
+
+const START: &str = "name = \"mine\"\ndata_set = \"mnist\"\nbatch_size = 64\n";
+const OPTIMIZER: &str = "optimizer = { rule = { sgd = { momentum = 0.9 } }, learning_rate = 0.1 }\n";
+const END: &str = "{ dense = { units = 10 } },\n";
+
+/// Returns a file with these layers, one per line from line 6 on, before the last.
+fn with_layers(layers: &[&str]) -> String {
+    let lines: String = layers.iter().map(|layer| format!("{layer},\n")).collect();
+    format!("{START}{OPTIMIZER}layers = [\n{lines}{END}]\n")
+}
+
+#[track_caller]
+fn assert_mistake(text: &str, parts: &[&str]) {
+    let error = parse("my.toml", text, Language::Toml).expect_err(text);
+    for part in parts {
+        assert!(error.contains(part), "`{part}` is missing in:\n{error}\n\nof the file\n{text}");
+    }
+}
+
+#[test]
+fn layer_that_does_not_fit_is_shown_with_shapes() {
+    let small = "{ conv2d = { filters = 8, kernel_size = 5, stride = 5 } }";
+    let cases: [(&[&str], &[&str]); 16] = [
+        (
+            &[small, "{ conv2d = { filters = 8, kernel_size = 9 } }"],
+            &["my.toml, line 7, column 41: a window of 9 × 9 does not fit", "input of 5 × 5", "\n  7 | { conv2d", "^"],
+        ),
+        (&[small, "{ max_pool = { size = 6 } }"], &["line 7, column 23", "6 × 6"]),
+        (
+            &["\"flatten\"", "{ conv2d = { filters = 8, kernel_size = 3 } }"],
+            &["line 7, column 12", "`conv2d` cannot read the vector that `flatten` makes", "only dense and dropout"],
+        ),
+        (&["{ dense = { units = 4 } }", "\"relu\"", "\"tanh\""], &["line 8, column 1", "right behind the layer"]),
+        (&["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""], &["line 7, column 1", "has an activation"]),
+        (
+            &["{ max_pool = { size = 2 } }"],
+            &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense, lstm, gru or simple_rnn"],
+        ),
+        (&["{ embedding = { units = 4 } }"], &["line 6", "cannot read the samples of mnist"]),
+        (
+            &["{ gru = { units = 4, activation = \"gelu\" } }"],
+            &["line 6, column 35", "the activation of a recurrent layer is `tanh` or `relu`"],
+        ),
+        (&["{ simple_rnn = { units = 0 } }"], &["line 6, column 26", "must be from 1"]),
+        (&["{ dropout = { rate = 0.5 } }"], &["line 6", "`dropout` cannot read the samples"]),
+        (&[small, "{ add = { with = \"x\" } }"], &["line 7, column 18", "no layer before has the label `x`", "none"]),
+        (
+            &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ add = { with = \"a\" } }"],
+            &["line 9, column 18", "5 × 5 × 8 cannot be added to 2 × 2 × 8"],
+        ),
+        (&[small, "{ label = \"a\" }", "{ label = \"a\" }"], &["line 8, column 11", "another layer has the label `a`"]),
+        (
+            &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ from = \"a\" }"],
+            &["line 8, column 14", "nothing reads what this layer makes"],
+        ),
+        (
+            &[small, "{ dropout = { rate = 0.5 } }", "{ dropout = { rate = 0.5 } }"],
+            &["line 8, column 13", "not possible here: dropout behind dropout"],
+        ),
+        (&[small, "{ attention = { heads = 2 } }"], &["line 7, column 15", "8 channels are not three times 2 heads"]),
+    ];
+    for (layers, parts) in cases {
+        assert_mistake(&with_layers(layers), parts);
+    }
+}
+
+#[test]
+fn the_last_layer_makes_a_number_for_each_class() {
+    let ending = |last: &str| format!("{START}{OPTIMIZER}layers = [\n{{ dense = {{ units = 4 }} }},\n{last}]\n");
+    let cases: [(&str, &[&str]); 5] = [
+        (
+            "{ dense = { units = 12 } }",
+            &["line 7, column 21", "12 numbers, and mnist has 10 classes: `units` must be 10"],
+        ),
+        ("{ dense = { units = 10, activation = \"relu\" } }", &["line 7", "it has no activation"]),
+        ("{ dense = { units = 10 } }, { softmax = {} }", &["line 7, column 41", "makes their softmax itself"]),
+        ("{ dropout = { rate = 0.1 } }", &["line 7", "the last layer must be `dense` with 10 units"]),
+        ("{ dense = { units = 10 } }, { from = \"data\" }", &["`from` is the last word"]),
+    ];
+    for (last, parts) in cases {
+        assert_mistake(&ending(last), parts);
+    }
+    assert_mistake(
+        &format!("{START}{OPTIMIZER}layers = []\n"),
+        &["line 5, column 10", "1 to 1024 layers, and here are 0"],
+    );
+    assert_mistake(&format!("{START}{OPTIMIZER}layers = [\"flatten\"]\n"), &["no layer computes anything"]);
+}
+
+#[test]
+fn a_number_out_of_its_bounds_is_shown_with_them() {
+    let cases = [
+        ("{ dense = { units = 0 } }", "units", "must be from 1 to 65536, and is 0"),
+        ("{ conv2d = { filters = 8, kernel_size = 3, stride = 0 } }", "stride", "must be from 1 to 256, and is 0"),
+        ("{ conv2d = { filters = 8, kernel_size = 3, padding = { zeros = 3 } } }", "zeros", "from 0 to 2, and is 3"),
+        (
+            "{ dense = { units = 4, kernel_initializer = { normal = { deviation = 0 } } } }",
+            "deviation",
+            "above 0, and is 0",
+        ),
+        (
+            "{ dense = { units = 4, kernel_initializer = { uniform = { limit = nan } } } }",
+            "limit",
+            "must be a number above 0, and is NaN",
+        ),
+        (
+            "{ dense = { units = 4, kernel_initializer = \"dirac\" } }",
+            "kernel_initializer",
+            "only the kernel of a `conv2d`",
+        ),
+        ("{ dense = { units = 4, bias_initializer = \"orthogonal\" } }", "bias_initializer", "a bias is none"),
+        ("{ dense = { units = 4, bias_multipliers = { frozen_from = 2 } } }", "frozen_from", "from 0 to 1, and is 2"),
+        (
+            "{ conv2d = { filters = 8, kernel_size = 2, kernel_initializer = { whitened_patches = { epsilon = 1e-3 } } } }",
+            "kernel_initializer",
+            "colour images",
+        ),
+    ];
+    for (layer, field, part) in cases {
+        let column = layer.find(field).unwrap() + field.len() + " = ".len() + 1;
+        assert_mistake(&with_layers(&[layer]), &[&format!("line 6, column {column}: "), part]);
+    }
+    let pool = "{ max_pool = { size = 2, stride = 3, rounding = \"ceil\" } }";
+    let begin = "{ conv2d = { filters = 8, kernel_size = 3 } }";
+    assert_mistake(&with_layers(&[begin, pool]), &["line 7, column 49", "outside of the image"]);
+    let huge = "{ dense = { units = 65536 } }";
+    assert_mistake(&with_layers(&[huge, huge]), &["line 7", "4294967296 weights"]);
+}
+
+#[test]
+fn impossible_recipe_is_shown_with_its_place() {
+    let valid = with_layers(&[]);
+    let cases = [
+        ("name = \"mine\"", "name = \"keras-mnist-mlp\"", "line 1, column 8", "a built-in workload is called"),
+        ("name = \"mine\"", "name = \"My net\"", "line 1, column 8", "small letters, digits and hyphens"),
+        ("\"mnist\"", "\"imagenet\"", "line 2, column 12", "no data set `imagenet`; there are: mnist, cifar10"),
+        ("batch_size = 64", "batch_size = 60001", "line 3, column 14", "from 1 to 60000, and is 60001"),
+        ("batch_size = 64", "batch_size = 64\nlast_batch = \"wrap\"", "line 4, column 14", "`shuffle = false`"),
+        ("batch_size = 64", "batch_size = 64\nepochs = 0", "line 4, column 10", "from 1 to 100000"),
+        (
+            "batch_size = 64",
+            "batch_size = 64\ntarget_accuracy = 97",
+            "line 4, column 19",
+            "a share from 0 to 1, and is 97",
+        ),
+        (
+            "batch_size = 64",
+            "batch_size = 64\nearly_stopping = { updates = 9, factor = 2, threshold = 0.9 }",
+            "line 4, column 18",
+            "nothing is held out",
+        ),
+        ("batch_size = 64", "batch_size = 64\npreprocessing = { brightness = 1 }", "line 4, column 32", "each_image"),
+        (
+            "batch_size = 64",
+            "batch_size = 64\npreprocessing = { normalization = \"local_contrast\" }",
+            "line 4, column 35",
+            "images in colour",
+        ),
+        (
+            "batch_size = 64",
+            "batch_size = 64\naverage = { lookahead = { every = 0, decay = 0.9 } }",
+            "column 35",
+            "at least 1",
+        ),
+        ("momentum = 0.9", "momentum = 1.0", "line 4, column 43", "from 0 to below 1, and is 1"),
+        ("learning_rate = 0.1", "learning_rate = -0.1", "line 4, column 68", "above 0, and is -0.1"),
+        (
+            "learning_rate = 0.1",
+            "learning_rate = 0.1, schedule = { linear = { points = [[0.5, 1], [0.2, 2]] } }",
+            "line 4, column 106",
+            "in the order of their shares",
+        ),
+        ("\"mnist\"", "\"babi-qa1\"", "line 6", "this must be embedding"),
+    ];
+    for (right, wrong, place, part) in cases {
+        assert!(valid.contains(right), "{right}");
+        assert_mistake(&valid.replacen(right, wrong, 1), &[place, part]);
+    }
+}
+
+#[test]
+fn syntax_error_is_shown_with_its_place() {
+    let cases = [
+        ("{ dens = { units = 4 } }", "line 6, column 3", "unknown variant `dens`, expected one of `dense`, `conv2d`"),
+        ("{ dense = { unit = 4 } }", "line 6, column 13", "unknown field `unit`, expected one of `units`"),
+        ("{ dense = {} }", "line 6", "missing field `units`"),
+        ("\"dense\"", "line 6, column 1", "missing field `units`"),
+        ("\"dens\"", "line 6, column 1", "unknown variant `dens`"),
+        ("{ dense = { units = \"many\" } }", "line 6, column 21", "expected u32"),
+        (
+            "{ dense = { units = 4, activation = \"softmax\" } }",
+            "line 6, column 37",
+            "expected one of `identity`, `relu`",
+        ),
+        ("{ dense = { units = 4 }", "line", ""),
+    ];
+    for (layer, place, part) in cases {
+        assert_mistake(&with_layers(&[layer]), &["my.toml, ", place, part]);
+    }
+}
+
+#[test]
+fn a_file_of_json_has_places_as_well() {
+    let text = "{\n \"name\": \"mine\", \"data_set\": \"mnist\", \"batch_size\": 64,\n \"optimizer\": { \"rule\": { \"sgd\": \
+                { \"momentum\": 0.9 } }, \"learning_rate\": 0.1 },\n \"layers\": [\n  { \"dense\": { \"units\": 10 } }\n ]\n}\n";
+    parse("my.json", text, Language::Json).unwrap();
+    let cases = [
+        ("\"units\": 10", "\"units\": 11", "my.json, line 5, column 25: the last layer makes 11 numbers"),
+        ("\"momentum\": 0.9", "\"momentum\": 9", "my.json, line 3, column 48: must be from 0 to below 1"),
+        ("\"units\": 10", "\"unit\": 10", "my.json, line 5, column 21: unknown field `unit`"),
+        ("\"units\": 10 }", "\"units\": 10", "my.json, line 6, column 1: this is no JSON: expected value"),
+        ("}\n", "}\n}\n", "this is no JSON: trailing characters"),
+    ];
+    for (right, wrong, part) in cases {
+        let broken = if right == "}\n" { format!("{text}}}\n") } else { text.replacen(right, wrong, 1) };
+        let error = parse("my.json", &broken, Language::Json).unwrap_err();
+        assert!(error.contains(part), "`{part}` is missing in:\n{error}");
+        assert!(error.contains("^"), "{error}");
+    }
+}
+
+fn odd_number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        any::<u32>().prop_map(|number| number.to_string()),
+        any::<i64>().prop_map(|number| number.to_string()),
+        any::<f64>().prop_map(|number| format!("{number:e}")),
+        prop_oneof![Just("0"), Just("1"), Just("65536"), Just("256"), Just("4294967295"), Just("nan"), Just("-inf")]
+            .prop_map(str::to_owned),
+    ]
+}
+
+const BROAD: &str = include_str!("broad.toml");
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 512, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_text_makes_it_panic(text in any::<String>()) {
+        for language in [Language::Toml, Language::Json] {
+            prop_assert!(parse("f", &text, language).is_err());
+        }
+    }
+
+    #[test]
+    fn no_number_in_a_file_makes_it_panic(place in any::<prop::sample::Index>(), number in odd_number()) {
+        let mut numbers = Vec::new();
+        let mut rest = 0;
+        while let Some(start) = BROAD[rest..].find(|c: char| c.is_ascii_digit()).map(|at| rest + at) {
+            let end = BROAD[start..].find(|c: char| !c.is_ascii_digit() && c != '.').map_or(BROAD.len(), |at| start + at);
+            numbers.push(start..end);
+            rest = end;
+        }
+        let mut text = BROAD.to_owned();
+        text.replace_range(numbers[place.index(numbers.len())].clone(), &number);
+        // Either it is a valid network, or the error has a place.
+        match parse("f.toml", &text, Language::Toml) {
+            Ok(workload) => {
+                workload.model.tensors().unwrap();
+                workload.model.operations().unwrap();
+            }
+            Err(error) => prop_assert!(error.starts_with("f.toml, line "), "{}", error),
+        }
+    }
+
+    #[test]
+    fn no_part_of_a_file_makes_it_panic(from in any::<prop::sample::Index>(), to in any::<prop::sample::Index>(), more in "\\PC{0,8}") {
+        let (from, to) = (from.index(BROAD.len()), to.index(BROAD.len()));
+        let range = BROAD.floor_char_boundary(from.min(to))..BROAD.floor_char_boundary(from.max(to));
+        let mut text = BROAD.to_owned();
+        text.replace_range(range, &more);
+        if let Err(error) = parse("f.toml", &text, Language::Toml) {
+            prop_assert!(error.starts_with("f.toml, line "), "{}", error);
+        }
+    }
+}
+
+#[test]
+fn the_broad_file_is_a_network() {
+    let workload = parse("broad.toml", BROAD, Language::Toml).unwrap_or_else(|error| panic!("{error}"));
+    assert!(workload.model.parameters().unwrap() > 0);
+}
+
+#[test]
+fn every_built_in_workload_can_be_written_as_a_file() {
+    for workload in WORKLOADS.iter().map(|make| make()) {
+        let text = serde_json::to_string_pretty(&written(&workload)).unwrap();
+        let own = parse("own.json", &text, Language::Json).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
+        assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
+        // The other language says the same.
+        let toml = toml::to_string(&written(&workload)).unwrap();
+        let own = parse("own.toml", &toml, Language::Toml).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
+        assert_eq!(recipe(&own), recipe(&workload), "{}", workload.name);
+    }
+}
+
+fn written(workload: &Workload) -> Value {
+    let mut file = json!({
+        "name": format!("own-{}", workload.name),
+        "data_set": workload.data_set,
+        "batch_size": workload.batch_size,
+        "last_batch": match workload.batching {
+            Batching::ShortLast => "short",
+            Batching::DropLast => "drop",
+            Batching::Wrap => "wrap",
+        },
+        "shuffle": workload.order == SampleOrder::Shuffled,
+        "epochs": workload.published_epochs,
+        "target_accuracy": workload.target_accuracy,
+        "evaluations_per_epoch": workload.evaluations_per_epoch,
+        "optimizer": workload.optimizer,
+        "loss": workload.loss,
+        "layers": layers(workload),
+    });
+    let fields = file.as_object_mut().unwrap();
+    let mut tell = |name: &str, value: Value| {
+        if !value.is_null() {
+            fields.insert(name.to_owned(), value);
+        }
+    };
+    tell("training_samples", json!(workload.training));
+    tell("average", json!(workload.average));
+    tell("early_stopping", json!(workload.early_stopping));
+    tell("preprocessing", preprocessing(workload));
+    file
+}
+
+fn preprocessing(workload: &Workload) -> Value {
+    let InputRecipe { divisor, normalization, edge, augmentation, test_views } = workload.input;
+    let set = engine::data_set(workload.data_set).unwrap();
+    if workload.data_set.starts_with("babi") {
+        return Value::Null;
+    }
+    let Augmentation { flip, shift, brightness, contrast } = augmentation;
+    let mut fields = json!({
+        "divisor": divisor, "edge": edge, "flip": flip, "shift": shift, "brightness": brightness,
+        "normalization": if normalization == Normalization::None { json!("none") } else { json!(normalization) },
+        "test_views": if test_views == TestView::PLAIN { "plain" } else { "mirrored_and_moved" },
+    });
+    if let Some(contrast) = contrast {
+        fields["contrast"] = json!(contrast);
+    }
+    if workload.model.input.height != set.train.height {
+        fields["image_size"] = json!(workload.model.input.height);
+    }
+    fields
+}
+
+fn layers(workload: &Workload) -> Vec<Value> {
+    let label = |source: Source| match source {
+        Source::Data => "data".to_owned(),
+        Source::Node(node) => format!("layer{node}"),
+    };
+    let mut layers = Vec::new();
+    for (number, node) in workload.model.nodes.iter().enumerate() {
+        if !matches!(node.layer, Layer::Embedding { .. }) {
+            layers.push(json!({ "from": label(node.inputs[0]) }));
+        }
+        let (name, mut options) = named(node);
+        options.extend(node.inputs.get(1).map(|&other| ("with".to_owned(), json!(label(other)))));
+        options.extend(node.shares.map(|owner| ("shares".to_owned(), json!(label(Source::Node(owner))))));
+        layers.push(if options.is_empty() { json!(name) } else { json!({ name: options }) });
+        if number + 1 < workload.model.nodes.len() {
+            layers.push(json!({ "label": label(Source::Node(number)) }));
+        }
+    }
+    layers
+}
+
+/// The name of a layer in a file, and its options under the names that they have there.
+fn named(node: &Node) -> (String, Map<String, Value>) {
+    let (mut name, mut options) = match without_nulls(json!(node.layer)) {
+        Value::String(name) => (name, Map::new()),
+        Value::Object(layer) => {
+            let (name, options) = layer.into_iter().next().unwrap();
+            (name, options.as_object().unwrap().clone())
+        }
+        other => panic!("{other} is no layer"),
+    };
+    if let Some(kind) = options.remove("kind") {
+        name = format!("{}_pool", kind.as_str().unwrap());
+    }
+    options.remove("vocabulary");
+    let side = if name == "conv2d" { "kernel_size" } else { "size" };
+    let mut renamed = vec![("side", side), ("recurrent", "recurrent_initializer"), ("keep", "momentum")];
+    renamed.extend((name == "batch_norm").then_some(("bias", "bias_multipliers")));
+    for (engine, file) in renamed {
+        let value = options.remove(engine);
+        options.extend(value.map(|value| (file.to_owned(), value)));
+    }
+    if let Some(Value::Object(mut weights)) = options.remove("weights") {
+        options.insert("bias".to_owned(), weights.contains_key("bias").into());
+        let initializers = ["kernel", "bias"].into_iter().filter_map(|tensor| weights.remove_entry(tensor));
+        options
+            .extend(initializers.map(|(tensor, value)| (format!("{tensor}_initializer"), value)).collect::<Vec<_>>());
+        options.extend(weights);
+    }
+    (name, options)
+}
+
+/// TOML has no null.
+fn without_nulls(value: Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.into_iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(name, value)| (name, without_nulls(value))).collect()
+        }
+        other => other,
+    }
+}
+
+const TOML: &str =
+    "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
+const JSON: &str = "{\n  \"name\": \"x\",\n  \"layers\": [ \"relu\", { \"dropout\": { \"rate\": 2 } } ]\n}\n";
+
+#[test]
+fn value_is_found_or_the_table_that_lacks_it() {
+    let found = |language: Language, text: &'static str, steps: &[&str]| {
+        let tree = Tree::parse(text, language);
+        let step =
+            |tree, step: &&str| step.parse().map_or_else(|_| Tree::field(tree, step), |number| tree.item(number));
+        text[steps.iter().fold(&tree, step).at.clone()].to_owned()
+    };
+    assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "momentum"]), "7");
+    assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "nesterov"]), "{ momentum = 7 }");
+    assert_eq!(found(Language::Toml, TOML, &["layers", "0", "dropout", "rate"]), "2");
+    assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "rate"]), "2");
+    assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "noise"]), "{ \"rate\": 2 }");
+    assert_eq!(found(Language::Json, JSON, &["layers", "0"]), "\"relu\"");
+}
+
+#[test]
+fn line_is_shown_with_a_mark_below_the_place() {
+    let mark = format!("{}^", " ".repeat("dropout = { rate = ".len()));
+    let expected = format!("my.toml, line 7, column 20: too much\n  7 | dropout = {{ rate = 2 }}\n    | {mark}");
+    let start = TOML.find("2 }").unwrap();
+    assert_eq!(shown("my.toml", TOML, start..start + 1, "too much"), expected);
+    let text = "a = \"ä\"; b\nsecond\n";
+    assert!(shown("f", text, 9..10, "m").starts_with("f, line 1, column 9: m"));
+    assert_eq!(byte_of(text, 2, 3), text.find("cond").unwrap());
+    assert_eq!(byte_of(text, 9, 9), text.len());
+}

