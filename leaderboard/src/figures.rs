@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use results::Suite;
-use results::api::{DeviceSource, RankedClass};
+use results::api::{BrowserTaxOfDevice, Completion, DeviceSource, RankedClass};
+use results::{ClientKind, Suite};
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::{Category, Completion, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
+use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
 
 /// Runs that stand apart and are named; others are only counted.
 const MOST_OUTLIERS: usize = 20;
@@ -152,9 +152,36 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
     })
 }
 
+/// Returns how much slower browsers are, for each suite, workload, back end and precision of a device that has a figure of
+/// either kind of client.
+pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
+    let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
+    for line in figures.iter().filter(|line| !line.category.workload.is_empty()) {
+        let Category { suite, workload, backend, precision, client_kind } = &line.category;
+        let place = usize::from(*client_kind == ClientKind::Browser);
+        let kernels = (&suite.name, suite.version, workload, backend, precision.name());
+        pairs.entry(kernels).or_default()[place] = Some(line);
+    }
+    pairs.into_values().filter_map(|[native, browser]| browser_tax(native?, browser?)).collect()
+}
+
+fn browser_tax(native: &DeviceFigure, browser: &DeviceFigure) -> Option<BrowserTaxOfDevice> {
+    let Category { suite, workload, backend, precision, .. } = native.category.clone();
+    let (native, browser) = (&native.figure, &browser.figure);
+    (browser.median > 0.0).then(|| BrowserTaxOfDevice {
+        suite,
+        workload,
+        backend,
+        precision,
+        native_over_browser: native.median / browser.median,
+        native_submitters: native.submitters as u64,
+        browser_submitters: browser.submitters as u64,
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use results::{ClientKind, Precision};
+    use results::Precision;
 
     use super::*;
 
@@ -251,5 +278,22 @@ mod tests {
             figures_of(results, &completions)[0].line.completion,
             Some(Completion { finished: 4, announced: 21 })
         );
+    }
+
+    #[test]
+    fn only_equal_kernels_have_a_browser_tax() {
+        let figure = |backend: &str, client_kind, rate| {
+            let mut result = result("a", rate, "ann", DeviceSource::Reported, None);
+            (result.category.backend, result.category.client_kind) = (backend.to_owned(), client_kind);
+            figures_of(vec![result], &Completions::new()).remove(0).line
+        };
+        let taxes = browser_taxes(&[
+            figure("wgsl", ClientKind::Browser, 800.0),
+            figure("wgsl", ClientKind::Native, 1000.0),
+            figure("burn-wgpu", ClientKind::Browser, 800.0),
+        ]);
+        let found: Vec<_> = taxes.iter().map(|tax| (tax.backend.as_str(), tax.native_over_browser)).collect();
+        assert_eq!(found, [("wgsl", 1.25)]);
+        assert_eq!((taxes[0].native_submitters, taxes[0].browser_submitters), (1, 1));
     }
 }

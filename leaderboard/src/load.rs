@@ -7,9 +7,8 @@ use results::RunRecord;
 use results::api::{ListRuns, Tier};
 
 use crate::DatabaseAddress;
-use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
-use crate::secrets::{RUN_ID_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Bounds, NewRun, Storage, Submitter};
 
 /// A run as if it had been handed in and verified.

@@ -9,16 +9,15 @@ use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use serde::Deserialize;
 
 use super::Leaderboard;
-use super::body::JsonBytes;
-use super::idempotency_key::IdempotencyKey;
-use super::run_id::RunId;
+use super::extract::{IdempotencyKey, JsonBytes, RunId};
 use super::runs::deletion_secret;
 use super::submissions::aside;
 use crate::error::ApiError;
 use crate::limits::day_of;
-use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::NewComparison;
-use crate::validation::{self, FieldPath, Networks, check_networks};
+use crate::validation::{FieldPath, Networks, check_networks};
+use crate::{secrets, validation};
 
 /// The id in the path, which looks like that of a run.
 pub(crate) struct ComparisonId(String);

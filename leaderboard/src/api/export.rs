@@ -12,18 +12,19 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use results::Date;
 use results::api::ListRuns;
-use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS};
+use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS, SnapshotList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
+use super::extract::Requester;
 use super::list::{MOST_ROWS, wanted};
 use super::runs::{bad_query, read_query};
-use super::submitter::Requester;
 use crate::error::ApiError;
 use crate::limits::{Most, Share, Shares};
-use crate::open_data::{self, Export, ExportError};
+use crate::open_data;
+use crate::open_data::{Export, ExportError};
 use crate::storage::Wanted;
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
@@ -185,6 +186,11 @@ impl From<ExportError> for ApiError {
             ExportError::Json(_) | ExportError::Parquet(_) | ExportError::Stopped => Self::internal(&error),
         }
     }
+}
+
+/// `GET /api/v1/snapshots`: which files of the last days can be downloaded.
+pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>, ApiError> {
+    leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
 }
 
 #[cfg(test)]

@@ -3,15 +3,19 @@
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use results::api::{ListRuns, RunList, RunSort, Tier};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use results::api::{ListRuns, ModerationLog, ModerationQuery, RunList, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
+use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::cursor;
 use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
+use crate::secrets::{RUN_ID_BYTES, sha256};
 use crate::storage::{Key, KindFilter, Order, Wanted};
-use crate::validation::{self, FieldPath, Refusal};
+use crate::validation;
+use crate::validation::{Checked, FieldPath, Refusal};
 
 pub(super) const MOST_ROWS: u64 = 500;
 /// Rows of one answer when the query names no limit.
@@ -39,7 +43,7 @@ pub(crate) async fn show(
 
 /// The query of the page that comes after a place.
 pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRuns, serde_json::Error> {
-    Ok(ListRuns { cursor: Some(cursor::written(query, key, skip)?), offset: None, ..query.clone() })
+    Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
 /// What a query means, or what is wrong with it.
@@ -50,7 +54,7 @@ pub(crate) fn wanted(query: &ListRuns) -> Result<Wanted, ApiError> {
     let order = Order(query.sort.unwrap_or(by_default));
     let (after, skip) = match &query.cursor {
         Some(cursor) => {
-            let (key, skip) = cursor::read(query, cursor).map_err(refused)?;
+            let (key, skip) = read_cursor(query, cursor).map_err(refused)?;
             (Some(key), skip)
         }
         None => (None, u64::from(query.offset.unwrap_or(0))),
@@ -135,4 +139,142 @@ fn check(query: &ListRuns) -> validation::Checked {
 /// Letters and digits of any script, and hyphens.
 pub(super) fn is_device_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+}
+
+/// Longer than any that was ever given.
+const LONGEST: usize = 500;
+/// Hexadecimal digits of a digest_of_query by which a query knows its cursors.
+const QUERY_DIGITS: usize = 12;
+
+/// Numbers as their bits, so that they come back as they were.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    /// Of which query.
+    q: String,
+    n: u64,
+    s: u64,
+    r: String,
+    w: String,
+    /// Rows to leave out still.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    o: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// The cursor of what comes after a place.
+///
+/// # Errors
+/// None that was ever met: text and numbers can be write_cursor as JSON.
+pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
+    let place = Place {
+        q: digest_of_query(query)?,
+        n: key.number.to_bits(),
+        s: key.submitted_unix_seconds.to_bits(),
+        r: key.run_id.clone(),
+        w: key.workload.clone(),
+        o: u32::try_from(skip).unwrap_or(u32::MAX),
+    };
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place)?))
+}
+
+/// The place that a cursor of this query means, and how many rows to leave out after it.
+pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
+    let refusal =
+        |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
+    let broken = || refusal("This is no cursor of this leaderboard. Begin without one, and then take `next` as it is.");
+    let place = (cursor.len() <= LONGEST).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
+    let place: Place = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
+    if digest_of_query(query).ok().as_ref() != Some(&place.q) {
+        return Err(refusal(
+            "This cursor belongs to another query. Ask as you did for the page that it came with, or begin without one.",
+        ));
+    }
+    let (number, submitted_unix_seconds) = (f64::from_bits(place.n), f64::from_bits(place.s));
+    let is_id = place.r.len() == 2 * RUN_ID_BYTES && place.r.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_name = FieldPath::ROOT.field("cursor").name(&place.w).is_ok();
+    if !(is_id && is_name && number.is_finite() && submitted_unix_seconds.is_finite()) {
+        return Err(broken());
+    }
+    let key = Key { number, submitted_unix_seconds, run_id: place.r, workload: place.w };
+    Ok((key, u64::from(place.o)))
+}
+
+/// The same for all pages of a query, whatever their size.
+fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
+    let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
+    Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())
+}
+
+/// `GET /api/v1/moderation`: the moderation_log, the newest entry first.
+pub(crate) async fn moderation_log(
+    State(leaderboard): State<Leaderboard>,
+    query: Result<Query<ModerationQuery>, QueryRejection>,
+) -> Result<Json<ModerationLog>, ApiError> {
+    let query = read_query(query)?;
+    check_log_query(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    Ok(Json(leaderboard.storage.moderation_log(&query).await?))
+}
+
+fn check_log_query(query: &ModerationQuery) -> Checked {
+    let path = FieldPath::ROOT;
+    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
+    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key {
+        Key {
+            number: -1234.5,
+            submitted_unix_seconds: 1.8e9 + 0.1,
+            run_id: "0123456789abcdef".to_owned(),
+            workload: "caffe-mnist".to_owned(),
+        }
+    }
+
+    fn query() -> ListRuns {
+        ListRuns { workload: Some("caffe-mnist".to_owned()), ..ListRuns::default() }
+    }
+
+    fn refusal(query: &ListRuns, cursor: &str) -> String {
+        read_cursor(query, cursor).unwrap_err().message
+    }
+
+    #[test]
+    fn a_place_comes_back_as_it_was_whatever_the_size_of_pages() {
+        let cursor = write_cursor(&query(), &key(), 7).unwrap();
+        let next = ListRuns { limit: Some(3), cursor: Some(cursor.clone()), ..query() };
+        assert_eq!(read_cursor(&next, &cursor).unwrap(), (key(), 7));
+        assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'), "{cursor}");
+    }
+
+    #[test]
+    fn a_cursor_of_another_query_is_refused_in_words() {
+        let cursor = write_cursor(&query(), &key(), 0).unwrap();
+        let other = ListRuns { backend: Some("wgsl".to_owned()), ..query() };
+        assert!(refusal(&other, &cursor).contains("another query"));
+    }
+
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        let forged = |key: &Key| write_cursor(&query(), key, 0).unwrap();
+        for cursor in [
+            String::new(),
+            "????".to_owned(),
+            "e30".to_owned(),
+            "a".repeat(10_000),
+            forged(&Key { number: f64::NAN, ..key() }),
+            forged(&Key { run_id: "\0".repeat(16), ..key() }),
+            forged(&Key { workload: "a\0b".to_owned(), ..key() }),
+        ] {
+            assert!(refusal(&query(), &cursor).contains("no cursor"), "{cursor}");
+        }
+    }
 }

@@ -1,16 +1,18 @@
 //! Reading and deleting what was uploaded.
 
 use std::error::Error;
+use std::sync::OnceLock;
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
+use results::RunRecord;
 use results::api::Verdict;
 
 use super::Leaderboard;
-use super::run_id::RunId;
+use super::extract::RunId;
 use crate::error::ApiError;
 use crate::{etag, secrets};
 
@@ -84,4 +86,17 @@ pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+/// The JSON Schema of a run record, made from the types that read it.
+pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
+    static SCHEMA: OnceLock<String> = OnceLock::new();
+    let text = match SCHEMA.get() {
+        Some(text) => text,
+        None => {
+            let text = serde_json::to_string_pretty(&schemars::schema_for!(RunRecord))?;
+            SCHEMA.get_or_init(|| text)
+        }
+    };
+    Ok(([(header::CONTENT_TYPE, "application/schema+json")], text.as_str()))
 }

@@ -10,18 +10,15 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::Leaderboard;
-use super::announced::Announced;
-use super::body::{JsonBytes, LIMIT_OF_WORDS};
-use super::idempotency_key::IdempotencyKey;
-use super::submitter::Requester;
+use super::extract::{Announced, IdempotencyKey, JsonBytes, LIMIT_OF_WORDS, Requester};
 use crate::error::ApiError;
-use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::{Key, SeenWorkload, limited_summaries};
-use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun, Started, Submitter};
-use crate::validation::{self, FieldPath, Networks, Origin, Verdict, check_networks};
+use crate::validation::{FieldPath, Networks, Origin, Verdict, check_networks};
+use crate::{secrets, validation};
 
 /// A record that is uploaded again within this time is treated as one whose answer was lost.
 const LOST_ANSWER_SECONDS: f64 = 600.0;

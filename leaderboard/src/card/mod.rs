@@ -1,17 +1,154 @@
-//! A result as a picture for previews of links: what it says ([`words`]), where it stands ([`layout`], [`panels`]), and how
-//! it becomes SVG ([`pen`]) and PNG ([`picture`]), in a font of our own ([`typeface`]).
+//! A result as a picture for previews of links: its words ([`words`]), its layout ([`layout`]), and how it becomes SVG
+//! ([`pen`]) in a font of our own. Here the SVG becomes a PNG: on threads that answer no requests, a few at a time, and
+//! once for each card that is asked for again soon.
 
 mod layout;
-mod panels;
 mod pen;
-mod picture;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod typeface;
 mod words;
 
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+use tokio::sync::Semaphore;
+
+use crate::error::ApiError;
+use crate::secrets::sha256;
 pub(crate) use layout::SIZE;
-pub(crate) use picture::Cards;
+use pen::{Letters, REGULAR, SEMI_BOLD};
 pub(crate) use words::Card;
+
+/// Cards that are drawn at once; each takes one core and 3 MB meanwhile.
+const AT_ONCE: usize = 2;
+/// Requests that may wait for that, so that cards never take the places of all other requests.
+const WAITING: usize = 32;
+/// So long they wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Of cards that were drawn; a card is less than a tenth of a megabyte.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// Draws cards; cloning shares the font, the places and what was drawn.
+#[derive(Clone)]
+pub(crate) struct Cards(Arc<Studio>);
+
+struct Studio {
+    fonts: Arc<Database>,
+    waiting: Semaphore,
+    places: Arc<Semaphore>,
+    drawn: Mutex<Drawn>,
+}
+
+/// Why a card could not be drawn: never because of what it says.
+#[derive(Debug, thiserror::Error)]
+enum DrawingError {
+    #[error("the card is no SVG: {0}")]
+    Svg(#[from] resvg::usvg::Error),
+    #[error("there is no memory for the card")]
+    Memory,
+    #[error("the card could not be written as PNG: {0}")]
+    Png(String),
+    #[error("drawing the card ended early: {0}")]
+    Ended(#[from] tokio::task::JoinError),
+}
+
+impl Default for Cards {
+    fn default() -> Self {
+        let mut fonts = Database::new();
+        for font in [REGULAR, SEMI_BOLD] {
+            fonts.load_font_data(font.to_vec());
+        }
+        Self(Arc::new(Studio {
+            fonts: Arc::new(fonts),
+            waiting: Semaphore::new(WAITING),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            drawn: Mutex::default(),
+        }))
+    }
+}
+
+impl Cards {
+    /// The card as SVG, for programs that have fonts of their own.
+    pub(crate) fn svg(card: &Card) -> String {
+        layout::svg(card, Letters::Any)
+    }
+
+    /// The card as PNG.
+    ///
+    /// # Errors
+    /// So many are wanted that this one would have to wait too long.
+    pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
+        let svg = layout::svg(card, Letters::OfOurFont);
+        // Everything that is seen is in it, so that equal names are equal pictures, on every server.
+        let name = sha256(svg.as_bytes());
+        if let Some(png) = self.0.drawn().find(&name) {
+            return Ok(png);
+        }
+        let studio = &self.0;
+        let _waiting = studio.waiting.try_acquire().map_err(|_full| ApiError::too_many_cards())?;
+        let place = tokio::time::timeout(PATIENCE, Arc::clone(&studio.places).acquire_owned()).await;
+        let Ok(Ok(place)) = place else { return Err(ApiError::too_many_cards()) };
+        // Whoever had the place before may have drawn this very card.
+        if let Some(png) = studio.drawn().find(&name) {
+            return Ok(png);
+        }
+        let studio = Arc::clone(studio);
+        let drawing = tokio::task::spawn_blocking(move || {
+            // It is kept, and its place taken, also where nobody waits for it any more.
+            let _place = place;
+            let png = Bytes::from(studio.draw(&svg)?);
+            studio.drawn().keep(name, png.clone());
+            Ok::<_, DrawingError>(png)
+        });
+        let drawn = drawing.await.map_err(DrawingError::from).flatten();
+        drawn.map_err(|cause| ApiError::internal(&cause))
+    }
+}
+
+impl Studio {
+    fn draw(&self, svg: &str) -> Result<Vec<u8>, DrawingError> {
+        let options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
+        let tree = Tree::from_str(svg, &options)?;
+        let mut pixels = Pixmap::new(SIZE.0, SIZE.1).ok_or(DrawingError::Memory)?;
+        resvg::render(&tree, Transform::identity(), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|cause| DrawingError::Png(cause.to_string()))
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        // What is kept is whole, whoever panicked.
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Cards that were drawn, by their names, the one that was asked for last at the end.
+#[derive(Default)]
+struct Drawn {
+    cards: VecDeque<(String, Bytes)>,
+    bytes: usize,
+}
+
+impl Drawn {
+    fn find(&mut self, name: &str) -> Option<Bytes> {
+        let place = self.cards.iter().position(|(kept, _)| kept == name)?;
+        let card = self.cards.remove(place)?;
+        let png = card.1.clone();
+        self.cards.push_back(card);
+        Some(png)
+    }
+
+    fn keep(&mut self, name: String, png: Bytes) {
+        self.bytes += png.len();
+        self.cards.push_back((name, png));
+        while self.bytes > KEPT_BYTES {
+            let Some((_, oldest)) = self.cards.pop_front() else { return };
+            self.bytes -= oldest.len();
+        }
+    }
+}

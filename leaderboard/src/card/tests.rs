@@ -1,7 +1,11 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
 use results::api::{StoredRun, Tier};
 
 use super::testing::{card, flagged, named, of_networks, run, said_to_be, without_figures};
-use super::{Card, Cards, SIZE};
+use super::{Card, Cards, Drawn, KEPT_BYTES, SIZE};
 use crate::badge::colour;
 
 fn svg(run: &StoredRun) -> String {
@@ -148,4 +152,47 @@ async fn every_kind_of_card_becomes_a_picture() {
         }
         assert!(different.insert(png), "{name} looks like another one");
     }
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_what_is_asked_for_stays() {
+    let mut drawn = Drawn::default();
+    let megabyte = || Bytes::from(vec![0; 1 << 20]);
+    for name in ["a", "b", "c", "d"] {
+        drawn.keep(name.to_owned(), megabyte());
+    }
+    assert!(drawn.find("a").is_some());
+    drawn.keep("e".to_owned(), megabyte());
+    let kept = ["a", "b", "c", "d", "e"].map(|name| drawn.find(name).is_some());
+    assert_eq!((kept, drawn.bytes), ([true, false, true, true, true], KEPT_BYTES));
+}
+
+#[tokio::test]
+async fn a_card_is_drawn_once() {
+    let cards = Cards::default();
+    let first = cards.png(&card(&run())).await.unwrap();
+    let start = Instant::now();
+    let second = cards.png(&card(&run())).await.unwrap();
+    assert!(first == second && first.as_ptr() == second.as_ptr(), "the very same bytes");
+    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn who_would_wait_too_long_is_sent_away_and_what_is_kept_still_goes_out() {
+    let cards = Cards::default();
+    let known = card(&run());
+    cards.png(&known).await.unwrap();
+    let _all = cards.0.waiting.acquire_many(32).await.unwrap();
+    let mut other = run();
+    other.run_id = "fedcba9876543210".to_owned();
+    assert_eq!(cards.png(&card(&other)).await.unwrap_err().code(), "busy");
+    assert!(cards.png(&known).await.is_ok());
+}
+
+#[tokio::test]
+#[ignore = "waits for 5 s"]
+async fn waiting_for_a_place_has_an_end() {
+    let cards = Cards::default();
+    let _both = Arc::clone(&cards.0.places).acquire_many_owned(2).await.unwrap();
+    assert_eq!(cards.png(&card(&run())).await.unwrap_err().code(), "busy");
 }

@@ -6,21 +6,13 @@
 
 pub mod class;
 pub mod contradiction;
-mod driver_name;
 pub mod identity;
-pub mod inference;
 pub mod lookup;
-mod misfit;
 pub mod name;
-pub mod table;
-pub mod vendor;
-
 #[cfg(test)]
 pub(crate) mod testing;
 
 pub use class::{DeviceClass, class_of, is_software};
 pub use contradiction::contradiction;
 pub use identity::{DeviceGroup, Identity};
-pub use lookup::{Found, look_up};
-pub use table::{KnownDevice, known_devices};
-pub use vendor::Vendor;
+pub use lookup::{Found, KnownDevice, Vendor, known_devices, look_up};

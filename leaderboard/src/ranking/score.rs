@@ -31,14 +31,9 @@ static REFERENCES: LazyLock<Vec<ReferenceScore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reference/score.json")).expect("the file is checked in")
 });
 
-/// Every frozen reference.
-pub fn references() -> &'static [ReferenceScore] {
-    &REFERENCES
-}
-
 /// The frozen reference of this version of a suite.
 pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
-    references().iter().find(|reference| reference.suite == *suite)
+    REFERENCES.iter().find(|reference| reference.suite == *suite)
 }
 
 impl ReferenceScore {
@@ -153,8 +148,8 @@ mod tests {
 
     #[test]
     fn what_is_frozen_is_complete_and_there_is_one_for_each_version_of_a_suite() {
-        for (i, frozen) in references().iter().enumerate() {
-            let again = references()[..i].iter().any(|before| before.suite == frozen.suite);
+        for (i, frozen) in REFERENCES.iter().enumerate() {
+            let again = REFERENCES[..i].iter().any(|before| before.suite == frozen.suite);
             assert!(!again && frozen.samples_per_second.values().all(|rate| *rate > 0.0), "{:?}", frozen.suite);
             // Older versions are kept; the current one must name what the suite has.
             if let Some(suite) = engine::suite(&frozen.suite.name).filter(|suite| suite.version == frozen.suite.version)

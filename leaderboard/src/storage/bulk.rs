@@ -3,8 +3,8 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::run_rows::RunRows;
-use super::submitters::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, figures, history, list, moderation, refreshing};
+use super::started::{count_announced, count_finished};
+use super::{NewRun, Storage, StorageError, figures, history, list, moderation};
 
 impl Storage {
     /// Stores them all or none.
@@ -37,13 +37,7 @@ impl Storage {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
-        let queries = [
-            list::all_queries(),
-            history::all_queries(),
-            figures::all_queries(),
-            refreshing::all_queries(),
-            moderation::all_queries(),
-        ];
+        let queries = [list::all_queries(), history::all_queries(), figures::all_queries(), moderation::all_queries()];
         for (query, parameters) in queries.into_iter().flatten() {
             // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
             let filled = parameters

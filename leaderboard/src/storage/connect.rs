@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
+use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
 
 use super::address::DatabaseAddress;
-use super::log_sync::LogSync;
-use super::writing::turns;
+use super::writing::{LogSync, turns};
 use super::{Storage, StorageError};
 
 /// How long a writer waits for the one before it, and a request for a connection.
@@ -225,4 +226,87 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, S
         IfMissing::Refuse => "?mode=rw",
     });
     Ok(address.parse()?)
+}
+
+/// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
+const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
+
+/// Runs every migration that has not run yet. If several servers start on the same PostgreSQL database at once, one of
+/// them runs the migrations and the others wait, however long it takes.
+pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
+    // Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
+    let migrations = FILES.map(|(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.into()).run(connection).await
+}
+
+/// Returns the names of the migrations that have not run yet.
+pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, MigrateError> {
+    let table = Migrator::DEFAULT.table_name;
+    connection.ensure_migrations_table(&table).await?;
+    let done = connection.list_applied_migrations(&table).await?;
+    let is_missing = |version: i64| !done.iter().any(|done| done.version == version);
+    Ok(FILES
+        .iter()
+        .filter(|file| is_missing(file.0))
+        .map(|(version, name, _)| format!("{version:04}_{name}"))
+        .collect())
+}
+
+impl Storage {
+    /// Writes what is committed at this moment into a new file, in the order and with the size that it needs.
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
+        let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
+        // An empty file counts as a new one.
+        make_private(file);
+        sqlx::query("VACUUM INTO $1").bind(name).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// How many runs a file holds that nobody else uses.
+    ///
+    /// # Errors
+    /// A file that is no data base, is damaged, or is another program's.
+    pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
+        let mut connection = alone(file).read_only(true).connect().await?;
+        let checked = inspect(&mut connection).await;
+        connection.close().await?;
+        checked
+    }
+}
+
+async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
+    let verdict: String =
+        sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
+    if verdict != "ok" {
+        return Err(StorageError::Damaged(verdict));
+    }
+    let count: i64 = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(connection).await?.try_get("runs")?;
+    Ok(u64::try_from(count)?)
+}
+
+/// Writes the log back into the file and removes it, which works only when no other process uses the file.
+pub(crate) async fn leave_alone(file: &Path) -> Result<(), StorageError> {
+    let connection = alone(file).journal_mode(SqliteJournalMode::Delete).connect().await?;
+    connection.close().await?;
+    Ok(())
+}
+
+fn alone(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(file).busy_timeout(WRITER_PATIENCE / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_in_the_list() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let mut found: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        assert_eq!(found, FILES.map(|(version, name, _)| format!("{version:04}_{name}.sql")));
+    }
 }

@@ -9,7 +9,7 @@ use results::api::Deed;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
-use super::ranked::outdate;
+use super::trust::outdate;
 use super::{Storage, StorageError};
 
 /// Why devices cannot be merged or separated.

@@ -1,14 +1,17 @@
 //! Reads figures of devices, each from an index: for the tables of a suite, for a device's page and for distributions.
 
-use results::api::RankedClass;
-use results::{ClientKind, Precision, Suite};
-use sqlx::Row;
-use sqlx::any::AnyRow;
+use std::time::Duration;
 
+use results::api::{Completion, DeviceSource, RankedClass};
+use results::{ClientKind, Precision, Suite};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
+
+use super::trust::mark;
 use super::values::unknown_word;
 use super::{Storage, StorageError};
-use crate::figures::DeviceFigure;
-use crate::ranking::Histogram;
+use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
+use crate::ranking::{Category, Histogram, ProvenRun};
 
 /// The lines of a table, as parameters 1 to 7.
 macro_rules! of_table {
@@ -170,8 +173,9 @@ fn rates_of_device(line: &str) -> Result<RatesOfDevice, StorageError> {
     })
 }
 
-/// Every query of this file, each with a value for every parameter; for looking at how they are performed.
+/// Returns every query of this file with a value for each parameter, to test how they are performed.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let device = "'reported-example-gpu-9000'";
     let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
     let of = |query: &str, more: &[&str]| {
         (query.to_owned(), table.iter().chain(more).map(|value| (*value).to_owned()).collect())
@@ -181,6 +185,193 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         of(AT_LEAST, &["1e5"]),
         of(RATES, &[]),
         of(TOTAL, &[]),
-        (OF_DEVICE.to_owned(), vec!["'reported-example-gpu-9000'".to_owned()]),
+        (OF_DEVICE.to_owned(), vec![device.to_owned()]),
+        (PROVEN.to_owned(), vec![device.to_owned()]),
+        (COMPLETIONS.to_owned(), vec![device.to_owned()]),
     ]
+}
+
+/// What others left stale, because they were stopped in between, is looked for so often.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// A device that changes faster than its figures can be made waits for the next look.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// A submitter is known for a day.
+const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
+
+/// In the order of the keys, as everybody marks devices, so that nobody waits for each other.
+const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
+     SELECT DISTINCT device_key, CAST($1 AS TEXT) FROM runs \
+     WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
+     ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
+
+/// A device that was merged into another one goes by that one's name.
+const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
+     results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
+     COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
+     COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
+     results.rate, results.voice, runs.submitter, runs.submitter_day \
+     FROM runs JOIN results ON results.run_id = runs.run_id \
+     LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
+     ORDER BY runs.submitted_unix_seconds, runs.run_id";
+
+const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
+     WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
+
+impl Storage {
+    /// Makes all figures again that are stale. Where that fails they stay marked, and [`Self::refresh_regularly`] tries
+    /// again: what changed them is done and must not seem to have failed.
+    pub(crate) async fn refresh_figures(&self) {
+        if let Err(cause) = self.try_refresh().await {
+            tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");
+        }
+    }
+
+    /// Never ends.
+    pub(crate) async fn refresh_regularly(&self) {
+        loop {
+            self.refresh_figures().await;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Makes the figures of those devices again whose submitters may have announced more since, which no run tells.
+    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
+        self.write(sqlx::query(OUTDATE_RECENT).bind(mark()?).bind(now - RECENT_SECONDS)).await?;
+        self.refresh_figures().await;
+        Ok(())
+    }
+
+    async fn try_refresh(&self) -> Result<(), StorageError> {
+        let (mut last, mut attempts) = (String::new(), 0);
+        // In the order of their keys: a device that is stale again and again keeps nobody from the others.
+        while let Some((device, mark)) = self.stale_device_after(&last).await? {
+            let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
+            attempts += 1;
+            // Whoever changed something and asks for figures then finds them, even when there was another change.
+            if self.replace_figures(&device, &mark, &figures).await? || attempts == MOST_ATTEMPTS {
+                (last, attempts) = (device, 0);
+            }
+        }
+        Ok(())
+    }
+
+    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
+        let row =
+            sqlx::query("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1")
+                .bind(last)
+                .fetch_optional(&self.pool)
+                .await?;
+        row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
+    }
+
+    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
+        let rows = sqlx::query(PROVEN).bind(device).fetch_all(&self.pool).await?;
+        rows.iter().map(|row| proven_result(device, row)).collect()
+    }
+
+    async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
+        let rows = sqlx::query(COMPLETIONS).bind(device).fetch_all(&self.pool).await?;
+        rows.iter().map(completion).collect()
+    }
+
+    /// `false` when the device was changed once more, or somebody else has made its figures.
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
+        let mut transaction = self.writing().await?;
+        let as_marked = sqlx::query("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2")
+            .bind(device)
+            .bind(mark)
+            .execute(&mut *transaction)
+            .await?;
+        if as_marked.rows_affected() == 0 {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        sqlx::query("DELETE FROM figures WHERE device_key = $1").bind(device).execute(&mut *transaction).await?;
+        for figure in figures {
+            insert(&mut transaction, figure).await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
+    let MadeFigure { line, rates } = made;
+    let DeviceFigure { device, class, category, figure, .. } = line;
+    sqlx::query(
+        "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
+         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+    )
+    .bind(&device.key)
+    .bind(&category.suite.name)
+    .bind(i64::from(category.suite.version))
+    .bind(class.name())
+    .bind(&category.workload)
+    .bind(&category.backend)
+    .bind(category.precision.name())
+    .bind(category.client_kind.name())
+    .bind(&device.vendor)
+    .bind(figure.median)
+    .bind(figure.lower_quartile)
+    .bind(figure.upper_quartile)
+    .bind(serde_json::to_string(line)?)
+    .bind(serde_json::to_string(rates)?)
+    .bind(figure.has_place())
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageError> {
+    let source: &str = row.try_get("device_source")?;
+    Ok(ProvenResult {
+        device: DeviceDescription {
+            key: device.to_owned(),
+            name: row.try_get("device_name")?,
+            source: DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            inferred: row.try_get("inferred")?,
+            vendor: row.try_get("vendor")?,
+        },
+        class: class(row, "ranked_as")?,
+        category: category(row)?,
+        run: ProvenRun {
+            run_id: row.try_get("run_id")?,
+            rate: row.try_get("rate")?,
+            voice: row.try_get("voice")?,
+            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+        },
+        submitter: row.try_get("submitter")?,
+    })
+}
+
+/// Suite, workload, back end, precision and kind of client.
+fn category(row: &AnyRow) -> Result<Category, StorageError> {
+    let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
+    Ok(Category {
+        suite: suite(row)?,
+        workload: row.try_get("workload")?,
+        backend: row.try_get("backend")?,
+        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
+        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
+    })
+}
+
+fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
+    let word: &str = row.try_get(column)?;
+    RankedClass::named(word).ok_or_else(|| unknown_word(column, word))
+}
+
+fn suite(row: &AnyRow) -> Result<Suite, StorageError> {
+    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
+    Ok(Suite { name: row.try_get("suite_name")?, version })
+}
+
+fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageError> {
+    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+    let completion = Completion { finished: count("finished")?, announced: count("announced")? };
+    Ok(((row.try_get("submitter")?, suite(row)?), completion))
 }

@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
-use super::grouping::vendor_of;
+use super::run_rows::vendor_of;
 use super::values::{Statement, Value};
 use crate::secrets::sha256;
 

@@ -2,37 +2,22 @@
 //! which treats it as a file, is SQLite's own.
 
 mod address;
-mod budgets;
 mod bulk;
 mod comparisons;
 mod connect;
-mod copies;
-mod deleted;
 mod device_aliases;
 mod export;
 mod figures;
-mod grouping;
 mod history;
 mod kinds;
 mod list;
-mod listing;
-mod log_sync;
-mod migrations;
 mod moderation;
-mod ranked;
-mod refreshing;
-mod replays;
 mod run_rows;
-mod run_text;
 mod runs;
 mod segments;
-mod standing_run;
 mod started;
-mod states;
-mod submitters;
 mod trouble;
 mod trust;
-mod unexamined;
 mod values;
 mod verifications;
 mod writing;
@@ -45,24 +30,21 @@ use tokio::sync::{Mutex, Semaphore};
 
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 pub(crate) use comparisons::NewComparison;
+pub(crate) use connect::leave_alone;
 use connect::{Dialect, IfMissing, Way};
-pub(crate) use copies::leave_alone;
 pub(crate) use device_aliases::MergingError;
 pub(crate) use export::Place;
 pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, Key, Order, Wanted};
-use log_sync::LogSync;
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
-pub(crate) use replays::{Asked, Candidates};
-pub(crate) use runs::{Acceptance, NewRun};
-pub(crate) use standing_run::{Grouped, StandingRun, WorkloadRate};
-pub(crate) use started::Started;
-pub(crate) use submitters::Submitter;
+pub(crate) use runs::{Acceptance, Grouped, NewRun, StandingRun, WorkloadRate};
+pub(crate) use started::{Started, Submitter};
 pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Conclusion, Verification};
+pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
+use writing::LogSync;
 
 /// Connections to the data base; cloning shares them.
 #[derive(Clone)]
@@ -122,7 +104,7 @@ impl Storage {
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let way = Way::to(address, IfMissing::Make)?;
         let mut connection = way.connect().await?;
-        migrations::bring_up_to_date(&mut connection).await?;
+        connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
         let storage = way.storage();
         storage.refresh_figures().await;
@@ -141,7 +123,7 @@ impl Storage {
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let way = Way::to(address, IfMissing::Refuse)?;
         let mut connection = way.connect().await?;
-        let missing = migrations::missing(&mut connection).await?;
+        let missing = connect::missing(&mut connection).await?;
         connection.close().await?;
         if missing.is_empty() { Ok(way.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
@@ -150,8 +132,8 @@ impl Storage {
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
         let way = Way::to(address, IfMissing::Refuse)?;
         let mut connection = way.connect().await?;
-        let missing = migrations::missing(&mut connection).await?;
-        migrations::bring_up_to_date(&mut connection).await?;
+        let missing = connect::missing(&mut connection).await?;
+        connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
         let storage = way.storage();
         storage.refresh_figures().await;

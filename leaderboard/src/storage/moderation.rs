@@ -6,11 +6,10 @@ use results::api::{Deed, ModerationEntry, ModerationLog, ModerationQuery, Tier};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::ranked::{mark, outdate};
 use super::runs::tier;
-use super::trust::{self, Own, Trust, Word};
+use super::trust::{Own, Trust, Word, mark, outdate};
 use super::values::{as_flag, flag, unknown_word};
-use super::{Storage, StorageError};
+use super::{Storage, StorageError, trust};
 
 /// Entries of one answer when the query names no limit.
 const DEFAULT_ENTRIES: u32 = 100;

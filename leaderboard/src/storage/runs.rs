@@ -1,15 +1,18 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use results::api::{StoredRun, Tier, Verdict};
-use results::{RunRecord, Summary};
+use results::api::{Deed, RankedClass, StoredRun, Tier, Verdict};
+use results::{ClientKind, Precision, RunRecord, Suite, Summary};
+use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::deleted::is_deleted;
+use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
-use super::submitters::{Submitter, count_finished};
+use super::started::{Submitter, count_finished};
+use super::trust::outdate;
+use super::values::{as_flag, flag, unknown_word};
 use super::verifications::queue;
-use super::{Storage, StorageError, unexamined};
+use super::{Storage, StorageError, verifications};
 
 /// A checked record on its way in.
 pub(crate) struct NewRun<'a> {
@@ -130,7 +133,7 @@ impl Storage {
             queue(&mut transaction, run.run_id, run.submitted_unix_seconds, false).await?;
         } else if run.registered {
             // Its states are not needed.
-            unexamined::forget(&mut transaction, run.run_id).await?;
+            verifications::forget_states(&mut transaction, run.run_id).await?;
         }
         transaction.commit().await?;
         Ok(Some(Acceptance::Stored))
@@ -254,4 +257,238 @@ async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str)
 pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
     let name: &str = row.try_get("tier")?;
     Tier::from_name(name).ok_or_else(|| StorageError::Tier(name.to_owned()))
+}
+
+impl Storage {
+    /// Takes bytes from a day's budget for imports; `false` when it does not have so many left.
+    ///
+    /// They are taken before the record is stored, and stay taken when the same record turns out to be there already.
+    pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
+        let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
+        if bytes > most {
+            return Ok(false);
+        }
+        let mut transaction = self.writing().await?;
+        // One statement, so that two servers cannot both take the last bytes.
+        let taken = sqlx::query(
+            "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
+             DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
+        )
+        .bind(day)
+        .bind(bytes)
+        .bind(most)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("DELETE FROM import_days WHERE day < $1").bind(day).execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(taken.rows_affected() == 1)
+    }
+}
+
+const SHOWN: &str = "SELECT tier, notes, submitted_unix_seconds, fingerprint, record FROM runs \
+     WHERE run_id = $1 AND tier <> 'hidden'";
+
+/// Fields of a [`results::api::StoredRun`] before its record, in their order.
+#[derive(Serialize)]
+struct Head<'a> {
+    run_id: &'a str,
+    tier: Tier,
+    notes: Vec<String>,
+    submitted_unix_seconds: f64,
+    being_verified: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    listed: Vec<Summary>,
+}
+
+/// Summaries of a record.
+#[derive(Deserialize)]
+struct Summaries {
+    workloads: Vec<WorkloadSummary>,
+}
+
+#[derive(Deserialize)]
+struct WorkloadSummary {
+    workload: String,
+    summary: Summary,
+}
+
+/// A [`results::api::StoredRun`] as JSON.
+pub(crate) struct RunText {
+    pub(crate) json: String,
+    /// Short text that differs wherever `json` does.
+    pub(crate) identity: String,
+}
+
+impl Storage {
+    /// Returns a run that is not hidden.
+    pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
+        // First, as in `visible_run`.
+        let being_verified = self.is_being_verified(run_id).await?;
+        let row = sqlx::query(SHOWN).bind(run_id).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(None) };
+        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
+        // A damaged record is an error, and no broken answer.
+        let Summaries { workloads } = serde_json::from_str(record)?;
+        let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
+        let head = serde_json::to_string(&Head {
+            run_id,
+            tier: tier(&row)?,
+            notes: serde_json::from_str(row.try_get("notes")?)?,
+            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+            being_verified,
+            listed: self.listed(run_id).await?.differing(run_id, summaries),
+        })?;
+        let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
+        let identity = [head.as_str(), fingerprint].concat();
+        Ok(Some(RunText { json, identity }))
+    }
+}
+
+const RUN: &str = concat!(
+    "SELECT suite_name, suite_version, device_class, runs.device_key, backend, client_kind, ",
+    "COALESCE(into_vendor, vendor) AS vendor, ",
+    as_flag!("standard", "standard"),
+    " FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE run_id = $1 AND tier <> 'hidden'"
+);
+
+const RATES: &str = concat!(
+    "SELECT workload, precision, rate, ",
+    as_flag!("rankable", "rankable"),
+    " FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload"
+);
+
+/// A run, as far as it can be placed.
+pub(crate) struct StandingRun {
+    pub(crate) grouped: Grouped,
+    pub(crate) standard: bool,
+    pub(crate) rates: Vec<WorkloadRate>,
+}
+
+/// Columns that the run is grouped by.
+pub(crate) struct Grouped {
+    pub(crate) suite: Suite,
+    /// Absent for programs that act as GPUs.
+    pub(crate) class: Option<RankedClass>,
+    pub(crate) device_key: String,
+    pub(crate) vendor: Option<String>,
+    pub(crate) backend: String,
+    pub(crate) client_kind: ClientKind,
+}
+
+pub(crate) struct WorkloadRate {
+    pub(crate) workload: String,
+    pub(crate) precision: Precision,
+    /// Samples per second.
+    pub(crate) rate: f64,
+    /// Of windows that agree and a network that learned.
+    pub(crate) rankable: bool,
+}
+
+impl Storage {
+    /// Nothing when there is no such run or when it is hidden.
+    pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
+        let Some(run) = sqlx::query(RUN).bind(run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
+        let rates = sqlx::query(RATES).bind(run_id).fetch_all(&self.pool).await?;
+        Ok(Some(StandingRun {
+            grouped: grouped(&run)?,
+            standard: flag(&run, "standard")?,
+            rates: rates.iter().map(workload_rate).collect::<Result<_, _>>()?,
+        }))
+    }
+}
+
+fn grouped(row: &AnyRow) -> Result<Grouped, StorageError> {
+    let (class, client): (&str, &str) = (row.try_get("device_class")?, row.try_get("client_kind")?);
+    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
+    Ok(Grouped {
+        suite: Suite { name: row.try_get("suite_name")?, version },
+        class: RankedClass::named(class),
+        device_key: row.try_get("device_key")?,
+        vendor: row.try_get("vendor")?,
+        backend: row.try_get("backend")?,
+        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
+    })
+}
+
+fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
+    let precision: &str = row.try_get("precision")?;
+    Ok(WorkloadRate {
+        workload: row.try_get("workload")?,
+        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
+        rate: row.try_get("rate")?,
+        rankable: flag(row, "rankable")?,
+    })
+}
+
+impl Storage {
+    /// Deletes the run with its results and secrets; `false` when there was none.
+    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
+        Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
+    }
+
+    /// Deletes these runs, or none of them when one is unknown, which is then returned. Where a host does it, and not their
+    /// owner, the log keeps the id of each.
+    pub(crate) async fn delete_all(
+        &self,
+        run_ids: &[String],
+        removed: Option<Occasion<'_>>,
+    ) -> Result<Option<String>, StorageError> {
+        // Whoever deletes several does it in the same order, so that two never wait for each other.
+        let mut in_order: Vec<&String> = run_ids.iter().collect();
+        in_order.sort();
+        let mut devices = BTreeSet::new();
+        let mut transaction = self.writing().await?;
+        for run_id in in_order {
+            let Some(deleted) = delete(&mut transaction, run_id).await? else {
+                transaction.rollback().await?;
+                return Ok(Some(run_id.clone()));
+            };
+            devices.extend(deleted.device_with_figures);
+            if let Some(occasion) = removed {
+                log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
+            }
+        }
+        for device in &devices {
+            outdate(&mut transaction, device).await?;
+        }
+        transaction.commit().await?;
+        self.refresh_figures().await;
+        Ok(None)
+    }
+}
+
+/// What was deleted.
+struct Deleted {
+    /// The device whose figures are partly of it.
+    device_with_figures: Option<String>,
+}
+
+/// Nothing when there is no such run.
+async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
+    sqlx::query(
+        "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
+         ON CONFLICT (fingerprint) DO NOTHING",
+    )
+    .bind(run_id)
+    .execute(&mut *connection)
+    .await?;
+    let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key")
+        .bind(run_id)
+        .fetch_optional(connection)
+        .await?;
+    let Some(row) = deleted else { return Ok(None) };
+    let device: Option<String> = row.try_get("device_key")?;
+    let was_proven = tier(&row)? == Tier::Proven;
+    Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
+}
+
+/// Whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same record at this
+/// moment is then through.
+pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
+    let row = sqlx::query("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1")
+        .bind(fingerprint)
+        .fetch_one(connection)
+        .await?;
+    Ok(row.try_get::<i64, _>("records")? > 0)
 }

@@ -4,12 +4,11 @@ use results::api::Tier;
 use results::{RunRecord, Summary};
 use sqlx::{AnyConnection, Row};
 
-use super::listing::descending;
-use super::ranked::outdate;
-use super::trust::{self, Own, Trust};
-use super::unexamined;
+use super::moderation::ModerationError;
+use super::run_rows::descending;
+use super::trust::{Own, Trust, outdate};
 use super::values::{as_flag, flag};
-use super::{Storage, StorageError};
+use super::{Storage, StorageError, trust};
 
 /// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
 /// served longest ago comes first, so that many runs of one client delay others by one run.
@@ -92,7 +91,7 @@ impl Storage {
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
         // A run that waited until its announcement was deleted has lost its states, too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = flag(&taken, "in_part")? || !unexamined::has_states(&mut connection, &run_id).await?;
+        let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
         let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
             .bind(&run_id)
             .fetch_optional(&mut *connection)
@@ -118,7 +117,7 @@ impl Storage {
             transaction.rollback().await?;
             return Ok(None);
         };
-        let in_part = of.in_part || !unexamined::has_states(&mut transaction, run_id).await?;
+        let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
         let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
         for (workload, accuracy) in &measured {
             write_accuracy(&mut transaction, run_id, workload, *accuracy).await?;
@@ -141,9 +140,9 @@ impl Storage {
             .await?;
         sqlx::query("DELETE FROM verifications WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
         if unexamined {
-            unexamined::keep(&mut transaction, run_id, now).await?;
+            keep_states(&mut transaction, run_id, now).await?;
         } else {
-            unexamined::forget(&mut transaction, run_id).await?;
+            forget_states(&mut transaction, run_id).await?;
         }
         for device in &stale {
             outdate(&mut transaction, device).await?;
@@ -232,11 +231,189 @@ async fn doubt_others(
             after.own.notes.retain(|note| note != OTHER_FLAGGED);
             after.own.notes.push(OTHER_FLAGGED.to_owned());
             devices.extend(trust::write(connection, run_id, &before, &after).await?);
-        } else if before.own.tier == Tier::Checked && unexamined::is_waiting(connection, run_id).await? {
+        } else if before.own.tier == Tier::Checked && is_waiting(connection, run_id).await? {
             queue(connection, run_id, now, false).await?;
         }
     }
     Ok(devices)
+}
+
+/// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
+const MOST_KEPT: i64 = 10;
+/// Runs over that which are forgotten at once.
+const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
+
+const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_seconds DESC, run_id LIMIT $1 OFFSET $2";
+
+const HAS_STATES: &str =
+    concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
+
+/// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
+/// all states of a run are deleted together.
+pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    let row = sqlx::query(HAS_STATES).bind(run_id).fetch_one(connection).await?;
+    Ok(flag(&row, "has_states")?)
+}
+
+/// Whether the whole of a run can be verified that was verified before in vain.
+pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    let row = sqlx::query("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1")
+        .bind(run_id)
+        .fetch_one(&mut *connection)
+        .await?;
+    Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
+}
+
+/// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
+pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
+    sqlx::query(
+        "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
+    )
+    .bind(run_id)
+    .bind(now)
+    .execute(&mut *connection)
+    .await?;
+    let rows = sqlx::query(TOO_MANY).bind(STATES_FORGOTTEN_AT_ONCE).bind(MOST_KEPT).fetch_all(&mut *connection).await?;
+    for row in &rows {
+        forget_states(connection, row.try_get("run_id")?).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the states of a run and their hashes.
+pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
+    for forget_states in [
+        "DELETE FROM unexamined_runs WHERE run_id = $1",
+        "DELETE FROM shown_states WHERE run_id = $1",
+        "DELETE FROM part_hashes WHERE run_id = $1",
+    ] {
+        sqlx::query(forget_states).bind(run_id).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Runs that are asked for in one transaction.
+const PORTION: i64 = 500;
+
+/// Which runs are to be computed again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Candidates<'a> {
+    Runs(&'a [String]),
+    OfTier(Tier),
+}
+
+/// What was asked for.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Runs that wait now.
+    pub(crate) runs: Vec<String>,
+    /// Runs that cannot be computed again, each with the reason as a sentence.
+    pub(crate) left_out: Vec<(String, &'static str)>,
+}
+
+/// How far the runs have come that were asked for at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) waiting: u64,
+    /// Those of them that some server computes at this moment.
+    pub(crate) taken: u64,
+}
+
+impl Storage {
+    /// Puts runs into the queue; of runs that are named, all or, where one is unknown, none. `now` is what these runs are
+    /// found by afterwards.
+    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked, ModerationError> {
+        let mut asked = Asked::default();
+        match candidates {
+            Candidates::Runs(run_ids) => {
+                // In the same order whoever does it, so that two never wait for each other.
+                let in_order: BTreeSet<&String> = run_ids.iter().collect();
+                let mut transaction = self.writing().await?;
+                for run_id in in_order {
+                    if !ask(&mut transaction, run_id, now, &mut asked).await? {
+                        return Err(ModerationError::UnknownRun(run_id.clone()));
+                    }
+                }
+                transaction.commit().await?;
+            }
+            Candidates::OfTier(tier) => {
+                let mut last = String::new();
+                loop {
+                    let portion = self.runs_of_tier(tier, &last).await?;
+                    let Some(end) = portion.last() else { break };
+                    last.clone_from(end);
+                    let mut transaction = self.writing().await?;
+                    for run_id in &portion {
+                        // One that was deleted meanwhile is nobody's loss.
+                        ask(&mut transaction, run_id, now, &mut asked).await?;
+                    }
+                    transaction.commit().await?;
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
+        let rows = sqlx::query("SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3")
+            .bind(tier.name())
+            .bind(after)
+            .bind(PORTION)
+            .fetch_all(&self.pool)
+            .await?;
+        rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
+    }
+
+    /// How far the runs have come that were asked for at that moment.
+    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
+        let row = sqlx::query(
+            "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
+             FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
+             WHERE asked_unix_seconds = $1 AND outcome IS NULL",
+        )
+        .bind(asked)
+        .bind(now)
+        .fetch_one(&self.pool)
+        .await?;
+        let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+        Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
+    }
+
+    /// What became of the runs that were asked for at that moment, as far as they were computed.
+    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
+        let rows = sqlx::query(
+            "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
+        )
+        .bind(asked)
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
+    }
+}
+
+/// `false` when there is no such run.
+async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
+    let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
+    let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
+    let standard = flag(&sqlx::query(query).bind(run_id).fetch_one(&mut *connection).await?, "standard")?;
+    if !standard {
+        let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
+        asked.left_out.push((run_id.to_owned(), obstacle));
+        return Ok(true);
+    }
+    let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
+    // One that waits already goes on waiting for what it waits for.
+    queue(connection, run_id, now, !whole).await?;
+    sqlx::query(
+        "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
+         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
+    )
+    .bind(run_id)
+    .bind(now)
+    .execute(connection)
+    .await?;
+    asked.runs.push(run_id.to_owned());
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -325,5 +502,45 @@ mod tests {
             assert_eq!((row.tier, row.notes), (tier, notes), "{run_id}");
         }
         assert!(!storage.is_being_verified("checked").await.unwrap(), "its states are gone");
+    }
+
+    #[tokio::test]
+    async fn states_of_few_runs_are_kept_and_the_oldest_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
+        let mut transaction = storage.writing().await.unwrap();
+        let runs = MOST_KEPT + 5;
+        for number in 0..runs {
+            let run_id = format!("run{number:03}");
+            sqlx::query(
+                "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')",
+            )
+            .bind(&run_id)
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            sqlx::query(
+                "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+                 created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
+            )
+            .bind(&run_id)
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            sqlx::query(
+                "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+                 VALUES ($1, 'a', 1, TRUE, 0, '')",
+            )
+            .bind(&run_id)
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
+        }
+        assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
+        assert!(is_waiting(&mut transaction, "run005").await.unwrap());
+        let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_states").fetch_one(&mut *transaction).await.unwrap();
+        assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MOST_KEPT);
     }
 }

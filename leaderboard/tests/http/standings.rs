@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use leaderboard::ranking::reference_of;
+use leaderboard::reference_of;
 use results::api::{
     Completion, DeviceSource, RunStanding, Standings, StandingsPlace, StandingsTable, StartedRun, Tier,
 };

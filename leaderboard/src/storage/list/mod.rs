@@ -1,7 +1,6 @@
 //! Lists of results. A page is found on one of a few ways, each an index, and no answer looks at more than a bounded number
 //! of results, however many there are; the tests hold every query to that.
 
-mod order;
 mod ways;
 
 use results::api::{RunRow, RunSort};
@@ -9,14 +8,13 @@ use results::{Client, Precision};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
-pub(crate) use order::{Key, Order};
-pub(super) use ways::{Conditions, Reach, Way};
-
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
 use super::values::{Statement, as_flag, flag, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::DeviceDescription;
+pub(super) use ways::{Conditions, Reach, Way};
+pub(crate) use ways::{Key, Order};
 
 /// The part of what may be looked at that is looked at first.
 const FIRST_PORTION: u64 = 12;

@@ -1,11 +1,14 @@
 //! Bounds on requests of a run while it trains, and on the segments of its record.
 
-use results::WorkloadRecord;
-use results::api::{CommitSegment, OpenLap, ProvePart};
+use std::collections::BTreeSet;
 
-use super::bounds::{Checked, FieldPath};
+use results::api::{CommitSegment, OpenLap, ProvePart, SharedComparison};
+use results::{RunRecord, WorkloadRecord};
+
+use super::bounds::{Checked, FieldPath, Refusal};
 use super::run::LONGEST_SECONDS;
 use super::training::{MOST_STEPS, POINTS};
+use super::{Origin, check_one_device, check_resident_input, run, training, work, workload};
 use crate::proof::draws::MOST_HASHES;
 
 const STRETCHES: usize = 100_000;
@@ -75,6 +78,53 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
     let fits = text.len() == DIGITS_OF_HASH && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
     if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 is written as 64 digits from 0 to f.") }
+}
+
+/// Eight back ends from three seeds each.
+const MOST_RECORDS: usize = 24;
+const MOST_REFUSED: usize = 24;
+/// Back ends tell at length what they lack.
+const LONGEST_REASON: usize = 2000;
+
+/// Holds a comparison to every rule.
+///
+/// # Errors
+/// The first rule that it breaks, with the path of the field.
+pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
+    let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
+    records.list(shared.records.len(), MOST_RECORDS)?;
+    refused.list(shared.refused.len(), MOST_REFUSED)?;
+    for (number, record) in shared.records.iter().enumerate() {
+        let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
+        check_record(record).map_err(within)?;
+    }
+    for (number, of) in shared.refused.iter().enumerate() {
+        let path = refused.item(number);
+        path.field("contender").field("backend").name(&of.contender.backend)?;
+        path.field("reason").filled_text(&of.reason, LONGEST_REASON)?;
+    }
+    let trained = shared.records.iter().map(|record| record.device.backend.as_str());
+    let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
+    let backends: BTreeSet<&str> = trained.chain(refused).collect();
+    if shared.records.is_empty() || backends.len() < 2 {
+        return records.refuse("too_few", "A comparison has two back ends or more, of which one trained.");
+    }
+    Ok(())
+}
+
+fn check_record(record: &RunRecord) -> Checked {
+    run::check(record)?;
+    let workloads = FieldPath::ROOT.field("workloads");
+    for (number, of) in record.workloads.iter().enumerate() {
+        let path = workloads.item(number);
+        workload::check(&path, of)?;
+        check_one_device(&path, of)?;
+        check_resident_input(&path, of)?;
+        check(&path, of)?;
+        training::check_summary(&path.field("summary"), of)?;
+    }
+    work::check_time(record, &Origin::Imported)?;
+    work::check_work(record)
 }
 
 #[cfg(test)]

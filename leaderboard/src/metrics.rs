@@ -1,22 +1,29 @@
 //! What a host's monitoring reads: numbers about the server, in Prometheus' text format, without ids and addresses.
 
-mod event;
-mod listener;
-mod requests;
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
-use std::sync::Arc;
-
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use http_body_util::BodyExt;
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
+use results::api::Tier;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
 
-pub(crate) use event::Event;
-pub(crate) use listener::MetricsListener;
-pub(crate) use requests::{measure, note_route};
-
+use crate::error::ApiError;
 use crate::storage::StorageError;
 
 /// Limits of the histogram's buckets: from a list out of memory to a request that is given up.
@@ -155,10 +162,175 @@ impl Drop for InProgress {
     }
 }
 
+/// What an answer cannot be seen to mean from outside. It travels with the answer to where it is counted, so that what
+/// answers knows no metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Announced,
+    Accepted(Tier),
+    /// After parts of it were computed again.
+    Verified(Tier),
+    /// By the limit of this name.
+    Refused(&'static str),
+    /// For a reason of this name, which is one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
+    DatabaseFailed(&'static str),
+}
+
+impl Event {
+    pub(crate) fn travels_with(self, response: &mut Response) {
+        response.extensions_mut().insert(self);
+    }
+
+    pub(super) fn of(response: &Response) -> Option<Self> {
+        response.extensions().get().copied()
+    }
+}
+
+/// What a reader in the middle of an answer gets when the server stops.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
+/// OpenMetrics, which Prometheus reads since its version 2.5.
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// A port that is taken.
+pub(crate) struct MetricsListener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// A listener that answers, until it is told to stop.
+pub(crate) struct Answering {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl MetricsListener {
+    pub(crate) async fn bind(address: &str) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn answer(self, metrics: Metrics) -> Answering {
+        let (stop, stopped) = oneshot::channel();
+        let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
+        let serving = axum::serve(self.listener, routes).with_graceful_shutdown(async {
+            // It ends as well when nobody can say so any more.
+            stopped.await.ok();
+        });
+        let task = tokio::spawn(async {
+            if let Err(cause) = serving.await {
+                tracing::error!(cause = &cause as &dyn std::error::Error, "metrics are no longer answered");
+            }
+        });
+        Answering { stop, task }
+    }
+}
+
+impl Answering {
+    /// Closes the port. A reader that keeps its connection busy does not hold the server up.
+    pub(crate) async fn stop(self) {
+        let Self { stop, mut task } = self;
+        // Refused only when it has ended already.
+        stop.send(()).ok();
+        if tokio::time::timeout(LAST_ANSWER, &mut task).await.is_err() {
+            task.abort();
+        }
+    }
+}
+
+async fn text(State(metrics): State<Metrics>) -> Response {
+    match metrics.text() {
+        Ok(text) => ([(header::CONTENT_TYPE, TEXT)], text).into_response(),
+        Err(cause) => ApiError::internal(&cause).into_response(),
+    }
+}
+
+/// Where the route writes its own name on the way in, which is there even when no answer comes back from it.
+#[derive(Clone, Default)]
+pub(crate) struct RouteName(Arc<OnceLock<MatchedPath>>);
+
+impl RouteName {
+    /// The template of the route, or the kind of what has none: paths that anyone can think of are no labels.
+    fn or_kind(&self, kind: &'static str) -> String {
+        self.0.get().map_or(kind, MatchedPath::as_str).to_owned()
+    }
+}
+
+/// What is at a path that has no route of its own.
+fn kind(path: &str) -> &'static str {
+    match path.split('/').nth(1) {
+        Some("api") => "/api",
+        Some("data") => "/data",
+        Some("snapshots") => "/snapshots",
+        _ => "/page",
+    }
+}
+
+/// A method that is known, because anyone can invent others.
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() / 100 {
+        1 => "1xx",
+        2 => "2xx",
+        3 => "3xx",
+        4 => "4xx",
+        _ => "5xx",
+    }
+}
+
+/// Counts a request, its bytes and its time.
+pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let _in_progress = InProgress::new(&metrics.requests_in_progress);
+    let route = RouteName::default();
+    request.extensions_mut().insert(route.clone());
+    let (method, kind) = (name(request.method()), kind(request.uri().path()));
+    let received = metrics.received_bytes.clone();
+    let request = request.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            received.inc_by(frame.data_ref().map_or(0, |data| data.len() as u64));
+            frame
+        }))
+    });
+    let response = next.run(request).await;
+    let route = route.or_kind(kind);
+    let labels = RequestLabels { route: route.clone(), method, status: class(response.status()) };
+    metrics.requests.get_or_create(&labels).inc();
+    metrics.request_seconds.get_or_create(&RouteLabels { route, method }).observe(start.elapsed().as_secs_f64());
+    if let Some(event) = Event::of(&response) {
+        metrics.count(event);
+    }
+    response
+}
+
+/// Tells [`measure`] which route a request found.
+pub(crate) async fn note_route(
+    path: MatchedPath,
+    Extension(name): Extension<RouteName>,
+    request: Request,
+    next: Next,
+) -> Response {
+    name.0.get_or_init(|| path);
+    next.run(request).await
+}
+
 #[cfg(test)]
 mod tests {
-    use results::api::Tier;
-
     use super::*;
 
     #[test]

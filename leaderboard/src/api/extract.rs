@@ -1,13 +1,20 @@
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::body::Bytes;
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, StatusCode, header};
+use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
 use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
+use super::Leaderboard;
 use crate::error::ApiError;
+use crate::limits::{Peer, day_of, prefix_of, submitter_address};
 use crate::receiving::Intake;
+use crate::secrets::RUN_ID_BYTES;
+use crate::storage::{Started, Submitter};
 
 /// Largest record, or comparison.
 const LIMIT_OF_RECORDS: usize = 4 << 20;
@@ -100,4 +107,99 @@ fn refusal(error: &serde_json::Error) -> ApiError {
         text
     };
     ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
+}
+
+/// The announced run of the path, looked up before the body is received.
+pub(crate) struct Announced(pub(crate) Started);
+
+impl FromRequestParts<Leaderboard> for Announced {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+        let RunId(id) = RunId::from_request_parts(parts, leaderboard).await?;
+        Self::find(leaderboard, &id).await.map(Self)
+    }
+}
+
+impl Announced {
+    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started, ApiError> {
+        leaderboard.storage.started(id).await?.ok_or_else(ApiError::unknown_run)
+    }
+}
+
+/// The run id of the path. What cannot be one is unknown before the data base is asked.
+pub(crate) struct RunId(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for RunId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(id) =
+            Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| ApiError::unknown_run())?;
+        Self::parse(id)
+    }
+}
+
+impl RunId {
+    pub(crate) fn parse(id: String) -> Result<Self, ApiError> {
+        let possible =
+            id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
+        if possible { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
+    }
+}
+
+/// The word of the header `Idempotency-Key`, if there is one: who sends it again with the same record asks once more, and not
+/// for another run. Method: draft-ietf-httpapi-idempotency-key-header.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get(IDEMPOTENCY_KEY) else { return Ok(Self(None)) };
+        match value.to_str() {
+            Ok(key) if IDEMPOTENCY_KEY_LENGTHS.contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => Err(ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "bad_idempotency_key",
+                format!(
+                    "An idempotency key is a word that cannot be guessed, of {} to {} visible ASCII characters.",
+                    IDEMPOTENCY_KEY_LENGTHS.start(),
+                    IDEMPOTENCY_KEY_LENGTHS.end()
+                ),
+            )),
+        }
+    }
+}
+
+/// Whose request it is. The address goes no further than to here, and it has no `Debug`, so that no log can hold it.
+pub(crate) struct Requester(IpAddr);
+
+impl FromRequestParts<Leaderboard> for Requester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+        let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
+        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.trusted_proxy_header)))
+    }
+}
+
+impl Requester {
+    /// The word by which whoever asks counts at this moment.
+    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter, ApiError> {
+        let day = day_of(now);
+        let salt = leaderboard.storage.submitter_salt(day).await?;
+        Ok(Submitter { word: Some(salt.word(self.0)), day })
+    }
+
+    /// Pseudonym of the client's /24 or /48; `None` for this machine.
+    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>, ApiError> {
+        let Some(address) = self.counted() else { return Ok(None) };
+        Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
+    }
+
+    /// The address, if it is another machine's.
+    pub(crate) fn counted(&self) -> Option<IpAddr> {
+        (!self.0.is_loopback()).then_some(self.0)
+    }
 }
