@@ -10,11 +10,11 @@ mod testing;
 mod tests;
 mod words;
 
-use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::Bytes;
+use lru::LruCache;
 use resvg::tiny_skia::{Pixmap, Transform};
 use resvg::usvg::fontdb::Database;
 use resvg::usvg::{Options, Tree};
@@ -69,7 +69,7 @@ impl Default for Cards {
             fonts: Arc::new(fonts),
             waiting: Semaphore::new(WAITING),
             places: Arc::new(Semaphore::new(AT_ONCE)),
-            drawn: Mutex::default(),
+            drawn: Mutex::new(Drawn { cards: LruCache::unbounded(), bytes: 0 }),
         }))
     }
 }
@@ -88,7 +88,7 @@ impl Cards {
         let svg = layout::svg(card, Letters::OfOurFont);
         // Everything that is seen is in it, so that equal names are equal pictures, on every server.
         let name = sha256(svg.as_bytes());
-        if let Some(png) = self.0.drawn().find(&name) {
+        if let Some(png) = self.0.drawn().cards.get(&name).cloned() {
             return Ok(png);
         }
         let studio = &self.0;
@@ -96,7 +96,7 @@ impl Cards {
         let place = tokio::time::timeout(PATIENCE, Arc::clone(&studio.places).acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(ApiError::too_many_cards()) };
         // Whoever had the place before may have drawn this very card.
-        if let Some(png) = studio.drawn().find(&name) {
+        if let Some(png) = studio.drawn().cards.get(&name).cloned() {
             return Ok(png);
         }
         let studio = Arc::clone(studio);
@@ -127,27 +127,19 @@ impl Studio {
     }
 }
 
-/// Cards that were drawn, by their names, the one that was asked for last at the end.
-#[derive(Default)]
+/// Cards that were drawn, by the hashes of their SVG.
 struct Drawn {
-    cards: VecDeque<(String, Bytes)>,
+    cards: LruCache<String, Bytes>,
     bytes: usize,
 }
 
 impl Drawn {
-    fn find(&mut self, name: &str) -> Option<Bytes> {
-        let place = self.cards.iter().position(|(kept, _)| kept == name)?;
-        let card = self.cards.remove(place)?;
-        let png = card.1.clone();
-        self.cards.push_back(card);
-        Some(png)
-    }
-
     fn keep(&mut self, name: String, png: Bytes) {
         self.bytes += png.len();
-        self.cards.push_back((name, png));
-        while self.bytes > KEPT_BYTES {
-            let Some((_, oldest)) = self.cards.pop_front() else { return };
+        self.cards.put(name, png);
+        while self.bytes > KEPT_BYTES
+            && let Some((_, oldest)) = self.cards.pop_lru()
+        {
             self.bytes -= oldest.len();
         }
     }
