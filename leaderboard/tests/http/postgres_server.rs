@@ -4,8 +4,8 @@ use std::process::{Output, Stdio};
 
 use results::api::RunList;
 
-use crate::support::postgres::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
-use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::support::database::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 use crate::upkeep::{failed, ids, run, stored};
 
 #[test]
@@ -145,7 +145,7 @@ fn assert_silent(said: &str) {
 #[ignore = "needs PostgreSQL"]
 fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
     let database = TestDatabase::new();
-    let mut command = process::command();
+    let mut command = server::command();
     command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
     let said = failed(&command.output().unwrap());
     assert!(said.contains("--secret-file"), "{said}");
@@ -157,7 +157,7 @@ fn the_password_is_in_no_log_however_much_is_logged() {
     let database = TestDatabase::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "trace"]).stderr(std::fs::File::create(&log).unwrap());
     let server = ServerProcess::start_as(command, &database);
     stored(&server, 1);

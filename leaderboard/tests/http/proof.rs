@@ -7,10 +7,10 @@ use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
 use crate::support::cheat::{Cheated, bent_step, each_step, guessed_test, map};
 use crate::support::people::{ANN, BOB, proven_by};
-use crate::support::rehearsal::{self, LARGE, Rehearsal, SMALL, light, verdict_on};
+use crate::support::pretended::Tricks;
+use crate::support::rehearsal::{LARGE, Rehearsal, SMALL, light, verdict_on};
 use crate::support::requests::Call;
-use crate::support::tricks::Tricks;
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, rehearsal};
 
 #[test]
 fn a_run_that_trained_is_proven_and_ranked() {

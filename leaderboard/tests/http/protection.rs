@@ -8,8 +8,8 @@ use results::api::{AcceptedRun, StartRun, StartedRun, Tier, Verdict};
 use serde_json::json;
 
 use crate::limits::long_record;
-use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, TestServer, process, record, while_attacked};
+use crate::support::rehearsal::{HONEST, prove_honest_run};
+use crate::support::{Answer, TestServer, record, rehearsal, server, while_attacked};
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
@@ -176,7 +176,7 @@ fn a_header_is_not_believed_unless_the_host_said_so() {
 
 #[test]
 fn a_header_that_is_none_keeps_the_server_from_starting() {
-    let output = process::command().args(["--trusted-proxy-header", "x-whatever"]).output().unwrap();
+    let output = server::command().args(["--trusted-proxy-header", "x-whatever"]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && errors.contains("x-forwarded-for, x-real-ip"), "{errors}");
 }

@@ -10,9 +10,8 @@ use flate2::read::GzDecoder;
 use results::open_data::{Snapshot, SnapshotList};
 use sha2::{Digest, Sha256};
 
-use crate::export::{cells, json_lines};
-use crate::export_parquet::{open, rows};
-use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::export::{cells, json_lines, open, rows};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 
 const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
@@ -184,7 +183,7 @@ fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_na
     let file = server.folder().join("file");
     fs::write(&file, "").unwrap();
     let database = TestDatabase::new();
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--listen", "127.0.0.1:0", "--snapshots"]).arg(&file).arg("--database").arg(database.as_ref());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -201,7 +200,7 @@ fn a_server_that_writes_a_snapshot_stops_when_asked_and_leaves_nothing_half_done
         assert_eq!(server.import(&record::unregistered(seed)).status, 201);
     }
     drop(server);
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "error", "--snapshots"]).arg(folder.path());
     let server = ServerProcess::start_as(command, &database);
     assert!(server.signal("TERM").success());

@@ -6,7 +6,7 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use crate::support::rehearsal::HONEST;
 #[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, process};
+use crate::support::{ProcessOfRehearsals, server};
 use crate::support::{ServerProcess, TestServer};
 use crate::upkeep::{done, failed, ids, run, stored};
 
@@ -66,7 +66,7 @@ fn only_its_owner_may_read_the_file_its_log_and_its_copies() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_honest_run_is_proven_during_a_flood_of_connections() {
-    let mut command = process::command_with_descriptors(128);
+    let mut command = server::command_with_descriptors(128);
     command.args(["--log", "off"]);
     let server = ProcessOfRehearsals::start(command);
     let honest = server.seen_at(HONEST).on_one_connection();

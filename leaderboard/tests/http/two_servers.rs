@@ -4,8 +4,7 @@ use std::sync::Barrier;
 
 use results::api::{AcceptedRun, RunList};
 
-use crate::support::invented::{hash, lap, proof, segment};
-use crate::support::requests::Call;
+use crate::support::requests::{Call, hash, lap, proof, segment};
 use crate::support::{Answer, TestServer, record};
 
 /// Sends the same request from several threads to the two servers in turn, at the same moment.

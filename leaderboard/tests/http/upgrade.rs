@@ -3,9 +3,8 @@
 use results::RunRecord;
 use results::api::{RunList, StoredRun, Tier};
 
-use crate::restoring::{exported, import, import_into};
 use crate::support::{TestDatabase, TestServer};
-use crate::upkeep::{done, failed, run};
+use crate::upkeep::{done, exported, failed, import, import_into, run};
 
 const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");
 const ROWS: &str = include_str!("upgrade/0.1.0.sql");
