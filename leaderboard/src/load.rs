@@ -95,10 +95,10 @@ impl Board {
         &self,
         query: &ListRuns,
         few: u64,
-        looked_at: u64,
+        scanned: u64,
     ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
         let wanted = crate::api::wanted(query).map_err(|refusal| format!("{refusal:?}"))?;
-        let bounds = Bounds { few, looked_at };
+        let bounds = Bounds { few, scanned };
         let found = self.0.list_within(&wanted, bounds).await.map_err(|cause| cause.to_string())?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
         let next = next.map_err(|cause| cause.to_string())?;

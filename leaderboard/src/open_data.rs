@@ -8,7 +8,7 @@ use record_table::{Column, ParquetError, ParquetFile, csv, record_columns};
 use results::api::StoredRun;
 use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
-use crate::storage::{Place, Storage, StorageError, Wanted};
+use crate::storage::{ListQuery, Place, Storage, StorageError};
 
 /// Why an export broke off.
 #[derive(Debug, thiserror::Error)]
@@ -43,7 +43,7 @@ impl Export {
     }
 
     /// Of what is in a list, in its order.
-    pub(crate) fn of_list(storage: Storage, wanted: Wanted, format: ExportFormat) -> Result<Self, ExportError> {
+    pub(crate) fn of_list(storage: Storage, wanted: ListQuery, format: ExportFormat) -> Result<Self, ExportError> {
         Ok(Self {
             runs: Runs::Listed(Box::new(ListedRuns::new(storage, wanted))),
             encoder: Some(Encoder::new(format)?),
@@ -278,7 +278,7 @@ fn keep_workloads(run: &mut StoredRun, names: &[String]) {
 pub(crate) struct ListedRuns {
     storage: Storage,
     /// The next page of the list; absent behind the last one.
-    wanted: Option<Wanted>,
+    wanted: Option<ListQuery>,
     /// Runs of pages that were read, with the names of their workloads.
     waiting: VecDeque<(String, Vec<String>)>,
     ended: bool,
@@ -287,7 +287,7 @@ pub(crate) struct ListedRuns {
 }
 
 impl ListedRuns {
-    pub(crate) fn new(storage: Storage, wanted: Wanted) -> Self {
+    pub(crate) fn new(storage: Storage, wanted: ListQuery) -> Self {
         Self { storage, wanted: Some(wanted), waiting: VecDeque::new(), ended: false, runs: 0, left_out: 0 }
     }
 
@@ -316,9 +316,9 @@ impl ListedRuns {
         Ok(Some(found))
     }
 
-    async fn read_page(&mut self, wanted: Wanted) -> Result<(), StorageError> {
+    async fn read_page(&mut self, wanted: ListQuery) -> Result<(), StorageError> {
         let mut found = self.storage.list(&wanted).await?;
-        self.wanted = found.next.map(|(after, skip)| Wanted { after: Some(after), skip, ..wanted });
+        self.wanted = found.next.map(|(after, skip)| ListQuery { after: Some(after), skip, ..wanted });
         for row in &mut found.rows {
             let workload = mem::take(&mut row.workload);
             match self.waiting.back_mut() {

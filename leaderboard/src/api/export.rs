@@ -25,7 +25,7 @@ use crate::error::ApiError;
 use crate::limits::{Most, Share, Shares};
 use crate::open_data;
 use crate::open_data::{Export, ExportError};
-use crate::storage::Wanted;
+use crate::storage::ListQuery;
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
 const EXPORTS: usize = 8;
@@ -136,7 +136,7 @@ fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
 }
 
 /// All of a list that is asked for, in the largest pages.
-async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<Wanted, ApiError> {
+async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery, ApiError> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));

@@ -13,7 +13,7 @@ use super::Leaderboard;
 use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
 use crate::secrets::{RUN_ID_BYTES, sha256};
-use crate::storage::{Key, KindFilter, Order, Wanted};
+use crate::storage::{Key, KindFilter, ListQuery, Order};
 use crate::validation;
 use crate::validation::{Checked, FieldPath, Refusal};
 
@@ -47,7 +47,7 @@ pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRu
 }
 
 /// What a query means, or what is wrong with it.
-pub(crate) fn wanted(query: &ListRuns) -> Result<Wanted, ApiError> {
+pub(crate) fn wanted(query: &ListRuns) -> Result<ListQuery, ApiError> {
     let refused = |refusal: Refusal| bad_query(refusal.message).at(refusal.field);
     check(query).map_err(refused)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
@@ -60,7 +60,7 @@ pub(crate) fn wanted(query: &ListRuns) -> Result<Wanted, ApiError> {
         None => (None, u64::from(query.offset.unwrap_or(0))),
     };
     let day = |field: &str, text: &Option<String>| text.as_deref().map(|text| day(field, text)).transpose();
-    Ok(Wanted {
+    Ok(ListQuery {
         order,
         workload: query.workload.clone(),
         device: query.device.clone(),

@@ -100,15 +100,15 @@ static POSTGRES: Dialect = Dialect {
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
-/// How to reach a data base.
-pub(super) struct Way {
+/// The database to connect to.
+pub(super) struct Target {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
-    /// Where it is one.
+    /// `None` for PostgreSQL.
     file: Option<PathBuf>,
 }
 
-impl Way {
+impl Target {
     pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
         sqlx::any::install_default_drivers();
         match address {
@@ -124,7 +124,7 @@ impl Way {
         }
     }
 
-    /// One connection, which tells what is wrong when there can be none; the pool would try until its patience ends.
+    /// Opens one connection, with an error at once if this fails. The pool would retry until its timeout.
     pub(super) async fn connect(&self) -> Result<AnyConnection, StorageError> {
         let mut connection = self.options.connect().await?;
         connection.execute(self.dialect.alone).await?;
@@ -147,7 +147,7 @@ impl Way {
         }
     }
 
-    /// Up to so many connections, opened when they are needed.
+    /// Returns a pool that opens connections when they are needed.
     fn pool(&self, connections: u32) -> AnyPool {
         let said_first = self.dialect.pooled;
         AnyPoolOptions::new()

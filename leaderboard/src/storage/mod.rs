@@ -1,6 +1,7 @@
 //! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
 //! which treats it as a file, is SQLite's own.
 
+mod access_path;
 mod address;
 mod bulk;
 mod comparisons;
@@ -28,16 +29,17 @@ use std::time::{Duration, Instant};
 use sqlx::{Any, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
+pub(crate) use access_path::{Key, Order};
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
-use connect::{Dialect, IfMissing, Way};
+use connect::{Dialect, IfMissing, Target};
 pub(crate) use device_aliases::MergingError;
 pub(crate) use export::Place;
 pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
-pub(crate) use list::{Bounds, Key, Order, Wanted};
+pub(crate) use list::{Bounds, ListQuery};
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
 pub(crate) use runs::{Acceptance, Grouped, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::{Started, Submitter};
@@ -102,11 +104,11 @@ pub enum StorageError {
 impl Storage {
     /// Opens the data base, makes it when it is a file that is not there, and brings its tables up to date.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Make)?;
-        let mut connection = way.connect().await?;
+        let target = Target::to(address, IfMissing::Make)?;
+        let mut connection = target.connect().await?;
         connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        let storage = way.storage();
+        let storage = target.storage();
         storage.refresh_figures().await;
         Ok(storage)
     }
@@ -114,28 +116,28 @@ impl Storage {
     /// Opens a data base that is there and leaves its tables as they are: a newer program's task must not take them
     /// away from an older server that is running.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        way.connect().await?.close().await?;
-        Ok(way.storage())
+        let target = Target::to(address, IfMissing::Refuse)?;
+        target.connect().await?.close().await?;
+        Ok(target.storage())
     }
 
     /// The same, for a task that needs every table.
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        let mut connection = way.connect().await?;
+        let target = Target::to(address, IfMissing::Refuse)?;
+        let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
         connection.close().await?;
-        if missing.is_empty() { Ok(way.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
+        if missing.is_empty() { Ok(target.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
 
     /// Brings the tables of a data base that is there up to date and returns what was missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        let mut connection = way.connect().await?;
+        let target = Target::to(address, IfMissing::Refuse)?;
+        let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
         connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        let storage = way.storage();
+        let storage = target.storage();
         storage.refresh_figures().await;
         storage.close().await;
         Ok(missing)

@@ -1,89 +1,86 @@
-//! Lists of results. A page is found on one of a few ways, each an index, and no answer looks at more than a bounded number
-//! of results, however many there are; the tests hold every query to that.
-
-mod ways;
+//! Pages of lists of results. Each page is read on one of a few access paths ([`super::access_path`]). One answer scans a
+//! bounded number of results, however many there are; the tests check the plan of every query.
 
 use results::api::{RunRow, RunSort};
 use results::{Client, Precision};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
 
+use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
 use super::values::{Statement, as_flag, flag, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::DeviceDescription;
-pub(super) use ways::{Conditions, Reach, Way};
-pub(crate) use ways::{Key, Order};
 
-/// The part of what may be looked at that is looked at first.
-const FIRST_PORTION: u64 = 12;
+/// Divisor of the scan limit for the first scan. Most pages are full after it.
+const FIRST_PART: u64 = 12;
 
-/// How much is looked at for one answer.
+/// How many results are scanned for one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// A filter that leaves no more is the way: all that it leaves are read and sorted. Nobody counts further, either:
-    /// whoever reads "more than 5,000" knows enough.
+    /// All results of a filter are read and sorted if there are no more than this. Totals are not counted further either:
+    /// the answer then says "more than 5,000".
     pub(crate) few: u64,
-    /// Results that are looked at in the order of the list.
-    pub(crate) looked_at: u64,
+    /// Results that are scanned in the order of the list.
+    pub(crate) scanned: u64,
 }
 
 impl Default for Bounds {
     fn default() -> Self {
-        Self { few: 5_000, looked_at: 25_000 }
+        Self { few: 5_000, scanned: 25_000 }
     }
 }
 
-/// A list that is wanted.
+/// A request for a page of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct Wanted {
+pub(crate) struct ListQuery {
     pub(crate) order: Order,
     pub(crate) workload: Option<String>,
     pub(crate) device: Option<String>,
     pub(crate) kinds: KindFilter,
-    /// From this moment on, in seconds since 1970.
+    /// Inclusive, in seconds since 1970.
     pub(crate) since: Option<f64>,
-    /// Before this one.
+    /// Exclusive, in seconds since 1970.
     pub(crate) before: Option<f64>,
     pub(crate) limit: u64,
-    /// Where the last page ended.
+    /// The end of the last page.
     pub(crate) after: Option<Key>,
-    /// Rows to leave out after that.
+    /// Rows to skip after that.
     pub(crate) skip: u64,
 }
 
-/// A page of it.
+/// A page of a list.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct ListPage {
     pub(crate) rows: Vec<RunRow>,
-    /// Rows there are, at least.
+    /// Rows of the whole list, or a lower bound if `more_than_total`.
     pub(crate) total: u64,
     pub(crate) more_than_total: bool,
-    /// Where the next page begins, and how many rows it has to leave out still; nothing after the last row.
+    /// The start of the next page and the rows that it still has to skip; `None` after the last row.
     pub(crate) next: Option<(Key, u64)>,
 }
 
-/// The way to a page.
-struct Chosen {
-    way: Way,
-    /// How much is looked at where there may be more on the way than that, and than what belongs to the list.
-    cut: Option<u64>,
-    /// Rows of the list, as far as they were counted; nothing where that would take too long.
+/// How a page is read.
+struct Plan {
+    path: AccessPath,
+    /// Limit of the scan, for paths with many results that may not belong to the list.
+    scan_limit: Option<u64>,
+    /// Rows of the list, up to a limit; `None` if counting would take too long.
     total: Option<u64>,
 }
 
-impl Chosen {
-    /// How much is looked at, first a little: most pages are full then.
-    fn portions(&self) -> Vec<Option<u64>> {
-        match self.cut {
-            Some(most) => vec![Some((most / FIRST_PORTION).max(1)), Some(most)],
+impl Plan {
+    /// Returns the limits of the scans to try, a small one first.
+    fn scan_limits(&self) -> Vec<Option<u64>> {
+        match self.scan_limit {
+            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
             None => vec![None],
         }
     }
 }
 
-/// What a row shows, of the results that were chosen.
+/// The columns of a row.
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
     "results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, results.summary, ",
@@ -94,74 +91,74 @@ const SHOWN: &str = concat!(
     " FROM results JOIN runs ON runs.run_id = results.run_id"
 );
 
-/// Whose word the device's newest run has for it; one that was merged into it goes by its name.
+/// Describes a device by its newest run. A run that was merged into the device has the device's name and vendor.
 const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device_name) AS device_name, \
      COALESCE(into_vendor, vendor) AS vendor \
      FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
 impl Storage {
-    /// A page of the results that are wanted.
-    pub(crate) async fn list(&self, wanted: &Wanted) -> Result<Found, StorageError> {
-        self.list_within(wanted, Bounds::default()).await
+    /// Reads a page of a list.
+    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage, StorageError> {
+        self.list_within(query, Bounds::default()).await
     }
 
-    /// The same within other bounds, of which only how much is looked at for one answer depends.
-    pub(crate) async fn list_within(&self, wanted: &Wanted, bounds: Bounds) -> Result<Found, StorageError> {
+    /// Reads a page within other bounds. They do not change which results all pages together have.
+    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage, StorageError> {
         let mut transaction = self.reading().await?;
         let conditions = Conditions {
-            order: wanted.order,
-            workload: wanted.workload.as_deref(),
-            device: wanted.device.as_deref(),
-            kinds: wanted.kinds.kinds(&mut transaction).await?,
-            since: wanted.since,
-            before: wanted.before,
+            order: query.order,
+            workload: query.workload.as_deref(),
+            device: query.device.as_deref(),
+            kinds: query.kinds.kinds(&mut transaction).await?,
+            since: query.since,
+            before: query.before,
         };
         if conditions.kinds.as_ref().is_some_and(Kinds::is_empty) {
-            return Ok(Found { rows: Vec::new(), total: 0, more_than_total: false, next: None });
+            return Ok(ListPage { rows: Vec::new(), total: 0, more_than_total: false, next: None });
         }
-        let chosen = choose(&mut transaction, &conditions, bounds).await?;
-        let after = wanted.after.as_ref();
-        // One more tells whether there are more.
-        let part = (wanted.skip, wanted.limit + 1);
+        let plan = choose_path(&mut transaction, &conditions, bounds).await?;
+        let after = query.after.as_ref();
+        // One more row tells whether there is a next page.
+        let part = (query.skip, query.limit + 1);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
-        for portion in chosen.portions() {
-            until = match portion {
+        for limit in plan.scan_limits() {
+            until = match limit {
                 Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
                 None => None,
             };
             let statement =
-                conditions.rows(chosen.way, Reach { after, until: until.as_ref(), most: bounds.few }, part, SHOWN);
+                conditions.rows(plan.path, ScanRange { after, until: until.as_ref(), limit: bounds.few }, part, SHOWN);
             rows = statement.query().fetch_all(&mut *transaction).await?;
-            is_full = rows.len() as u64 > wanted.limit;
+            is_full = rows.len() as u64 > query.limit;
             if is_full || until.is_none() {
                 break;
             }
         }
-        rows.truncate(usize::try_from(wanted.limit)?);
+        rows.truncate(usize::try_from(query.limit)?);
         let next = match (rows.last(), until) {
-            (Some(row), _) if is_full => Some((key(row, wanted.order)?, 0)),
-            // After all that was looked at, and with as many rows to leave out as were not met there.
+            (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
+            // Continues after the scanned results, and skips the rows that were not met in them.
             (row, Some(until)) => {
                 let mut skip = 0;
-                if wanted.skip > 0 && row.is_none() {
-                    let reach = Reach { after, until: Some(&until), most: bounds.few };
-                    let met = counted(&mut transaction, &conditions.count(chosen.way, reach)).await?;
-                    skip = wanted.skip.saturating_sub(met);
+                if query.skip > 0 && row.is_none() {
+                    let range = ScanRange { after, until: Some(&until), limit: bounds.few };
+                    let met = count(&mut transaction, &conditions.count_matching(plan.path, range)).await?;
+                    skip = query.skip.saturating_sub(met);
                 }
                 Some((until, skip))
             }
             _ => None,
         };
-        let before = if rows.is_empty() { 0 } else { wanted.skip };
-        let (total, more_than_total) = match chosen.total {
+        let before = if rows.is_empty() { 0 } else { query.skip };
+        let (total, more_than_total) = match plan.total {
             Some(total) => (total.min(bounds.few), total > bounds.few),
-            None => (before + rows.len() as u64, next.is_some() || wanted.after.is_some()),
+            None => (before + rows.len() as u64, next.is_some() || query.after.is_some()),
         };
-        Ok(Found { rows: rows.iter().map(run_row).collect::<Result<_, _>>()?, total, more_than_total, next })
+        Ok(ListPage { rows: rows.iter().map(run_row).collect::<Result<_, _>>()?, total, more_than_total, next })
     }
 
-    /// Which device has this key; nothing where none of its runs is visible.
+    /// Returns the device with this key, or `None` if none of its runs is visible.
     pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
         let Some(row) = sqlx::query(DEVICE).bind(key).fetch_optional(&self.pool).await? else { return Ok(None) };
         let source: &str = row.try_get("device_source")?;
@@ -174,7 +171,7 @@ impl Storage {
         }))
     }
 
-    /// The latest results of a device, the newest first.
+    /// Returns the latest results of a device, the newest first.
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
         let rows = sqlx::query(AssertSqlSafe(recent_of_device()))
             .bind(key)
@@ -218,61 +215,61 @@ fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
     Precision::named(name).ok_or_else(|| unknown_word("precision", name))
 }
 
-/// The first filter that leaves few, or else the order of the list.
-async fn choose(
+/// Chooses the first filter that matches few results, or else the order of the list.
+async fn choose_path(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
     bounds: Bounds,
-) -> Result<Chosen, StorageError> {
+) -> Result<Plan, StorageError> {
     let mut total = None;
-    for way in conditions.ways() {
-        let length = counted(connection, &conditions.length(way, bounds.few + 1)).await?;
+    for path in conditions.filter_paths() {
+        let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
         if length <= bounds.few {
-            let leads_all = conditions.leads_all(way);
-            let count = conditions.count(way, Reach { most: bounds.few, ..Reach::default() });
-            let total = if leads_all { length } else { counted(connection, &count).await? };
-            return Ok(Chosen { way, cut: None, total: Some(total) });
+            let covers_all = conditions.covers_all(path);
+            let matching = conditions.count_matching(path, ScanRange { limit: bounds.few, ..ScanRange::default() });
+            let total = if covers_all { length } else { count(connection, &matching).await? };
+            return Ok(Plan { path, scan_limit: None, total: Some(total) });
         }
-        if conditions.leads_all(way) {
+        if conditions.covers_all(path) {
             total = Some(length);
         }
     }
-    let way = Way::Order;
-    if total.is_none() && conditions.leads_all(way) {
-        total = Some(counted(connection, &conditions.length(way, bounds.few + 1)).await?);
+    let path = AccessPath::Order;
+    if total.is_none() && conditions.covers_all(path) {
+        total = Some(count(connection, &conditions.path_length(path, bounds.few + 1)).await?);
     }
-    // Where all on the way belongs to the list, no more is looked at than is shown.
-    let cut = (!conditions.leads_all(way)).then_some(bounds.looked_at);
-    Ok(Chosen { way, cut, total })
+    // If each result on the path belongs to the list, no more are scanned than shown.
+    let scan_limit = (!conditions.covers_all(path)).then_some(bounds.scanned);
+    Ok(Plan { path, scan_limit, total })
 }
 
-/// The last place in the order of the list where so many results are looked at; nothing where the order ends before.
+/// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
 pub(super) async fn last_place(
     connection: &mut AnyConnection,
     conditions: &Conditions<'_>,
     after: Option<&Key>,
     most: u64,
 ) -> Result<Option<Key>, StorageError> {
-    let statement = conditions.last(after, most);
+    let statement = conditions.last_scanned(after, most);
     let row = statement.query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
 }
 
-async fn counted(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
+async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
     let row = statement.query().fetch_one(connection).await?;
     Ok(u64::try_from(row.try_get::<i64, _>("results")?)?)
 }
 
 fn key(row: &AnyRow, order: Order) -> Result<Key, StorageError> {
     Ok(Key {
-        number: row.try_get(order.number())?,
+        number: row.try_get(order.first_column())?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         run_id: row.try_get("run_id")?,
         workload: row.try_get("workload")?,
     })
 }
 
-/// Every kind of list, each with a value for every parameter; for looking at how they are performed.
+/// Returns the queries of all lists with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let key = Key {
         number: 1.8e9,
@@ -287,22 +284,22 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         let values = statement.values.iter().map(super::values::Value::written).collect();
         queries.push((statement.sql, values));
     };
-    let most = Bounds::default().looked_at;
-    for conditions in kinds_of_lists() {
-        let ways: Vec<Way> = conditions.ways().into_iter().chain([Way::Order]).collect();
-        for (way, after) in ways.into_iter().flat_map(|way| [(way, None), (way, Some(&key))]) {
-            let until = Some(&key).filter(|_| way == Way::Order && !conditions.leads_all(way));
-            add(conditions.length(way, most));
-            add(conditions.count(way, Reach { after, until, most }));
-            add(conditions.rows(way, Reach { after, until, most }, (10_000, 100), SHOWN));
+    let most = Bounds::default().scanned;
+    for conditions in all_conditions() {
+        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([AccessPath::Order]).collect();
+        for (path, after) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(&key))]) {
+            let until = Some(&key).filter(|_| path == AccessPath::Order && !conditions.covers_all(path));
+            add(conditions.path_length(path, most));
+            add(conditions.count_matching(path, ScanRange { after, until, limit: most }));
+            add(conditions.rows(path, ScanRange { after, until, limit: most }, (10_000, 100), SHOWN));
         }
-        add(conditions.last(Some(&key), most));
+        add(conditions.last_scanned(Some(&key), most));
     }
     queries
 }
 
-/// Every order with every filter, and with all of them.
-fn kinds_of_lists() -> Vec<Conditions<'static>> {
+/// Returns every order with every combination of filters.
+fn all_conditions() -> Vec<Conditions<'static>> {
     let mut lists = Vec::new();
     for sort in RunSort::ALL {
         for filters in 0..32_u8 {
