@@ -85,8 +85,8 @@ impl Board {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
 
-    /// The rows of a page, as run and workload, and the query of the next one; found within other bounds than usual: how
-    /// many results a filter may leave to be read at once, and how many are looked at for one answer.
+    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the usual
+    /// bounds: results of a filter that are read at once, and results that are scanned for one answer.
     ///
     /// # Errors
     /// What is wrong with the query, or what the data base says.
@@ -97,9 +97,9 @@ impl Board {
         few: u64,
         scanned: u64,
     ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
-        let wanted = crate::api::wanted(query).map_err(|refusal| format!("{refusal:?}"))?;
+        let list = crate::api::list_query(&self.0, query).await.map_err(|refusal| format!("{refusal:?}"))?;
         let bounds = Bounds { few, scanned };
-        let found = self.0.list_within(&wanted, bounds).await.map_err(|cause| cause.to_string())?;
+        let found = self.0.list_within(&list, bounds).await.map_err(|cause| cause.to_string())?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
         let next = next.map_err(|cause| cause.to_string())?;
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))

@@ -1,4 +1,4 @@
-//! All visible results, or those of a list, as one file, made a portion at a time, for whoever downloads it and for a folder.
+//! Exports of all visible results or of a list as one file, written in portions.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -10,7 +10,7 @@ use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
 use crate::storage::{ListQuery, Place, Storage, StorageError};
 
-/// Why an export broke off.
+/// The reason why an export ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportError {
     #[error(transparent)]
@@ -23,34 +23,19 @@ pub(crate) enum ExportError {
     Stopped,
 }
 
-/// What is exported.
-enum Runs {
-    All(VisibleRuns),
-    Listed(Box<ListedRuns>),
-}
-
-/// An export that has come so far.
+/// An export in progress.
 pub(crate) struct Export {
-    runs: Runs,
-    /// Absent while a thread has it.
+    pub(crate) runs: ExportedRuns,
+    /// `None` while a thread has it.
     encoder: Option<Encoder>,
 }
 
 impl Export {
-    /// Of all visible runs.
-    pub(crate) fn new(storage: Storage, format: ExportFormat) -> Result<Self, ExportError> {
-        Ok(Self { runs: Runs::All(VisibleRuns::new(storage)), encoder: Some(Encoder::new(format)?) })
+    pub(crate) fn new(runs: ExportedRuns, format: ExportFormat) -> Result<Self, ExportError> {
+        Ok(Self { runs, encoder: Some(Encoder::new(format)?) })
     }
 
-    /// Of what is in a list, in its order.
-    pub(crate) fn of_list(storage: Storage, wanted: ListQuery, format: ExportFormat) -> Result<Self, ExportError> {
-        Ok(Self {
-            runs: Runs::Listed(Box::new(ListedRuns::new(storage, wanted))),
-            encoder: Some(Encoder::new(format)?),
-        })
-    }
-
-    /// The next bytes, never none of them; nothing after the last ones.
+    /// Returns the next bytes, at least one, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
         while let Some(runs) = self.runs.next().await? {
             let last = self.runs.ended();
@@ -66,38 +51,6 @@ impl Export {
             }
         }
         Ok(None)
-    }
-
-    /// Runs that were read so far.
-    pub(crate) fn runs(&self) -> u64 {
-        match &self.runs {
-            Runs::All(runs) => runs.runs(),
-            Runs::Listed(runs) => runs.runs(),
-        }
-    }
-
-    /// Runs so far that are stored and cannot be read.
-    pub(crate) fn left_out(&self) -> u64 {
-        match &self.runs {
-            Runs::All(runs) => runs.left_out(),
-            Runs::Listed(runs) => runs.left_out(),
-        }
-    }
-}
-
-impl Runs {
-    async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
-        match self {
-            Self::All(runs) => runs.next().await,
-            Self::Listed(runs) => runs.next().await,
-        }
-    }
-
-    fn ended(&self) -> bool {
-        match self {
-            Self::All(runs) => runs.ended(),
-            Self::Listed(runs) => runs.ended(),
-        }
     }
 }
 
@@ -152,11 +105,11 @@ pub(super) fn columns() -> Vec<Column<StoredRun>> {
     own.into_iter().chain(record_columns()).collect()
 }
 
-/// What is being written in one of the formats. It works on the processor alone, and long enough to hold up others.
+/// An encoder of one of the formats. It can compute for so long that it needs a blocking thread.
 pub(crate) enum Encoder {
     Csv {
         columns: Vec<Column<StoredRun>>,
-        /// What is yet to be taken: at first the names of the columns.
+        /// The column names, until they are written.
         waiting: String,
     },
     Jsonl,
@@ -179,7 +132,7 @@ impl Encoder {
         })
     }
 
-    /// The next bytes, of which there may be none yet. After the `last` runs they are the file's end.
+    /// Returns the next bytes, possibly none. After the `last` runs they end the file.
     pub(crate) fn encode(&mut self, runs: &[StoredRun], last: bool) -> Result<Vec<u8>, ExportError> {
         match self {
             Self::Csv { columns, waiting } => {
@@ -208,56 +161,114 @@ impl Encoder {
     }
 }
 
-/// Runs that are in memory at once. Each has at most the size of an upload, and mostly a hundredth of that.
+/// Number of runs in memory at once. Each has at most the size of an upload, and usually a hundredth of that.
 pub(super) const RUNS_AT_ONCE: u32 = 16;
 
-/// All visible runs from the first to the last that came.
+/// The runs of an export, read in portions.
 ///
-/// Each portion is a query of its own, so that an export that takes minutes holds up nobody. A run that is deleted
-/// meanwhile is absent from what follows, and one that comes meanwhile is at the end.
-pub(crate) struct VisibleRuns {
+/// Each portion is a query of its own, so that a long export does not block others. A run that is deleted meanwhile is
+/// absent from later portions, and a new run comes at the end.
+pub(crate) struct ExportedRuns {
     storage: Storage,
-    /// Behind what the next portion begins; absent when there is none.
-    place: Option<Place>,
-    runs: u64,
-    left_out: u64,
+    source: Source,
+    /// Number of runs that were read so far.
+    pub(crate) read: u64,
+    /// Number of stored runs so far that cannot be read.
+    pub(crate) left_out: u64,
 }
 
-impl VisibleRuns {
-    pub(crate) fn new(storage: Storage) -> Self {
-        Self { storage, place: Some(Place::BEGINNING), runs: 0, left_out: 0 }
+enum Source {
+    /// All visible runs after a place in the order of submission; `None` after the last portion.
+    All(Option<Place>),
+    List(ListPages),
+}
+
+/// The runs of a list, each with only the workloads that the list has.
+///
+/// In every order the results of a run follow each other: orders by metrics have one workload.
+struct ListPages {
+    /// `None` after the last page.
+    next_page: Option<Box<ListQuery>>,
+    /// Runs of pages that were read, with the names of their workloads.
+    waiting: VecDeque<(String, Vec<String>)>,
+    ended: bool,
+}
+
+impl ExportedRuns {
+    /// Exports all visible runs.
+    pub(crate) fn all(storage: Storage) -> Self {
+        Self { storage, source: Source::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
     }
 
-    /// The next runs, of which the last portion may have none; nothing behind that.
+    /// Exports a list in its order.
+    pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
+        let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new(), ended: false };
+        Self { storage, source: Source::List(pages), read: 0, left_out: 0 }
+    }
+
+    /// Returns the next portion, which may be empty, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
-        let Some(place) = &self.place else { return Ok(None) };
-        let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
-        self.place = portion.next;
-        self.runs += portion.runs.len() as u64;
-        self.left_out += portion.left_out;
+        let (runs, left_out) = match &mut self.source {
+            Source::All(Some(place)) => {
+                let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
+                self.source = Source::All(portion.next);
+                (portion.runs, portion.left_out)
+            }
+            Source::List(pages) if !pages.ended => pages.next(&self.storage).await?,
+            Source::All(None) | Source::List(_) => return Ok(None),
+        };
+        self.read += runs.len() as u64;
+        self.left_out += left_out;
         if self.ended() && self.left_out > 0 {
             tracing::warn!(left_out = self.left_out, "an export left out runs that cannot be read");
         }
-        Ok(Some(portion.runs))
+        Ok(Some(runs))
     }
 
-    /// Whether the last portion was read.
+    /// Returns whether the last portion was read.
     pub(crate) fn ended(&self) -> bool {
-        self.place.is_none()
-    }
-
-    /// Runs that were read so far.
-    pub(crate) fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    /// Runs so far that are stored and cannot be read.
-    pub(crate) fn left_out(&self) -> u64 {
-        self.left_out
+        match &self.source {
+            Source::All(place) => place.is_none(),
+            Source::List(pages) => pages.ended,
+        }
     }
 }
 
-/// Leaves the workloads of these names, in their order.
+impl ListPages {
+    /// Returns the next runs, and how many more cannot be read.
+    async fn next(&mut self, storage: &Storage) -> Result<(Vec<StoredRun>, u64), StorageError> {
+        // Reads one run more than it returns, because the next page may continue the last run.
+        while self.waiting.len() <= RUNS_AT_ONCE as usize
+            && let Some(page) = self.next_page.take()
+        {
+            self.read_page(storage, *page).await?;
+        }
+        let taken = self.waiting.len().min(RUNS_AT_ONCE as usize);
+        let named: Vec<_> = self.waiting.drain(..taken).collect();
+        self.ended = self.next_page.is_none() && self.waiting.is_empty();
+        let ids: Vec<&str> = named.iter().map(|(run_id, _)| run_id.as_str()).collect();
+        let (mut found, left_out) = storage.visible_runs_named(&ids).await?;
+        for run in &mut found {
+            let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
+            keep_workloads(run, shown.map_or(&[], |(_, names)| names));
+        }
+        Ok((found, left_out))
+    }
+
+    async fn read_page(&mut self, storage: &Storage, query: ListQuery) -> Result<(), StorageError> {
+        let page = storage.list(&query).await?;
+        self.next_page = page.next.map(|(after, skip)| Box::new(ListQuery { after: Some(after), skip, ..query }));
+        for row in page.rows {
+            match self.waiting.back_mut() {
+                Some((run_id, names)) if *run_id == row.run_id => names.push(row.workload),
+                _ => self.waiting.push_back((row.run_id, vec![row.workload])),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps only the workloads with these names, in this order.
 fn keep_workloads(run: &mut StoredRun, names: &[String]) {
     let mut all = mem::take(&mut run.record.workloads);
     let mut listed = mem::take(&mut run.listed);
@@ -268,77 +279,6 @@ fn keep_workloads(run: &mut StoredRun, names: &[String]) {
                 run.listed.push(listed.swap_remove(place));
             }
         }
-    }
-}
-
-/// The runs of a list, each with those of its workloads that the list has.
-///
-/// Each portion is a query of its own, as it is for all runs. In every order the results of a run follow each other: orders
-/// by figures have one workload.
-pub(crate) struct ListedRuns {
-    storage: Storage,
-    /// The next page of the list; absent behind the last one.
-    wanted: Option<ListQuery>,
-    /// Runs of pages that were read, with the names of their workloads.
-    waiting: VecDeque<(String, Vec<String>)>,
-    ended: bool,
-    runs: u64,
-    left_out: u64,
-}
-
-impl ListedRuns {
-    pub(crate) fn new(storage: Storage, wanted: ListQuery) -> Self {
-        Self { storage, wanted: Some(wanted), waiting: VecDeque::new(), ended: false, runs: 0, left_out: 0 }
-    }
-
-    /// The next runs, of which a portion may have none; nothing behind the last one.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
-        if self.ended {
-            return Ok(None);
-        }
-        // One more than are taken: the next page may go on with the last run.
-        while self.waiting.len() <= RUNS_AT_ONCE as usize
-            && let Some(wanted) = self.wanted.take()
-        {
-            self.read_page(wanted).await?;
-        }
-        let taken = self.waiting.len().min(RUNS_AT_ONCE as usize);
-        let named: Vec<_> = self.waiting.drain(..taken).collect();
-        self.ended = self.wanted.is_none() && self.waiting.is_empty();
-        let ids: Vec<&str> = named.iter().map(|(run_id, _)| run_id.as_str()).collect();
-        let (mut found, left_out) = self.storage.visible_runs_named(&ids).await?;
-        for run in &mut found {
-            let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
-            keep_workloads(run, shown.map_or(&[], |(_, names)| names));
-        }
-        self.runs += found.len() as u64;
-        self.left_out += left_out;
-        Ok(Some(found))
-    }
-
-    async fn read_page(&mut self, wanted: ListQuery) -> Result<(), StorageError> {
-        let mut found = self.storage.list(&wanted).await?;
-        self.wanted = found.next.map(|(after, skip)| ListQuery { after: Some(after), skip, ..wanted });
-        for row in &mut found.rows {
-            let workload = mem::take(&mut row.workload);
-            match self.waiting.back_mut() {
-                Some((run_id, names)) if *run_id == row.run_id => names.push(workload),
-                _ => self.waiting.push_back((mem::take(&mut row.run_id), vec![workload])),
-            }
-        }
-        Ok(())
-    }
-
-    pub(crate) fn ended(&self) -> bool {
-        self.ended
-    }
-
-    pub(crate) fn runs(&self) -> u64 {
-        self.runs
-    }
-
-    pub(crate) fn left_out(&self) -> u64 {
-        self.left_out
     }
 }
 

@@ -21,7 +21,7 @@ use results::api::StoredRun;
 use results::open_data::{ExportFormat, Snapshot, SnapshotList};
 use tower_http::services::ServeDir;
 
-use crate::open_data::{Encoder, ExportError, VisibleRuns};
+use crate::open_data::{Encoder, ExportError, ExportedRuns};
 use crate::pages::{from_folder, is_content, not_found};
 use crate::storage::Storage;
 use crate::whole_file::{WholeFile, sum_of};
@@ -167,7 +167,7 @@ pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<
         }
     }
     let made = files.len();
-    let mut runs = VisibleRuns::new(storage);
+    let mut runs = ExportedRuns::all(storage);
     while made > 0
         && let Some(portion) = runs.next().await.map_err(ExportError::from)?
     {

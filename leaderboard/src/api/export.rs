@@ -19,12 +19,12 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
 use super::extract::Requester;
-use super::list::{MOST_ROWS, wanted};
+use super::list::{MOST_ROWS, list_query};
 use super::runs::{bad_query, read_query};
 use crate::error::ApiError;
 use crate::limits::{Most, Share, Shares};
 use crate::open_data;
-use crate::open_data::{Export, ExportError};
+use crate::open_data::{Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
 /// Exports that may be on their way at once; each may be slow, and has some runs in memory.
@@ -91,13 +91,14 @@ pub(crate) async fn all(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
-    let wanted = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
+    let list = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
     let place = leaderboard.exports.take(requester.counted())?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
-    let mut export = match wanted {
-        None => Export::new(leaderboard.storage, format)?,
-        Some(wanted) => Export::of_list(leaderboard.storage, wanted, format)?,
+    let runs = match list {
+        None => ExportedRuns::all(leaderboard.storage),
+        Some(list) => ExportedRuns::of_list(leaderboard.storage, list),
     };
+    let mut export = Export::new(runs, format)?;
     // Trouble at the start is told in words; later there is only the end of the connection.
     let first = export.next().await?;
     let (ending, kind) = match format {
@@ -135,18 +136,13 @@ fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
     read_query(Query::try_from_uri(&uri))
 }
 
-/// All of a list that is asked for, in the largest pages.
+/// Returns a list from its first to its last row, in pages of the largest size.
 async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery, ApiError> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
     }
-    let mut wanted = wanted(&list)?;
-    wanted.limit = MOST_ROWS;
-    if let Some(device) = &mut wanted.device {
-        *device = leaderboard.storage.grouped_as(device).await?;
-    }
-    Ok(wanted)
+    Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
 /// A body that is made while it is read, and no faster.
@@ -207,7 +203,7 @@ mod tests {
         let places = ExportPlaces::default();
         let begin = async || {
             let place = places.take(None).unwrap();
-            let mut export = Export::new(storage.clone(), ExportFormat::Csv).unwrap();
+            let mut export = Export::new(ExportedRuns::all(storage.clone()), ExportFormat::Csv).unwrap();
             let first = export.next().await.unwrap();
             stream_of(export, first, place)
         };

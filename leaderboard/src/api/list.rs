@@ -10,10 +10,10 @@ use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
 use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::runs::{bad_query, read_query};
+use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::ApiError;
 use crate::secrets::{RUN_ID_BYTES, sha256};
-use crate::storage::{Key, KindFilter, ListQuery, Order};
+use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
 use crate::validation;
 use crate::validation::{Checked, FieldPath, Refusal};
 
@@ -31,36 +31,31 @@ pub(crate) async fn show(
     query: Result<Query<ListRuns>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let query = read_query(query)?;
-    let mut wanted = wanted(&query)?;
-    if let Some(device) = &mut wanted.device {
-        *device = leaderboard.storage.grouped_as(device).await?;
-    }
-    let found = leaderboard.storage.list(&wanted).await?;
+    let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
     let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
     let next = next.and_then(|query| query.cursor);
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 
-/// The query of the page that comes after a place.
+/// Returns the query for the page after a place.
 pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRuns, serde_json::Error> {
     Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
-/// What a query means, or what is wrong with it.
-pub(crate) fn wanted(query: &ListRuns) -> Result<ListQuery, ApiError> {
-    let refused = |refusal: Refusal| bad_query(refusal.message).at(refusal.field);
-    check(query).map_err(refused)?;
+/// Reads a query. A device that was merged into another stands for the other.
+pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery, ApiError> {
+    check(query).map_err(bad_query_of)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
     let order = Order(query.sort.unwrap_or(by_default));
     let (after, skip) = match &query.cursor {
         Some(cursor) => {
-            let (key, skip) = read_cursor(query, cursor).map_err(refused)?;
+            let (key, skip) = read_cursor(query, cursor).map_err(bad_query_of)?;
             (Some(key), skip)
         }
         None => (None, u64::from(query.offset.unwrap_or(0))),
     };
     let day = |field: &str, text: &Option<String>| text.as_deref().map(|text| day(field, text)).transpose();
-    Ok(ListQuery {
+    let mut list = ListQuery {
         order,
         workload: query.workload.clone(),
         device: query.device.clone(),
@@ -70,7 +65,11 @@ pub(crate) fn wanted(query: &ListRuns) -> Result<ListQuery, ApiError> {
         limit: u64::from(query.limit.unwrap_or(DEFAULT_ROWS)),
         after,
         skip,
-    })
+    };
+    if let Some(device) = &mut list.device {
+        *device = storage.grouped_as(device).await?;
+    }
+    Ok(list)
 }
 
 fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
@@ -91,7 +90,7 @@ fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
     })
 }
 
-/// The one of these words that is asked for, in whatever case.
+/// Returns the word that equals the given one except for case.
 fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>, ApiError> {
     let Some(word) = word else { return Ok(None) };
     let found = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
@@ -101,7 +100,7 @@ fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Opt
     })
 }
 
-/// The moment at which a day begins.
+/// Returns the start of a day, in seconds since 1970.
 fn day(field: &str, text: &str) -> Result<f64, ApiError> {
     let message = "This is no day. Write it as 2026-11-23; days are those of UTC.";
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
@@ -216,7 +215,7 @@ pub(crate) async fn moderation_log(
     query: Result<Query<ModerationQuery>, QueryRejection>,
 ) -> Result<Json<ModerationLog>, ApiError> {
     let query = read_query(query)?;
-    check_log_query(&query).map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    check_log_query(&query).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))
 }
 

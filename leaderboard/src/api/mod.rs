@@ -31,7 +31,7 @@ use crate::storage::Storage;
 use crate::verification::Verifiers;
 pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
-pub(crate) use list::{next_page, wanted};
+pub(crate) use list::{list_query, next_page};
 
 /// What the handlers work with.
 #[derive(Clone)]

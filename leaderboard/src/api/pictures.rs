@@ -10,7 +10,7 @@ use results::badge::{Badge, BadgeQuery};
 
 use super::Leaderboard;
 use super::extract::RunId;
-use super::runs::{bad_query, read_query};
+use super::runs::{bad_query_of, read_query};
 use crate::badge;
 use crate::card::{Card, Cards};
 use crate::error::ApiError;
@@ -38,7 +38,7 @@ pub(crate) async fn badge_json(
 async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge, ApiError> {
     if let Some(name) = &query.workload {
         let named = FieldPath::ROOT.field("workload").name(name);
-        named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+        named.map_err(bad_query_of)?;
     }
     let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
     let mut workloads = run.record.workloads.iter();

@@ -14,6 +14,7 @@ use results::api::Verdict;
 use super::Leaderboard;
 use super::extract::RunId;
 use crate::error::ApiError;
+use crate::validation::Refusal;
 use crate::{etag, secrets};
 
 /// The query, or what is wrong with it.
@@ -27,6 +28,11 @@ pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T
 
 pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
+}
+
+/// Returns the refusal of a query that a check refused.
+pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
+    bad_query(refusal.message).at(refusal.field)
 }
 
 /// `GET /api/v1/runs/{id}`: a [`results::api::StoredRun`].

@@ -15,7 +15,7 @@ use results::{ClientKind, Precision, Suite};
 use super::Leaderboard;
 use super::extract::RunId;
 use super::list::MOST_ROWS;
-use super::runs::{bad_query, read_query};
+use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::ApiError;
 use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
@@ -35,7 +35,7 @@ pub(crate) async fn show(
     check_backend(query.backend.as_deref())?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
     let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MOST_ROWS);
-    bounded.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    bounded.map_err(bad_query_of)?;
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
@@ -65,7 +65,7 @@ pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition, ApiErr
 pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
     let Some(backend) = backend else { return Ok(()) };
     let named = FieldPath::ROOT.field("backend").name(backend);
-    named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))
+    named.map_err(bad_query_of)
 }
 
 /// A suite as it is now.

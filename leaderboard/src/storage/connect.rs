@@ -11,6 +11,7 @@ use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
 use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
 
 use super::address::DatabaseAddress;
+use super::values::sql;
 use super::writing::{LogSync, turns};
 use super::{Storage, StorageError};
 
@@ -260,7 +261,7 @@ impl Storage {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one.
         make_private(file);
-        sqlx::query("VACUUM INTO $1").bind(name).execute(&self.pool).await?;
+        sql!("VACUUM INTO $1", name).execute(&self.pool).await?;
         Ok(())
     }
 

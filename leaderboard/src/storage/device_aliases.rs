@@ -10,6 +10,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
 use super::trust::outdate;
+use super::values::sql;
 use super::{Storage, StorageError};
 
 /// Why devices cannot be merged or separated.
@@ -124,31 +125,33 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
 
 /// How many runs were merged; nothing when none is of the device that they are merged into.
 async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
-    let described = sqlx::query(
+    let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
          COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
          FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
          WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
+        into
     )
-    .bind(into)
     .fetch_optional(&mut *connection)
     .await?;
     let Some(described) = described else { return Ok(None) };
-    sqlx::query("INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)")
-        .bind(from)
-        .bind(into)
-        .bind(described.try_get::<&str, _>("name")?)
-        .bind(described.try_get::<Option<&str>, _>("vendor")?)
-        .execute(&mut *connection)
-        .await?;
-    sqlx::query("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)")
-        .bind(into)
-        .bind(from)
-        .execute(&mut *connection)
-        .await?;
-    let merged = sqlx::query("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2")
-        .bind(into)
-        .bind(from)
+    sql!(
+        "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
+        from,
+        into,
+        described.try_get::<&str, _>("name")?,
+        described.try_get::<Option<&str>, _>("vendor")?
+    )
+    .execute(&mut *connection)
+    .await?;
+    sql!(
+        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
+        into,
+        from
+    )
+    .execute(&mut *connection)
+    .await?;
+    let merged = sql!("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2", into, from)
         .execute(connection)
         .await?;
     Ok(Some(merged.rows_affected()))
@@ -156,36 +159,27 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
 
 /// Nothing when it was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
-    let alias = sqlx::query("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key")
-        .bind(key)
+    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", key)
         .fetch_optional(&mut *connection)
         .await?;
     let Some(alias) = alias else { return Ok(None) };
-    sqlx::query(
-        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
-    )
-    .bind(key)
-    .execute(&mut *connection)
-    .await?;
+    sql!("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)", key)
+        .execute(&mut *connection)
+        .await?;
     let separated =
-        sqlx::query("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1")
-            .bind(key)
+        sql!("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1", key)
             .execute(connection)
             .await?;
     Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
 }
 
 async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
-    let row = sqlx::query("SELECT into_key FROM device_aliases WHERE device_key = $1")
-        .bind(key)
-        .fetch_optional(connection)
-        .await?;
+    let row = sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", key).fetch_optional(connection).await?;
     row.map(|row| Ok(row.try_get("into_key")?)).transpose()
 }
 
 async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
-    let rows = sqlx::query("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key")
-        .bind(key)
+    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", key)
         .fetch_all(connection)
         .await?;
     rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()

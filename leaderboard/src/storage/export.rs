@@ -6,7 +6,7 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::runs::{Listed, tier};
-use super::values::{as_flag, flag};
+use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError};
 
 /// Behind which run the next ones are.
@@ -55,7 +55,7 @@ impl Storage {
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
-            let Some(row) = sqlx::query(NAMED).bind(*id).fetch_optional(&self.pool).await? else { continue };
+            let Some(row) = sql!(NAMED, *id).fetch_optional(&self.pool).await? else { continue };
             match stored_run(&row, &self.listed(id).await?) {
                 Ok(run) => runs.push(run),
                 Err(cause) => {
@@ -69,16 +69,9 @@ impl Storage {
 
     /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
-        let rows = sqlx::query(AFTER)
-            .bind(place.submitted_unix_seconds)
-            .bind(&place.run_id)
-            .bind(i64::from(most))
-            .fetch_all(&self.pool)
-            .await?;
-        let listed = sqlx::query(LISTED_AFTER)
-            .bind(place.submitted_unix_seconds)
-            .bind(&place.run_id)
-            .bind(i64::from(most))
+        let rows =
+            sql!(AFTER, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool).await?;
+        let listed = sql!(LISTED_AFTER, place.submitted_unix_seconds, &place.run_id, i64::from(most))
             .fetch_all(&self.pool)
             .await?;
         let listed = Listed::of(&listed)?;
@@ -140,7 +133,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {AFTER}"));
-        let rows = sqlx::query(explain).bind(0.0).bind("").bind(16).fetch_all(&storage.pool).await.unwrap();
+        let rows = sql!(explain, 0.0, "", 16).fetch_all(&storage.pool).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
         assert!(plan.iter().any(|step| step.contains("SEARCH runs USING INDEX runs_by_submission")), "{plan:?}");
         assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:?}");

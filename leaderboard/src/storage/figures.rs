@@ -8,7 +8,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::unknown_word;
+use super::values::{sql, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Histogram, ProvenRun};
@@ -78,14 +78,16 @@ pub(crate) struct RatesOfDevice {
 
 macro_rules! bound {
     ($statement:expr, $query:expr, $workload:expr) => {
-        sqlx::query($statement)
-            .bind(&$query.suite.name)
-            .bind(i64::from($query.suite.version))
-            .bind($query.class.name())
-            .bind($query.precision.name())
-            .bind($workload)
-            .bind($query.backend)
-            .bind($query.client.map(ClientKind::name))
+        sql!(
+            $statement,
+            &$query.suite.name,
+            i64::from($query.suite.version),
+            $query.class.name(),
+            $query.precision.name(),
+            $workload,
+            $query.backend,
+            $query.client.map(ClientKind::name)
+        )
     };
 }
 
@@ -134,7 +136,7 @@ impl Storage {
 
     /// Everything that the proven runs of a device come to.
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
-        let rows = sqlx::query(OF_DEVICE).bind(device_key).fetch_all(&self.pool).await?;
+        let rows = sql!(OF_DEVICE, device_key).fetch_all(&self.pool).await?;
         rows.iter().map(device_figure).collect()
     }
 }
@@ -239,7 +241,7 @@ impl Storage {
 
     /// Makes the figures of those devices again whose submitters may have announced more since, which no run tells.
     pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
-        self.write(sqlx::query(OUTDATE_RECENT).bind(mark()?).bind(now - RECENT_SECONDS)).await?;
+        self.write(sql!(OUTDATE_RECENT, mark()?, now - RECENT_SECONDS)).await?;
         self.refresh_figures().await;
         Ok(())
     }
@@ -260,36 +262,33 @@ impl Storage {
 
     async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
         let row =
-            sqlx::query("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1")
-                .bind(last)
+            sql!("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1", last)
                 .fetch_optional(&self.pool)
                 .await?;
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
     }
 
     async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
-        let rows = sqlx::query(PROVEN).bind(device).fetch_all(&self.pool).await?;
+        let rows = sql!(PROVEN, device).fetch_all(&self.pool).await?;
         rows.iter().map(|row| proven_result(device, row)).collect()
     }
 
     async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
-        let rows = sqlx::query(COMPLETIONS).bind(device).fetch_all(&self.pool).await?;
+        let rows = sql!(COMPLETIONS, device).fetch_all(&self.pool).await?;
         rows.iter().map(completion).collect()
     }
 
     /// `false` when the device was changed once more, or somebody else has made its figures.
     async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
-        let as_marked = sqlx::query("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2")
-            .bind(device)
-            .bind(mark)
+        let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)
             .execute(&mut *transaction)
             .await?;
         if as_marked.rows_affected() == 0 {
             transaction.rollback().await?;
             return Ok(false);
         }
-        sqlx::query("DELETE FROM figures WHERE device_key = $1").bind(device).execute(&mut *transaction).await?;
+        sql!("DELETE FROM figures WHERE device_key = $1", device).execute(&mut *transaction).await?;
         for figure in figures {
             insert(&mut transaction, figure).await?;
         }
@@ -301,26 +300,26 @@ impl Storage {
 async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
     let MadeFigure { line, rates } = made;
     let DeviceFigure { device, class, category, figure, .. } = line;
-    sqlx::query(
+    sql!(
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
          client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        &device.key,
+        &category.suite.name,
+        i64::from(category.suite.version),
+        class.name(),
+        &category.workload,
+        &category.backend,
+        category.precision.name(),
+        category.client_kind.name(),
+        &device.vendor,
+        figure.median,
+        figure.lower_quartile,
+        figure.upper_quartile,
+        serde_json::to_string(line)?,
+        serde_json::to_string(rates)?,
+        figure.has_place()
     )
-    .bind(&device.key)
-    .bind(&category.suite.name)
-    .bind(i64::from(category.suite.version))
-    .bind(class.name())
-    .bind(&category.workload)
-    .bind(&category.backend)
-    .bind(category.precision.name())
-    .bind(category.client_kind.name())
-    .bind(&device.vendor)
-    .bind(figure.median)
-    .bind(figure.lower_quartile)
-    .bind(figure.upper_quartile)
-    .bind(serde_json::to_string(line)?)
-    .bind(serde_json::to_string(rates)?)
-    .bind(figure.has_place())
     .execute(connection)
     .await?;
     Ok(())

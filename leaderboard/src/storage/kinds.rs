@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
 use super::run_rows::vendor_of;
-use super::values::{Statement, Value};
+use super::values::{Statement, Value, sql};
 use crate::secrets::sha256;
 
 /// Hexadecimal digits of the digest that are a kind's number: 60 bits, so that it is positive in every database. On a board
@@ -100,7 +100,7 @@ impl Kind {
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
              ON CONFLICT (kind) DO NOTHING";
-        let insert = sqlx::query(insert).bind(number).bind(self.suite_version);
+        let insert = sql!(insert, number, self.suite_version);
         self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
         Ok(number)
     }
@@ -165,11 +165,11 @@ impl Kinds {
 
 /// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
 pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    let rows = sqlx::query(
+    let rows = sql!(
         "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
          ON kinds.kind = results.kind WHERE results.run_id = $1",
+        run_id
     )
-    .bind(run_id)
     .fetch_all(&mut *connection)
     .await?;
     for row in &rows {
@@ -180,13 +180,15 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        sqlx::query("UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4")
-            .bind(number)
-            .bind(run_id)
-            .bind(before.number())
-            .bind(place)
-            .execute(&mut *connection)
-            .await?;
+        sql!(
+            "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
+            number,
+            run_id,
+            before.number(),
+            place
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }

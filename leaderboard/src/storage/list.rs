@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
-use super::values::{Statement, as_flag, flag, unknown_word};
+use super::values::{Statement, as_flag, flag, sql, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::DeviceDescription;
 
@@ -160,7 +160,7 @@ impl Storage {
 
     /// Returns the device with this key, or `None` if none of its runs is visible.
     pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
-        let Some(row) = sqlx::query(DEVICE).bind(key).fetch_optional(&self.pool).await? else { return Ok(None) };
+        let Some(row) = sql!(DEVICE, key).fetch_optional(&self.pool).await? else { return Ok(None) };
         let source: &str = row.try_get("device_source")?;
         Ok(Some(DeviceDescription {
             key: key.to_owned(),
@@ -173,11 +173,7 @@ impl Storage {
 
     /// Returns the latest results of a device, the newest first.
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
-        let rows = sqlx::query(AssertSqlSafe(recent_of_device()))
-            .bind(key)
-            .bind(i64::from(most))
-            .fetch_all(&self.pool)
-            .await?;
+        let rows = sql!(AssertSqlSafe(recent_of_device()), key, i64::from(most)).fetch_all(&self.pool).await?;
         rows.iter().map(run_row).collect()
     }
 }

@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::runs::tier;
 use super::trust::{Own, Trust, Word, mark, outdate};
-use super::values::{as_flag, flag, unknown_word};
+use super::values::{as_flag, flag, sql, unknown_word};
 use super::{Storage, StorageError, trust};
 
 /// Entries of one answer when the query names no limit.
@@ -136,11 +136,8 @@ impl Storage {
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
         // The total and the entries have to be of the same moment.
         let mut transaction = self.reading().await?;
-        let counted: i64 =
-            sqlx::query(COUNT).bind(MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
-        let rows = sqlx::query(PAGE)
-            .bind(i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)))
-            .bind(i64::from(query.offset.unwrap_or(0)))
+        let counted: i64 = sql!(COUNT, MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let rows = sql!(PAGE, i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0)))
             .fetch_all(&mut *transaction)
             .await?;
         Ok(ModerationLog {
@@ -168,18 +165,8 @@ impl<'a> Line<'a> {
 }
 
 pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<(), StorageError> {
-    sqlx::query(
-        "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-    )
-    .bind(mark()?)
-    .bind(line.occasion.unix_seconds)
-    .bind(line.deed.name())
-    .bind(line.run_id)
-    .bind(line.tier.map(Tier::name))
-    .bind(line.devices.map(|(from, _)| from))
-    .bind(line.devices.map(|(_, into)| into))
-    .bind(line.occasion.reason)
+    sql!("INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", mark()?, line.occasion.unix_seconds, line.deed.name(), line.run_id, line.tier.map(Tier::name), line.devices.map(|(from, _)| from), line.devices.map(|(_, into)| into), line.occasion.reason)
     .execute(connection)
     .await?;
     Ok(())

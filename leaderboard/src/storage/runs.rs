@@ -10,7 +10,7 @@ use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
 use super::trust::outdate;
-use super::values::{as_flag, flag, unknown_word};
+use super::values::{as_flag, flag, sql, unknown_word};
 use super::verifications::queue;
 use super::{Storage, StorageError, verifications};
 
@@ -105,8 +105,7 @@ impl Storage {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
         if run.registered {
-            let used = sqlx::query("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE")
-                .bind(run.run_id)
+            let used = sql!("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE", run.run_id)
                 .execute(&mut *transaction)
                 .await?;
             if used.rows_affected() == 0 {
@@ -140,16 +139,13 @@ impl Storage {
     }
 
     async fn run_with(&self, fingerprint: &str) -> Result<Option<String>, StorageError> {
-        let row = sqlx::query("SELECT run_id FROM runs WHERE fingerprint = $1")
-            .bind(fingerprint)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row =
+            sql!("SELECT run_id FROM runs WHERE fingerprint = $1", fingerprint).fetch_optional(&self.pool).await?;
         row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
-        let row = sqlx::query("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1")
-            .bind(run_id)
+        let row = sql!("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1", run_id)
             .fetch_optional(&self.pool)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -165,10 +161,10 @@ impl Storage {
     pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
         // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
         let being_verified = self.is_being_verified(run_id).await?;
-        let row = sqlx::query(
+        let row = sql!(
             "SELECT tier, notes, submitted_unix_seconds, record FROM runs WHERE run_id = $1 AND tier <> 'hidden'",
+            run_id
         )
-        .bind(run_id)
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -188,7 +184,7 @@ impl Storage {
 
     /// Returns the listed metrics of a run.
     pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
-        let query = sqlx::query("SELECT run_id, workload, summary FROM results WHERE run_id = $1").bind(run_id);
+        let query = sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", run_id);
         Listed::of(&query.fetch_all(&self.pool).await?)
     }
 
@@ -196,8 +192,7 @@ impl Storage {
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
         // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
         let being_verified = self.is_being_verified(run_id).await?;
-        let row = sqlx::query("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'")
-            .bind(run_id)
+        let row = sql!("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'", run_id)
             .fetch_optional(&self.pool)
             .await?;
         let Some(row) = row else { return Ok(None) };
@@ -211,8 +206,7 @@ impl Storage {
             transaction.rollback().await?;
             return Ok(false);
         }
-        let row = sqlx::query("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1")
-            .bind(run_id)
+        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", run_id)
             .fetch_one(&mut *transaction)
             .await?;
         let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
@@ -225,10 +219,8 @@ impl Storage {
 
     /// Hashes of the secrets that may delete the run; empty when there is no such run.
     pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
-        let rows = sqlx::query("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1")
-            .bind(run_id)
-            .fetch_all(&self.pool)
-            .await?;
+        let rows =
+            sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", run_id).fetch_all(&self.pool).await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
     }
 }
@@ -238,17 +230,13 @@ impl Storage {
 ///
 /// A change that changes nothing is how both data bases say this: it locks the row in one, and all writing in the other.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
-    let row = sqlx::query("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier")
-        .bind(run_id)
-        .fetch_optional(connection)
-        .await?;
+    let row =
+        sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", run_id).fetch_optional(connection).await?;
     row.map(|row| tier(&row)).transpose()
 }
 
 async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {
-    sqlx::query("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)")
-        .bind(hash)
-        .bind(run_id)
+    sql!("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", hash, run_id)
         .execute(connection)
         .await?;
     Ok(())
@@ -270,16 +258,16 @@ impl Storage {
         }
         let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
-        let taken = sqlx::query(
+        let taken = sql!(
             "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
              DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
+            day,
+            bytes,
+            most
         )
-        .bind(day)
-        .bind(bytes)
-        .bind(most)
         .execute(&mut *transaction)
         .await?;
-        sqlx::query("DELETE FROM import_days WHERE day < $1").bind(day).execute(&mut *transaction).await?;
+        sql!("DELETE FROM import_days WHERE day < $1", day).execute(&mut *transaction).await?;
         transaction.commit().await?;
         Ok(taken.rows_affected() == 1)
     }
@@ -324,7 +312,7 @@ impl Storage {
     pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
         // First, as in `visible_run`.
         let being_verified = self.is_being_verified(run_id).await?;
-        let row = sqlx::query(SHOWN).bind(run_id).fetch_optional(&self.pool).await?;
+        let row = sql!(SHOWN, run_id).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
         // A damaged record is an error, and no broken answer.
@@ -388,8 +376,8 @@ pub(crate) struct WorkloadRate {
 impl Storage {
     /// Nothing when there is no such run or when it is hidden.
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
-        let Some(run) = sqlx::query(RUN).bind(run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let rates = sqlx::query(RATES).bind(run_id).fetch_all(&self.pool).await?;
+        let Some(run) = sql!(RUN, run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
+        let rates = sql!(RATES, run_id).fetch_all(&self.pool).await?;
         Ok(Some(StandingRun {
             grouped: grouped(&run)?,
             standard: flag(&run, "standard")?,
@@ -466,15 +454,14 @@ struct Deleted {
 
 /// Nothing when there is no such run.
 async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
-    sqlx::query(
+    sql!(
         "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
          ON CONFLICT (fingerprint) DO NOTHING",
+        run_id
     )
-    .bind(run_id)
     .execute(&mut *connection)
     .await?;
-    let deleted = sqlx::query("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key")
-        .bind(run_id)
+    let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", run_id)
         .fetch_optional(connection)
         .await?;
     let Some(row) = deleted else { return Ok(None) };
@@ -486,8 +473,7 @@ async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<D
 /// Whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same record at this
 /// moment is then through.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
-    let row = sqlx::query("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1")
-        .bind(fingerprint)
+    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", fingerprint)
         .fetch_one(connection)
         .await?;
     Ok(row.try_get::<i64, _>("records")? > 0)

@@ -1,7 +1,7 @@
 use results::Suite;
 use sqlx::{AnyConnection, Row};
 
-use super::values::{as_flag, flag};
+use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError};
 use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
@@ -61,11 +61,7 @@ impl Storage {
     /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
-        sqlx::query(FORGET)
-            .bind(run.created_unix_seconds - KEPT_SECONDS)
-            .bind(FORGOTTEN_AT_ONCE)
-            .execute(&mut *transaction)
-            .await?;
+        sql!(FORGET, run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE).execute(&mut *transaction).await?;
         if let Some(most) = most
             && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
         {
@@ -73,22 +69,22 @@ impl Storage {
             transaction.commit().await?;
             return Ok(false);
         }
-        sqlx::query(
+        sql!(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
              created_unix_seconds, expires_unix_seconds, used, submitter, prefix) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            &run.run_id,
+            "",
+            i64::from(run.seed),
+            &run.suite.name,
+            i64::from(run.suite.version),
+            &run.engine_version,
+            run.created_unix_seconds,
+            run.expires_unix_seconds,
+            run.used,
+            &run.submitter,
+            &run.prefix
         )
-        .bind(&run.run_id)
-        .bind("")
-        .bind(i64::from(run.seed))
-        .bind(&run.suite.name)
-        .bind(i64::from(run.suite.version))
-        .bind(&run.engine_version)
-        .bind(run.created_unix_seconds)
-        .bind(run.expires_unix_seconds)
-        .bind(run.used)
-        .bind(&run.submitter)
-        .bind(&run.prefix)
         .execute(&mut *transaction)
         .await?;
         if let Some(word) = &run.submitter {
@@ -99,13 +95,15 @@ impl Storage {
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
-        let row = sqlx::query(concat!(
-            "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
-            "expires_unix_seconds, submitter, prefix, ",
-            as_flag!("used", "used"),
-            " FROM started_runs WHERE run_id = $1"
-        ))
-        .bind(run_id)
+        let row = sql!(
+            concat!(
+                "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
+                "expires_unix_seconds, submitter, prefix, ",
+                as_flag!("used", "used"),
+                " FROM started_runs WHERE run_id = $1"
+            ),
+            run_id
+        )
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -128,7 +126,7 @@ impl Storage {
 
 /// How many announced runs are neither used nor expired; counting ends at `most`.
 async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64, StorageError> {
-    let row = sqlx::query(COUNT_OPEN).bind(now).bind(i64::from(most)).fetch_one(connection).await?;
+    let row = sql!(COUNT_OPEN, now, i64::from(most)).fetch_one(connection).await?;
     Ok(row.try_get("open")?)
 }
 
@@ -156,15 +154,14 @@ impl Storage {
         }
         let new = SubmitterSalt::random().map_err(|cause| StorageError::Salt(cause.to_string()))?;
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
-        self.write(sqlx::query(insert).bind(day).bind(new.to_hex())).await?;
+        self.write(sql!(insert, day, new.to_hex())).await?;
         self.forget_submitters(day).await?;
         // Another server may have been quicker.
         self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>, StorageError> {
-        let row =
-            sqlx::query("SELECT salt FROM submitter_salts WHERE day = $1").bind(day).fetch_optional(&self.pool).await?;
+        let row = sql!("SELECT salt FROM submitter_salts WHERE day = $1", day).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         let salt = SubmitterSalt::from_hex(row.try_get("salt")?);
         salt.map(Some).ok_or_else(|| StorageError::Salt("it is not 32 bytes in hex".to_owned()))
@@ -173,13 +170,13 @@ impl Storage {
     /// Once a day: salts of days that are over, and counts that nobody asks for.
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<(), StorageError> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
-        self.write(sqlx::query(forget).bind(today - DAYS_OF_SALTS)).await?;
-        let forget = sqlx::query(
+        self.write(sql!(forget, today - DAYS_OF_SALTS)).await?;
+        let forget = sql!(
             "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter FROM announcements \
              WHERE finished = 0 AND day < $1 LIMIT $2)",
-        )
-        .bind(today - DAYS_OF_UNFINISHED)
-        .bind(COUNTS_FORGOTTEN_AT_ONCE);
+            today - DAYS_OF_UNFINISHED,
+            COUNTS_FORGOTTEN_AT_ONCE
+        );
         self.write(forget).await?;
         Ok(())
     }
@@ -192,15 +189,15 @@ pub(super) async fn count_announced(
     submitter: &str,
     day: i64,
 ) -> Result<(), StorageError> {
-    sqlx::query(
+    sql!(
         "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
          VALUES ($1, $2, $3, $4, 1, 0) ON CONFLICT (submitter, suite_name, suite_version) \
          DO UPDATE SET announced = announcements.announced + 1",
+        submitter,
+        &suite.name,
+        i64::from(suite.version),
+        day
     )
-    .bind(submitter)
-    .bind(&suite.name)
-    .bind(i64::from(suite.version))
-    .bind(day)
     .execute(connection)
     .await?;
     Ok(())
@@ -212,13 +209,13 @@ pub(super) async fn count_finished(
     suite: &Suite,
     submitter: &str,
 ) -> Result<(), StorageError> {
-    sqlx::query(
+    sql!(
         "UPDATE announcements SET finished = finished + 1 \
          WHERE submitter = $1 AND suite_name = $2 AND suite_version = $3",
+        submitter,
+        &suite.name,
+        i64::from(suite.version)
     )
-    .bind(submitter)
-    .bind(&suite.name)
-    .bind(i64::from(suite.version))
     .execute(connection)
     .await?;
     Ok(())
@@ -249,12 +246,9 @@ mod tests {
     /// A data base in which so many runs expired more than a week ago.
     async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
-        sqlx::query(
-            "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
+        sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
              INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
-        )
-        .bind(rows)
+             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers", rows)
         .execute(&storage.pool)
         .await
         .unwrap();
@@ -299,7 +293,7 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("index.sqlite"))).await.unwrap();
         for (query, index) in [(FORGET, "started_runs_by_expiry"), (COUNT_OPEN, "started_runs_open")] {
             let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}"));
-            let rows = sqlx::query(explain).bind(NOW).bind(5).fetch_all(&storage.pool).await.unwrap();
+            let rows = sql!(explain, NOW, 5).fetch_all(&storage.pool).await.unwrap();
             let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
             assert!(plan.iter().any(|step| step.contains(&format!("INDEX {index}"))), "{plan:?}");
             assert!(!plan.iter().any(|step| step.contains("SCAN started_runs")), "{plan:?}");

@@ -4,6 +4,7 @@ use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::{hold, tier};
+use super::values::sql;
 use super::{StorageError, kinds};
 use crate::secrets::random_word;
 
@@ -48,8 +49,7 @@ impl Trust {
 /// The run, which nobody else changes until the transaction ends; nothing when there is no such run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sqlx::query("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1")
-        .bind(run_id)
+    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = said {
@@ -58,7 +58,7 @@ pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result
         let word = note.map_or(Word::Hidden, |note| Word::Flagged { note });
         return Ok(Some(Trust { own, word: Some(word) }));
     }
-    let row = sqlx::query("SELECT notes FROM runs WHERE run_id = $1").bind(run_id).fetch_one(connection).await?;
+    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", run_id).fetch_one(connection).await?;
     let own = Own { tier: shown, notes: serde_json::from_str(row.try_get("notes")?)? };
     Ok(Some(Trust { own, word: None }))
 }
@@ -72,27 +72,29 @@ pub(super) async fn write(
     now: &Trust,
 ) -> Result<Option<String>, StorageError> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3")
-        .bind(shown.tier.name())
-        .bind(serde_json::to_string(&shown.notes)?)
-        .bind(run_id)
-        .execute(&mut *connection)
-        .await?;
+    sql!(
+        "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
+        shown.tier.name(),
+        serde_json::to_string(&shown.notes)?,
+        run_id
+    )
+    .execute(&mut *connection)
+    .await?;
     match &now.word {
         None => {
-            sqlx::query("DELETE FROM moderated_runs WHERE run_id = $1").bind(run_id).execute(&mut *connection).await?;
+            sql!("DELETE FROM moderated_runs WHERE run_id = $1", run_id).execute(&mut *connection).await?;
         }
         Some(word) => {
             let note = if let Word::Flagged { note } = word { Some(note.as_str()) } else { None };
-            sqlx::query(
+            sql!(
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, note) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
                  note = excluded.note",
+                run_id,
+                now.own.tier.name(),
+                serde_json::to_string(&now.own.notes)?,
+                note
             )
-            .bind(run_id)
-            .bind(now.own.tier.name())
-            .bind(serde_json::to_string(&now.own.notes)?)
-            .bind(note)
             .execute(&mut *connection)
             .await?;
         }
@@ -137,8 +139,7 @@ pub(super) async fn place_results(
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
-    let device = sqlx::query("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL")
-        .bind(run_id)
+    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", run_id)
         .fetch_optional(&mut *connection)
         .await?;
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
@@ -147,14 +148,14 @@ pub(super) async fn place_results(
 /// Copies to the results of a run whatever of it lists go by: its tier, whether it may be ranked, its device and who handed
 /// it in. Whoever changes any of these says so here, or to [`place`].
 pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    sqlx::query(PLACE).bind(run_id).execute(&mut *connection).await?;
+    sql!(PLACE, run_id).execute(&mut *connection).await?;
     kinds::renew(connection, run_id, tier).await
 }
 
 /// Says that the figures of a device have to be made again. This comes last in a transaction, and in the order of the keys
 /// where there are several, so that no two transactions wait for each other.
 pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
-    sqlx::query(OUTDATE).bind(device_key).bind(mark()?).execute(connection).await?;
+    sql!(OUTDATE, device_key, mark()?).execute(connection).await?;
     Ok(())
 }
 

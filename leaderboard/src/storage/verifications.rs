@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, Row};
 use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust, outdate};
-use super::values::{as_flag, flag};
+use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError, trust};
 
 /// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
@@ -83,19 +83,16 @@ impl Storage {
     ) -> Result<Option<Verification>, StorageError> {
         // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
         let turn = self.turn().await?;
-        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).bind(by).fetch_optional(&self.writer).await?;
+        let taken = sql!(TAKE, until, now, run_id, by).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
-        sqlx::query(NOTE_SERVICE).bind(now).bind(&run_id).execute(&self.writer).await?;
+        sql!(NOTE_SERVICE, now, &run_id).execute(&self.writer).await?;
         drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
         // A run that waited until its announcement was deleted has lost its states, too.
         let mut connection = self.pool.acquire().await?;
         let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
-        let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
-            .bind(&run_id)
-            .fetch_optional(&mut *connection)
-            .await?;
+        let row = sql!("SELECT record FROM runs WHERE run_id = $1", &run_id).fetch_optional(&mut *connection).await?;
         // Somebody deleted it at this very moment.
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
@@ -133,12 +130,8 @@ impl Storage {
         if before.word.is_some() {
             said.push_str(" What a moderator said of it stands, and is what is shown.");
         }
-        sqlx::query("UPDATE replays SET outcome = $1 WHERE run_id = $2")
-            .bind(said)
-            .bind(run_id)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM verifications WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
+        sql!("UPDATE replays SET outcome = $1 WHERE run_id = $2", said, run_id).execute(&mut *transaction).await?;
+        sql!("DELETE FROM verifications WHERE run_id = $1", run_id).execute(&mut *transaction).await?;
         if unexamined {
             keep_states(&mut transaction, run_id, now).await?;
         } else {
@@ -157,15 +150,14 @@ impl Storage {
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
-        self.write(sqlx::query(release).bind(i64::from(interrupted)).bind(by)).await?;
+        self.write(sql!(release, i64::from(interrupted), by)).await?;
         Ok(())
     }
 
     /// Whether a run waits to be verified, or is being verified. One that only waits to be computed again in part is what it
     /// is meanwhile.
     pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
-        let row = sqlx::query("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE")
-            .bind(run_id)
+        let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
             .fetch_one(&self.pool)
             .await?;
         Ok(row.try_get::<i64, _>("waiting")? > 0)
@@ -179,13 +171,13 @@ pub(super) async fn queue(
     now: f64,
     in_part: bool,
 ) -> Result<(), StorageError> {
-    sqlx::query(
+    sql!(
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
          VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
+        run_id,
+        now,
+        in_part
     )
-    .bind(run_id)
-    .bind(now)
-    .bind(in_part)
     .execute(connection)
     .await?;
     Ok(())
@@ -197,20 +189,20 @@ async fn write_accuracy(
     workload: &str,
     accuracy: f64,
 ) -> Result<(), StorageError> {
-    let row = sqlx::query("SELECT summary FROM results WHERE run_id = $1 AND workload = $2")
-        .bind(run_id)
-        .bind(workload)
+    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", run_id, workload)
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(()) };
     let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(row.try_get("summary")?)? };
-    sqlx::query("UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4")
-        .bind(serde_json::to_string(&summary)?)
-        .bind(descending(summary.accuracy))
-        .bind(run_id)
-        .bind(workload)
-        .execute(connection)
-        .await?;
+    sql!(
+        "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+        serde_json::to_string(&summary)?,
+        descending(summary.accuracy),
+        run_id,
+        workload
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -221,7 +213,7 @@ async fn doubt_others(
     flagged: &str,
     now: f64,
 ) -> Result<BTreeSet<String>, StorageError> {
-    let rows = sqlx::query(OTHERS).bind(flagged).fetch_all(&mut *connection).await?;
+    let rows = sql!(OTHERS, flagged).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
     for row in &rows {
         let run_id: &str = row.try_get("run_id")?;
@@ -251,14 +243,13 @@ const HAS_STATES: &str =
 /// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
 /// all states of a run are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sqlx::query(HAS_STATES).bind(run_id).fetch_one(connection).await?;
+    let row = sql!(HAS_STATES, run_id).fetch_one(connection).await?;
     Ok(flag(&row, "has_states")?)
 }
 
 /// Whether the whole of a run can be verified that was verified before in vain.
 pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sqlx::query("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1")
-        .bind(run_id)
+    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
         .fetch_one(&mut *connection)
         .await?;
     Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
@@ -266,14 +257,14 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
 
 /// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
 pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
-    sqlx::query(
+    sql!(
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
+        run_id,
+        now
     )
-    .bind(run_id)
-    .bind(now)
     .execute(&mut *connection)
     .await?;
-    let rows = sqlx::query(TOO_MANY).bind(STATES_FORGOTTEN_AT_ONCE).bind(MOST_KEPT).fetch_all(&mut *connection).await?;
+    let rows = sql!(TOO_MANY, STATES_FORGOTTEN_AT_ONCE, MOST_KEPT).fetch_all(&mut *connection).await?;
     for row in &rows {
         forget_states(connection, row.try_get("run_id")?).await?;
     }
@@ -287,7 +278,7 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
         "DELETE FROM shown_states WHERE run_id = $1",
         "DELETE FROM part_hashes WHERE run_id = $1",
     ] {
-        sqlx::query(forget_states).bind(run_id).execute(&mut *connection).await?;
+        sql!(forget_states, run_id).execute(&mut *connection).await?;
     }
     Ok(())
 }
@@ -355,24 +346,26 @@ impl Storage {
     }
 
     async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
-        let rows = sqlx::query("SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3")
-            .bind(tier.name())
-            .bind(after)
-            .bind(PORTION)
-            .fetch_all(&self.pool)
-            .await?;
+        let rows = sql!(
+            "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
+            tier.name(),
+            after,
+            PORTION
+        )
+        .fetch_all(&self.pool)
+        .await?;
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
     /// How far the runs have come that were asked for at that moment.
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
-        let row = sqlx::query(
+        let row = sql!(
             "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
              FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
              WHERE asked_unix_seconds = $1 AND outcome IS NULL",
+            asked,
+            now
         )
-        .bind(asked)
-        .bind(now)
         .fetch_one(&self.pool)
         .await?;
         let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
@@ -381,10 +374,10 @@ impl Storage {
 
     /// What became of the runs that were asked for at that moment, as far as they were computed.
     pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
-        let rows = sqlx::query(
+        let rows = sql!(
             "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
+            asked
         )
-        .bind(asked)
         .fetch_all(&self.pool)
         .await?;
         rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
@@ -395,7 +388,7 @@ impl Storage {
 async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
-    let standard = flag(&sqlx::query(query).bind(run_id).fetch_one(&mut *connection).await?, "standard")?;
+    let standard = flag(&sql!(query, run_id).fetch_one(&mut *connection).await?, "standard")?;
     if !standard {
         let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
         asked.left_out.push((run_id.to_owned(), obstacle));
@@ -404,12 +397,12 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
     // One that waits already goes on waiting for what it waits for.
     queue(connection, run_id, now, !whole).await?;
-    sqlx::query(
+    sql!(
         "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
          DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
+        run_id,
+        now
     )
-    .bind(run_id)
-    .bind(now)
     .execute(connection)
     .await?;
     asked.runs.push(run_id.to_owned());
@@ -433,10 +426,10 @@ mod tests {
             let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used, prefix) \
                  VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sqlx::query(announce).bind(run_id).bind(prefix).execute(&storage.writer).await.unwrap();
+            sql!(announce, run_id, prefix).execute(&storage.writer).await.unwrap();
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
-            sqlx::query(queue).bind(run_id).bind(queued).execute(&storage.writer).await.unwrap();
+            sql!(queue, run_id, queued).execute(&storage.writer).await.unwrap();
         }
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
             storage.take_verification(server, now, 1e9).await.unwrap();
@@ -512,27 +505,24 @@ mod tests {
         let runs = MOST_KEPT + 5;
         for number in 0..runs {
             let run_id = format!("run{number:03}");
-            sqlx::query(
-                "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')",
-            )
-            .bind(&run_id)
+            sql!("INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", &run_id)
             .execute(&mut *transaction)
             .await
             .unwrap();
-            sqlx::query(
+            sql!(
                 "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
+                &run_id
             )
-            .bind(&run_id)
             .execute(&mut *transaction)
             .await
             .unwrap();
-            sqlx::query(
+            sql!(
                 "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
                  VALUES ($1, 'a', 1, TRUE, 0, '')",
+                &run_id
             )
-            .bind(&run_id)
             .execute(&mut *transaction)
             .await
             .unwrap();

@@ -23,7 +23,7 @@ use results::open_data::ExportFormat;
 use tokio::net::TcpStream;
 
 use crate::config::Task;
-use crate::open_data::{Export, ExportError};
+use crate::open_data::{Export, ExportError, ExportedRuns};
 use crate::storage::{DatabaseAddress, Storage, StorageError};
 use crate::whole_file::{WholeFile, sum_of, with_ending};
 use crate::{KeyError, storage};
@@ -134,7 +134,8 @@ pub(super) async fn export(
         other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
     };
     let written = async {
-        let mut export = Export::new(storage.clone(), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
+        let mut export =
+            Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
         let mut output = WholeFile::create(to, partial).map_err(failed(to))?;
         while let Some(bytes) = export.next().await.map_err(broken)? {
             output.write_all(&bytes).map_err(failed(to))?;
@@ -145,8 +146,8 @@ pub(super) async fn export(
     .await;
     storage.close().await;
     let export = written?;
-    let (runs, file) = (export.runs(), to.display());
-    let left_out = match export.left_out() {
+    let (runs, file) = (export.runs.read, to.display());
+    let left_out = match export.runs.left_out {
         0 => String::new(),
         left_out => format!("; {left_out} runs cannot be read and were left out"),
     };
