@@ -73,7 +73,7 @@ pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) 
     figures
 }
 
-/// The figure of one category; nothing where there are no runs.
+/// The figure of one category, or `None` if there are no runs.
 fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
     let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
     let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
@@ -116,7 +116,7 @@ fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Com
     })
 }
 
-/// The scores of those suites, back ends, precisions and kinds of client in which the device has every workload.
+/// The scores of those suites, backends, precisions and kinds of client in which the device has every workload.
 fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
     let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for figure in figures {
@@ -128,7 +128,7 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
     complete.into_values().filter_map(score).collect()
 }
 
-/// The score that the figures of all workloads come to; nothing where one is missing.
+/// The score that the figures of all workloads come to, or `None` if one is missing.
 fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
     let over = |value: fn(&Figure) -> f64| {
         let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));
@@ -152,8 +152,8 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
     })
 }
 
-/// Returns how much slower browsers are, for each suite, workload, back end and precision of a device that has a figure of
-/// either kind of client.
+/// Returns how much slower browsers are, for each suite, workload, backend and precision of a device that has a figure
+/// of either kind of client.
 pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
     let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
     for line in figures.iter().filter(|line| !line.category.workload.is_empty()) {

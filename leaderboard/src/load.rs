@@ -11,7 +11,7 @@ use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Bounds, NewRun, Storage, Submitter};
 
-/// A run as if it had been handed in and verified.
+/// A run as if it had been submitted and verified.
 pub struct PastRun {
     pub record: RunRecord,
     pub tier: Tier,
@@ -20,14 +20,14 @@ pub struct PastRun {
     pub submitter: String,
 }
 
-/// A data base that is only measured.
+/// A database that is only measured.
 pub struct Board(Storage);
 
 impl Board {
-    /// Opens a data base and makes its tables.
+    /// Opens a database and makes its tables.
     ///
     /// # Errors
-    /// What the data base says, as a sentence; so for all that follows.
+    /// What the database says, as a sentence; so for all that follows.
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
@@ -36,7 +36,7 @@ impl Board {
     /// Stores runs in one transaction.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());
@@ -66,20 +66,20 @@ impl Board {
         Ok(prepared.into_iter().map(|(_, run_id, _, _)| run_id).collect())
     }
 
-    /// Makes the figures of all devices, and lets the data base look at its tables.
+    /// Makes the figures of all devices, and lets the database look at its tables.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn settle(&self) -> Result<(), String> {
         self.0.refresh_figures().await;
         self.0.analyze().await.map_err(|cause| cause.to_string())
     }
 
-    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         self.0.plans().await.map_err(|cause| cause.to_string())
@@ -89,7 +89,7 @@ impl Board {
     /// bounds: results of a filter that are read at once, and results that are scanned for one answer.
     ///
     /// # Errors
-    /// What is wrong with the query, or what the data base says.
+    /// What is wrong with the query, or what the database says.
     #[async_recursion(?Send)]
     pub async fn page(
         &self,

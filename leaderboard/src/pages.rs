@@ -162,7 +162,7 @@ pub(crate) fn not_found() -> Response {
     (StatusCode::NOT_FOUND, "Nothing is here.\n").into_response()
 }
 
-/// Whether an answer has a file, a part of it, or says that it has not changed.
+/// Returns whether an answer has a file, a part of it, or says that it has not changed.
 pub(crate) fn is_content(status: StatusCode) -> bool {
     matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
 }
@@ -176,7 +176,7 @@ fn names_a_file(path: &str) -> bool {
     path.rsplit('/').next().is_some_and(|name| name.contains('.'))
 }
 
-/// Whether some part of the path is a hash of content, as in `app-1f0c4be2a9d3e587_bg.wasm`.
+/// Returns whether some part of the path is a hash of content, as in `app-1f0c4be2a9d3e587_bg.wasm`.
 fn is_hashed(path: &str) -> bool {
     path.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
         word.len() >= HASH_DIGITS
@@ -288,8 +288,8 @@ pub(crate) struct Previews {
 }
 
 impl Previews {
-    /// The index with the tags of the run at this path. Nothing where the path is not a run's, where the run is unknown or
-    /// hidden, and where the data base does not answer: then the page is served as it is, and says so itself.
+    /// The index with the tags of the run at this path. Nothing where the path is not a run's, where the run is unknown
+    /// or hidden, and where the database does not answer: then the page is served as it is, and says so itself.
     pub(super) async fn index_of(&self, path: &str, headers: &HeaderMap, html: &Bytes) -> Option<String> {
         let RunId(id) = RunId::parse(path.strip_prefix("/runs/")?.to_owned()).ok()?;
         let run = match self.storage.visible_run(&id).await {
@@ -335,7 +335,7 @@ fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     tags
 }
 
-/// The page with these tags at the end of its head, in place of general ones; nothing where it has no head.
+/// The page with these tags at the end of its head, in place of general ones, or `None` if it has no head.
 fn with_tags(html: &str, tags: &str) -> Option<String> {
     // ASCII lower case keeps every byte at its place.
     let head = html.to_ascii_lowercase().find("</head")?;

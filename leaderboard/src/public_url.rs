@@ -39,7 +39,7 @@ pub(crate) struct PublicAddress {
 }
 
 impl PublicAddress {
-    /// What links begin with; nothing where nobody says it.
+    /// What links begin with, or `None` if nobody says it.
     ///
     /// What the host says counts. Without that it is the host that the request names, which its client writes: it goes
     /// into nothing but the answer to that very request, only where it can be the name of a host, and never from headers

@@ -83,7 +83,7 @@ pub enum StartError {
     Snapshots { folder: PathBuf, cause: std::io::Error },
 }
 
-/// What a host can do about a data base that cannot be used.
+/// What a host can do about a database that cannot be used.
 fn to_do(address: &DatabaseAddress) -> &'static str {
     match address {
         DatabaseAddress::File(_) => ". Choose another file with --database, or see who may write this one.",
@@ -94,7 +94,7 @@ fn to_do(address: &DatabaseAddress) -> &'static str {
     }
 }
 
-/// A server that owns its port and its data base and is ready to run.
+/// A server that owns its port and its database and is ready to run.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -112,10 +112,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the data base, brings its tables up to date, reads the page and takes the port.
+    /// Opens the database, brings its tables up to date, reads the page and takes the port.
     ///
     /// # Errors
-    /// A port that is taken, a file that is no data base, a folder that is missing.
+    /// A port that is taken, a file that is no database, a folder that is missing.
     // Boxes the future, which is then compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
@@ -200,7 +200,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the data base.
+    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the database.
     ///
     /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
     /// are and none on how long a client may take to send a request's head.
@@ -312,7 +312,7 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     }
 }
 
-/// The file of the secret that belongs to a data base.
+/// The file of the secret that belongs to a database.
 fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     let DatabaseAddress::File(file) = database else { return None };
     let mut name = file.as_os_str().to_owned();
@@ -333,7 +333,7 @@ fn most_connections(limits: &str) -> usize {
     soft.map_or(CONNECTIONS, |soft| CONNECTIONS.min(soft.saturating_sub(OTHER_DESCRIPTORS).max(1)))
 }
 
-/// The next connection, once there is a place for it; nothing when accepting failed.
+/// The next connection, once there is a place for it, or `None` if accepting failed.
 async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {

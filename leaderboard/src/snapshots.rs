@@ -1,6 +1,6 @@
 //! Files of the open data, one of each format for each day, which anyone may download for a week.
 //!
-//! They spare the data base those who want everything, and give them a name for what they have. A run that is deleted
+//! They spare the database those who want everything, and give them a name for what they have. A run that is deleted
 //! stays in the files that have it, so that these are kept no longer than is told.
 
 use std::fs::{File, TryLockError};
@@ -61,8 +61,8 @@ impl Snapshots {
     }
 }
 
-/// Whether files of this day are still there. A day that has not come yet is another server's whose clock is ahead, or
-/// this one's from when its clock was wrong.
+/// Returns whether files of this day are still there. A day that has not come yet is another server's whose clock is
+/// ahead, or this one's from when its clock was wrong.
 fn is_kept(day: &str, now: f64) -> bool {
     let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
@@ -126,7 +126,7 @@ impl SnapshotName {
         self.sum
     }
 
-    /// Whether it is neither too old nor of a day that is far ahead.
+    /// Returns whether it is neither too old nor of a day that is far ahead.
     pub(super) fn is_kept(&self, now: f64) -> bool {
         is_kept(&self.day, now)
     }
@@ -187,7 +187,7 @@ pub(super) fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
     folder.join(format!(".{name}.partial"))
 }
 
-/// Whether a file is what a server left that was killed while it wrote.
+/// Returns whether a file is what a server left that was killed while it wrote.
 pub(super) fn is_partial(name: &str) -> bool {
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
     name.and_then(SnapshotName::parse).is_some()

@@ -172,7 +172,7 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     }
 }
 
-/// Relates the figures of one workload to the first side's; nothing where fewer than two sides have one.
+/// Relates the figures of one workload to the first side's, or `None` if fewer than two sides have one.
 fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
     if figures.iter().flatten().count() < 2 {
         return None;

@@ -1,4 +1,4 @@
-//! Comparisons of back ends that somebody shares.
+//! Comparisons of backends that somebody shares.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};

@@ -127,7 +127,7 @@ impl Announced {
     }
 }
 
-/// The run id of the path. What cannot be one is unknown before the data base is asked.
+/// The run id of the path. What cannot be one is unknown before the database is asked.
 pub(crate) struct RunId(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for RunId {

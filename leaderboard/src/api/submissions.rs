@@ -1,4 +1,4 @@
-//! Announcing a run and handing in its record.
+//! Announcing a run and submitting its record.
 
 use axum::Json;
 use axum::extract::State;
@@ -227,7 +227,7 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A record that was checked, on its way into the data base.
+/// A record that was checked, on its way into the database.
 struct Checked<'a> {
     id: &'a str,
     fingerprint: &'a str,

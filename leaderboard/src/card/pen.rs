@@ -79,7 +79,7 @@ impl Pen {
         Self { svg, letters, boxed: false }
     }
 
-    /// Whether a box stands for some letter.
+    /// Returns whether a box stands for some letter.
     pub(super) fn has_boxes(&self) -> bool {
         self.boxed
     }
@@ -249,7 +249,7 @@ impl Weight {
     }
 }
 
-/// Whether the font has every letter of a text.
+/// Returns whether the font has every letter of a text.
 pub(super) fn has_all(text: &str) -> bool {
     let font = Weight::Regular.font();
     let letters = font.charmap();

@@ -9,7 +9,7 @@ use results::{DeviceKind, RunRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Gpu,
-    /// A back end that computes on the processor and says so.
+    /// A backend that computes on the processor and says so.
     Processor,
     /// A program on the processor that acts as a GPU. Shown, never ranked.
     Software,
@@ -39,8 +39,8 @@ pub fn class_of(record: &RunRecord) -> DeviceClass {
     }
 }
 
-/// Why the adapter is a program that acts as a GPU, as a sentence; nothing where it is a GPU or plainly the processor, or
-/// where nobody can tell.
+/// Why the adapter is a program that acts as a GPU, as a sentence, or `None` if it is a GPU or plainly the processor,
+/// or where nobody can tell.
 pub fn is_software(record: &RunRecord) -> Option<String> {
     if computes_on_processor(record) {
         return None;
@@ -55,8 +55,8 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
 }
 
-/// Whether the back end is one of those that have no device but the processor; one on a device that is served elsewhere
-/// says what that is.
+/// Returns whether the backend is one of those that have no device but the processor; one on a device that is served
+/// elsewhere says what that is.
 fn computes_on_processor(record: &RunRecord) -> bool {
     let device = &record.device;
     if device.backend == BURN_REMOTE {
@@ -160,7 +160,7 @@ mod tests {
     fn what_is_hidden_and_faster_than_any_program_is_a_gpu() {
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 130e9)), DeviceClass::Gpu);
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 126e9)), DeviceClass::Masked);
-        // A back end that measures no peak shows what it trains with.
+        // A backend that measures no peak shows what it trains with.
         let trained = |flops| class_of(&achieving(in_browser("", ""), flops, Precision::F32));
         assert_eq!((trained(2e12), trained(1e11)), (DeviceClass::Gpu, DeviceClass::Masked));
         // Where the processors are hidden as well, there may be many.

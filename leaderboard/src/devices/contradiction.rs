@@ -181,7 +181,7 @@ mod tests {
         agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0));
         agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0));
         agrees(&achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix));
-        // Without a peak of its own the back end may use matrix units for f32.
+        // Without a peak of its own the backend may use matrix units for f32.
         agrees(&achieving(rtx_2080_ti(), 6e13, Precision::F32));
     }
 

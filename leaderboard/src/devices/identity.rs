@@ -104,8 +104,8 @@ pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
 
-/// Whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU for many,
-/// as Firefox has it (`…, or similar`).
+/// Returns whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU
+/// for many, as Firefox has it (`…, or similar`).
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();

@@ -128,7 +128,8 @@ pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE
 }
 
-/// Whether WebGPU calls any known device of `vendor` by this word. A word that is new says nothing about a device.
+/// Returns whether WebGPU calls any known device of `vendor` by this word. A word that is new says nothing about a
+/// device.
 pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
     known_devices()
         .iter()

@@ -18,7 +18,7 @@ const FEWEST_CHARACTERS: usize = 32;
 /// A longer file is something else.
 const MOST_BYTES: u64 = 4096;
 
-/// The server's own secret; servers that share a data base share it. Cloning is cheap.
+/// The server's own secret; servers that share a database share it. Cloning is cheap.
 #[derive(Clone)]
 pub(crate) struct Key(Arc<[u8]>);
 
@@ -78,7 +78,7 @@ impl Key {
     }
 
     /// The nonce of an announced run: an HMAC of everything that was promised, so that none of it can be changed, and
-    /// whoever reads the data base cannot hand in another's run.
+    /// whoever reads the database cannot submit another's run.
     pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
         secrets::hex(&self.code(&[
             b"announcement",

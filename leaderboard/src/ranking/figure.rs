@@ -47,7 +47,7 @@ pub(crate) struct Figure {
 }
 
 impl Figure {
-    /// The figure of `runs`; nothing where there are none.
+    /// The figure of `runs`, or `None` if there are none.
     pub(crate) fn of(runs: &[ProvenRun]) -> Option<Self> {
         let voices = voices(runs);
         let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();

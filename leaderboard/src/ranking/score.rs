@@ -21,7 +21,7 @@ use crate::proof::is_provable;
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScore {
     pub suite: Suite,
-    /// What was measured, for readers: the device, the back end, and when.
+    /// What was measured, for readers: the device, the backend, and when.
     pub description: String,
     /// Samples per second, more than zero, of each workload of the suite that can be proven.
     pub samples_per_second: BTreeMap<String, f64>,

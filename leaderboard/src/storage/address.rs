@@ -9,12 +9,12 @@ use std::sync::Arc;
 use clap::builder::{TypedValueParser, ValueParserFactory};
 use sqlx::any::AnyConnectOptions;
 
-/// Where the data base is.
+/// Where the database is.
 #[derive(Clone)]
 pub enum DatabaseAddress {
     /// An SQLite file.
     File(PathBuf),
-    /// A data base of a PostgreSQL server.
+    /// A database of a PostgreSQL server.
     Postgres(PostgresAddress),
 }
 

@@ -24,7 +24,7 @@ impl Storage {
         transaction.commit().await
     }
 
-    /// Lets the data base look at what it holds, where it does so by itself after a while.
+    /// Lets the database look at what it holds, where it does so by itself after a while.
     pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
         if let Some(analyze) = self.dialect.analyze {
             sqlx::query(analyze).execute(&self.pool).await?;
@@ -32,7 +32,7 @@ impl Storage {
         Ok(())
     }
 
-    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
     pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, StorageError> {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;

@@ -1,4 +1,4 @@
-//! Comparisons of back ends that somebody shares. Nothing else reads them: they are no runs.
+//! Comparisons of backends that somebody shares. Nothing else reads them: they are no runs.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
 use sqlx::Row;
@@ -16,7 +16,7 @@ pub(crate) struct NewComparison<'a> {
 }
 
 impl Storage {
-    /// Keeps a comparison; `false` when one of this id is here.
+    /// Stores a comparison. Returns `false` if its id is taken.
     pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool, StorageError> {
         let comparison = serde_json::to_string(new.comparison)?;
         let insert = sql!(
@@ -43,7 +43,7 @@ impl Storage {
         }))
     }
 
-    /// The hash of the secret that deletes a comparison; nothing where it is unknown.
+    /// The hash of the secret that deletes a comparison, or `None` if it is unknown.
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>, StorageError> {
         let row = sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", comparison_id)
             .fetch_optional(&self.pool)
@@ -51,7 +51,7 @@ impl Storage {
         Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
     }
 
-    /// Deletes a comparison; `false` when there was none. Where a host does it, the log keeps its id.
+    /// Deletes a comparison. Returns `false` if there was none. Where a host does it, the log keeps its id.
     pub(crate) async fn delete_comparison(
         &self,
         comparison_id: &str,

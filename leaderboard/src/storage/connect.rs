@@ -1,4 +1,4 @@
-//! Connections to either data base, and what each of them is told first.
+//! Connections to either database, and what each of them is told first.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ pub(super) enum IfMissing {
     Refuse,
 }
 
-/// What the two data bases do not have in common.
+/// What the two databases do not have in common.
 pub(super) struct Dialect {
     /// SQLite writes one at a time, so that more would only wait for each other; a PostgreSQL server allows a hundred
     /// by itself, for all servers together.
@@ -45,13 +45,13 @@ pub(super) struct Dialect {
     pub(super) before_explaining: &'static str,
     pub(super) explain: &'static str,
     pub(super) step: &'static str,
-    /// Looks at the tables, so that queries are planned by what they hold, where the data base does that by itself.
+    /// Looks at the tables, so that queries are planned by what they hold, where the database does that by itself.
     pub(super) analyze: Option<&'static str>,
 }
 
-/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`. The
-/// log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever hands in a run changes pages that the
-/// next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
+/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
+/// The log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever submits a run changes pages that
+/// the next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
 macro_rules! pragmas {
     ($synchronous:literal) => {
         concat!(
@@ -265,10 +265,10 @@ impl Storage {
         Ok(())
     }
 
-    /// How many runs a file holds that nobody else uses.
+    /// Returns how many runs a file holds that nobody else uses.
     ///
     /// # Errors
-    /// A file that is no data base, is damaged, or is another program's.
+    /// A file that is no database, is damaged, or is another program's.
     pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let checked = inspect(&mut connection).await;

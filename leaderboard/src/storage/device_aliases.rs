@@ -123,7 +123,7 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     Ok(target)
 }
 
-/// How many runs were merged; nothing when none is of the device that they are merged into.
+/// Returns how many runs were merged, or `None` if none is of the device that they are merged into.
 async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
     let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
@@ -157,7 +157,7 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
     Ok(Some(merged.rows_affected()))
 }
 
-/// Nothing when it was not merged.
+/// Returns `None` if it was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
     let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", key)
         .fetch_optional(&mut *connection)

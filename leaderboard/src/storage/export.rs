@@ -94,7 +94,7 @@ impl Storage {
         Ok(portion)
     }
 
-    /// How many runs anyone may see.
+    /// Returns how many runs anyone may see.
     pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
         Ok(u64::try_from(row.try_get::<i64, _>("runs")?)?)

@@ -32,8 +32,8 @@ const TOTAL: &str =
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These two need all lines of a table, of which there may be thousands. Handing over a row takes longer than finding it,
-// so that the data base puts them together. What stands between the parts is in none of them.
+// These two need all lines of a table, of which there may be thousands. Handing over a row takes longer than finding
+// it, so that the database puts them together. What stands between the parts is in none of them.
 const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -54,7 +54,7 @@ pub(crate) struct TableQuery<'a> {
 
 /// A line of a table, as far as places depend on it.
 pub(crate) struct FastLine {
-    /// Device, back end and kind of client, which have no slashes.
+    /// Device, backend and kind of client, which have no slashes.
     pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
@@ -150,7 +150,7 @@ fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
     Ok(serde_json::from_str(row.try_get("line")?)?)
 }
 
-/// What the data base put together; it says nothing of no lines.
+/// What the database put together; it says nothing of no lines.
 fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
     together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
 }
@@ -278,7 +278,7 @@ impl Storage {
         rows.iter().map(completion).collect()
     }
 
-    /// `false` when the device was changed once more, or somebody else has made its figures.
+    /// Returns `false` if the device was changed once more, or somebody else has made its figures.
     async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)
@@ -347,7 +347,7 @@ fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageErro
     })
 }
 
-/// Suite, workload, back end, precision and kind of client.
+/// Suite, workload, backend, precision and kind of client.
 fn category(row: &AnyRow) -> Result<Category, StorageError> {
     let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
     Ok(Category {

@@ -1,4 +1,4 @@
-//! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
+//! The database. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
 //! which treats it as a file, is SQLite's own.
 
 mod access_path;
@@ -48,7 +48,7 @@ pub(crate) use trust::Own;
 pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
 use writing::LogSync;
 
-/// Connections to the data base; cloning shares them.
+/// Connections to the database; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
@@ -67,7 +67,7 @@ const PROBE_BYTES: usize = 65_536;
 /// Time during which no second probe follows a successful one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the data base refused, or what it held and should not have.
+/// What the database refused, or what it held and should not have.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error(transparent)]
@@ -102,7 +102,7 @@ pub enum StorageError {
 }
 
 impl Storage {
-    /// Opens the data base, makes it when it is a file that is not there, and brings its tables up to date.
+    /// Opens the database, makes it when it is a file that is not there, and brings its tables up to date.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Make)?;
         let mut connection = target.connect().await?;
@@ -113,8 +113,8 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Opens a data base that is there and leaves its tables as they are: a newer program's task must not take them
-    /// away from an older server that is running.
+    /// Opens a database that is there and leaves its tables as they are: a newer program's task must not take them away
+    /// from an older server that is running.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         target.connect().await?.close().await?;
@@ -130,7 +130,7 @@ impl Storage {
         if missing.is_empty() { Ok(target.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
 
-    /// Brings the tables of a data base that is there up to date and returns what was missing.
+    /// Brings the tables of a database that is there up to date and returns what was missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
@@ -154,7 +154,7 @@ impl Storage {
         self.pool.close().await;
     }
 
-    /// Reads a table; an error says that the data base does not answer.
+    /// Reads a table; an error says that the database does not answer.
     pub(crate) async fn answers(&self) -> Result<(), StorageError> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())

@@ -85,7 +85,7 @@ impl<'a> RunRows<'a> {
         })
     }
 
-    /// `false` when a run with the same fingerprint is stored.
+    /// Returns `false` if a run with the same fingerprint is stored.
     pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool, StorageError> {
         let (run, device) = (self.run, &self.run.record.device);
         let inserted = self

@@ -68,7 +68,7 @@ impl Listed {
         rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
     }
 
-    /// Returns the metrics of a run's workloads, given those of its record; nothing if they are the same.
+    /// Returns the metrics of a run's workloads, given those of its record, or `None` if they are the same.
     pub(super) fn differing<'a>(
         &'a self,
         run_id: &str,
@@ -100,7 +100,7 @@ impl Storage {
         }
     }
 
-    /// Nothing when the same record is stored already.
+    /// Returns `None` if the same record is stored already.
     async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>, StorageError> {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that of two equal requests the second waits here and then sees the first.
@@ -188,7 +188,7 @@ impl Storage {
         Listed::of(&query.fetch_all(&self.pool).await?)
     }
 
-    /// What anyone may know of a run's tier; nothing when it is hidden.
+    /// What anyone may know of a run's tier, or `None` if it is hidden.
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
         // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
         let being_verified = self.is_being_verified(run_id).await?;
@@ -199,7 +199,7 @@ impl Storage {
         Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
     }
 
-    /// Adds one more secret that may delete the run; `false` when it has `most` of them already, or is gone.
+    /// Adds one more secret that may delete the run, or returns `false` if it has `most` of them already, or is gone.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
@@ -225,10 +225,10 @@ impl Storage {
     }
 }
 
-/// Keeps everybody else from changing the run until the transaction ends, and returns its tier; nothing when there is
+/// Keeps everybody else from changing the run until the transaction ends, and returns its tier, or `None` if there is
 /// no such run. Whoever waited here sees what the one before it committed.
 ///
-/// A change that changes nothing is how both data bases say this: it locks the row in one, and all writing in the other.
+/// A change that changes nothing is how both databases say this: it locks the row in one, and all writing in the other.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
     let row =
         sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", run_id).fetch_optional(connection).await?;
@@ -248,7 +248,7 @@ pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
 }
 
 impl Storage {
-    /// Takes bytes from a day's budget for imports; `false` when it does not have so many left.
+    /// Takes bytes from a day's budget for imports. Returns `false` if fewer are left.
     ///
     /// They are taken before the record is stored, and stay taken when the same record turns out to be there already.
     pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
@@ -374,7 +374,7 @@ pub(crate) struct WorkloadRate {
 }
 
 impl Storage {
-    /// Nothing when there is no such run or when it is hidden.
+    /// Returns `None` if there is no such run or when it is hidden.
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
         let Some(run) = sql!(RUN, run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
         let rates = sql!(RATES, run_id).fetch_all(&self.pool).await?;
@@ -410,7 +410,7 @@ fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
 }
 
 impl Storage {
-    /// Deletes the run with its results and secrets; `false` when there was none.
+    /// Deletes the run with its results and secrets. Returns `false` if there was none.
     pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
@@ -452,7 +452,7 @@ struct Deleted {
     device_with_figures: Option<String>,
 }
 
-/// Nothing when there is no such run.
+/// Returns `None` if there is no such run.
 async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
     sql!(
         "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
@@ -470,8 +470,8 @@ async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<D
     Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
 }
 
-/// Whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same record at this
-/// moment is then through.
+/// Returns whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same
+/// record at this moment is then through.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
     let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", fingerprint)
         .fetch_one(connection)

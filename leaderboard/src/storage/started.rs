@@ -44,7 +44,7 @@ impl Started {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
 
-    /// The word that only this run's client knows. The data base does not hold it.
+    /// The word that only this run's client knows. The database does not hold it.
     pub(crate) fn nonce(&self, key: &Key) -> String {
         key.nonce(&Announcement {
             run_id: &self.run_id,
@@ -124,7 +124,7 @@ impl Storage {
     }
 }
 
-/// How many announced runs are neither used nor expired; counting ends at `most`.
+/// Returns how many announced runs are neither used nor expired; counting ends at `most`.
 async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64, StorageError> {
     let row = sql!(COUNT_OPEN, now, i64::from(most)).fetch_one(connection).await?;
     Ok(row.try_get("open")?)
@@ -203,7 +203,7 @@ pub(super) async fn count_announced(
     Ok(())
 }
 
-/// Counts that an announced run came to its end: once, because a run is handed in once.
+/// Counts that an announced run came to its end: once, because a run is submitted once.
 pub(super) async fn count_finished(
     connection: &mut AnyConnection,
     suite: &Suite,
@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// A data base in which so many runs expired more than a week ago.
+    /// A database in which so many runs expired more than a week ago.
     async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \

@@ -1,4 +1,4 @@
-//! What keeps a data base from working that is neither the client's fault nor ours, told apart by the codes of both.
+//! What keeps a database from working that is neither the client's fault nor ours, told apart by the codes of both.
 
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
@@ -44,7 +44,7 @@ impl StorageError {
         }
     }
 
-    /// Whether waiting may help.
+    /// Returns whether waiting may help.
     pub(crate) fn is_busy(&self) -> bool {
         self.trouble() == Some(Trouble::Busy)
     }

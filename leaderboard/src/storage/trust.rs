@@ -46,7 +46,7 @@ impl Trust {
     }
 }
 
-/// The run, which nobody else changes until the transaction ends; nothing when there is no such run.
+/// The run, which nobody else changes until the transaction ends, or `None` if there is no such run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
     let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)

@@ -63,7 +63,7 @@ impl Storage {
         self.take(None, by, now, until).await
     }
 
-    /// Takes this very run; nothing when it does not wait, or when somebody else works on it.
+    /// Takes this run. Returns `None` if it is not queued or is taken.
     pub(crate) async fn take_verification_of(
         &self,
         run_id: &str,
@@ -154,8 +154,8 @@ impl Storage {
         Ok(())
     }
 
-    /// Whether a run waits to be verified, or is being verified. One that only waits to be computed again in part is what it
-    /// is meanwhile.
+    /// Returns whether a run waits to be verified, or is being verified. One that only waits to be computed again in
+    /// part is what it is meanwhile.
     pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
         let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
             .fetch_one(&self.pool)
@@ -247,7 +247,7 @@ pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> 
     Ok(flag(&row, "has_states")?)
 }
 
-/// Whether the whole of a run can be verified that was verified before in vain.
+/// Returns whether the whole of a run can be verified that was verified before without success.
 pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
     let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
         .fetch_one(&mut *connection)
@@ -384,7 +384,7 @@ impl Storage {
     }
 }
 
-/// `false` when there is no such run.
+/// Returns `false` if there is no such run.
 async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");

@@ -91,7 +91,7 @@ impl DerefMut for Writing {
     }
 }
 
-/// The log of a data base, to be synced for many at once; cloning shares it.
+/// The log of a database, to be synced for many at once; cloning shares it.
 #[derive(Clone)]
 pub(super) struct LogSync(Arc<Shared>);
 
@@ -112,7 +112,7 @@ enum Synced {
 }
 
 impl LogSync {
-    /// That of the data base in this file.
+    /// That of the database in this file.
     pub(super) fn of(database: &Path) -> Self {
         // SQLite has it beside the file itself, and not beside a link to it.
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();

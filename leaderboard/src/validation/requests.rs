@@ -80,7 +80,7 @@ fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
     if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 is written as 64 digits from 0 to f.") }
 }
 
-/// Eight back ends from three seeds each.
+/// Eight backends from three seeds each.
 const MOST_RECORDS: usize = 24;
 const MOST_REFUSED: usize = 24;
 /// Back ends tell at length what they lack.

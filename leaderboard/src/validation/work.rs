@@ -26,7 +26,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     check_work(record)
 }
 
-/// The same of a record whose back end may be of any name.
+/// The same of a record whose backend may be of any name.
 pub(super) fn check_work(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let suite = known_suite(&root.field("suite"), &record.suite)?;

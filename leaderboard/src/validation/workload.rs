@@ -139,7 +139,7 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
 const LOSSES: usize = 1000;
 /// One of each kind at most.
 const DIFFERENCES: usize = 8;
-/// What every workload allows in f32 and f64; back ends that are right are off by 1e-6 at most.
+/// What every workload allows in f32 and f64; backends that are right are off by 1e-6 at most.
 const WIDEST_TOLERANCE: f64 = 1e-3;
 /// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;

@@ -1,7 +1,7 @@
 //! The queue of runs whose proof is computed again, on threads of their own.
 //!
-//! It is a table of the data base, so that it survives restarts and several servers share it. A thread takes one run at a
-//! time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
+//! It is a table of the database, so that it survives restarts and several servers share it. A thread takes one run at
+//! a time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
 
 mod examination;
 mod judgement;
@@ -27,7 +27,7 @@ use judgement::{given_up, judge};
 /// Time after which a server that has not finished a verification is considered dead. The plain loops need up to an
 /// hour for the complete suite.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
-/// Runs of other servers that shared the data base are looked for so often.
+/// Runs of other servers that shared the database are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Wakes the threads that verify; cloning shares them.

@@ -1,4 +1,4 @@
-//! Comparisons of back ends that somebody shares: kept with their records, and in no list.
+//! Comparisons of backends that somebody shares: kept with their records, and in no list.
 
 use leaderboard::load::{Board, PastRun};
 use results::api::{

@@ -16,7 +16,7 @@ use crate::support::database::block_on;
 use crate::support::rehearsal::HONEST;
 use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 
-/// A record that fits the moment between announcing and handing in.
+/// A record that fits the moment between announcing and submitting.
 fn short(mut record: RunRecord) -> RunRecord {
     record::scale_time(&mut record, 0.05);
     record

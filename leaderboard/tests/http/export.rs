@@ -242,7 +242,7 @@ fn it_has_the_cells_of_the_csv_with_types() {
         server.pass(0.123_456);
     }
     server.accepted(|record| {
-        // The back end cannot tell.
+        // The backend cannot tell.
         record.workloads[0].peaks.clear();
     });
 

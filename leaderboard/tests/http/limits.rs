@@ -316,7 +316,7 @@ fn watched(protection: Protection) -> TestServer {
     TestServer::protected_by(Protection { metrics_listen: Some("127.0.0.1:0".to_owned()), ..protection })
 }
 
-/// The value of a line that begins with `name`; nothing when there is none.
+/// The value of a line that begins with `name`, or `None` if there is none.
 fn value(text: &str, name: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))?;
     Some(line.rsplit(' ').next().unwrap().parse().unwrap())

@@ -317,7 +317,7 @@ fn answers_that_hold_a_secret_are_kept_by_nobody() {
     assert_eq!((accepted.header("cache-control"), accepted.header("etag")), ("no-store", ""));
 }
 
-/// Enough that a data base would think twice before it sorts them.
+/// Enough that a database would think twice before it sorts them.
 const RUNS: u32 = 2000;
 
 #[test]

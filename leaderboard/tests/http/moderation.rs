@@ -14,7 +14,7 @@ const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// What `leaderboard moderate` does to the data base of this server.
+/// What `leaderboard moderate` does to the database of this server.
 fn moderate(server: &TestServer, words: &[&str]) -> std::process::Output {
     run(&[&["moderate"], words].concat(), &["--database".as_ref(), server.database().as_ref()])
 }

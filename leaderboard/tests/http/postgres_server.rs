@@ -190,7 +190,7 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     let dump = ["--format=custom", "--file=monday.dump", database.argument()];
     done(cluster.place.program("pg_dump").args(dump).output().unwrap());
     stored(&server, 2);
-    // Over what is there, as over an empty data base.
+    // Over what is there, as over an empty database.
     for _ in 0..2 {
         let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
         done(cluster.place.program("pg_restore").args(words).output().unwrap());
@@ -198,7 +198,7 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     }
 }
 
-/// The address of another data base of the same server and role.
+/// The address of another database of the same server and role.
 fn named(address: &str, name: &str) -> String {
     format!("{}/{name}", address.rsplit_once('/').unwrap().0)
 }

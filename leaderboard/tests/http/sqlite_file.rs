@@ -1,4 +1,4 @@
-//! What a data base can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
+//! What a database can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
 //! left in it.
 
 use std::path::Path;

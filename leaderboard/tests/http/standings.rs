@@ -157,7 +157,7 @@ fn a_run_belongs_to_who_announced_it_and_the_next_day_is_another_voice() {
         let answer = another.send("PUT", &format!("/api/v1/runs/{}", started.run_id), &headers, &record);
         assert_eq!(answer.status, 201, "{}", answer.text());
     };
-    // Two servers make the same word, and a run is its announcer's wherever it is handed in.
+    // Two servers make the same word, and a run is its announcer's wherever it is submitted.
     let (first, second) = (announced_by(&server, ANN), announced_by(&another, ANN));
     server.pass(100.0);
     hand_in(&first, ANN);

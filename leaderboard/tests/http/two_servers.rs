@@ -1,4 +1,4 @@
-//! Two servers on one data base, as behind a balancer: neither keeps anything to itself.
+//! Two servers on one database, as behind a balancer: neither keeps anything to itself.
 
 use std::sync::Barrier;
 

@@ -10,7 +10,8 @@ use leaderboard::DatabaseAddress;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 use tempfile::TempDir;
 
-/// A data base that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with it.
+/// A database that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with
+/// it.
 pub(crate) struct TestDatabase {
     argument: String,
     folder: Option<TempDir>,
@@ -122,7 +123,7 @@ read -r _
 cd / && rm -rf "$2"
 "#;
 
-/// A server with its data bases.
+/// A server with its databases.
 pub(crate) struct Cluster {
     pub(crate) place: Place,
     port: u16,
@@ -165,7 +166,7 @@ impl Cluster {
         Box::leak(Box::new(Self { place, port, _keeper: keeper }))
     }
 
-    /// The address of an empty schema whose owner sees nothing else. That is as good as a data base of its own, and made
+    /// The address of an empty schema whose owner sees nothing else. That is as good as a database of its own, and made
     /// in a hundredth of the time.
     pub(crate) fn new_schema(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(1);

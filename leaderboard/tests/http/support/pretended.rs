@@ -1,4 +1,4 @@
-//! The engine's plain loops under the name of another back end, with a simulated clock.
+//! The engine's plain loops under the name of another backend, with a simulated clock.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;

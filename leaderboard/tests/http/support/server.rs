@@ -32,7 +32,7 @@ pub(crate) struct TestServer {
     setting: Setting,
 }
 
-/// How a server is started, but for its data base.
+/// How a server is started, but for its database.
 #[derive(Clone)]
 struct Setting {
     listen: String,
@@ -71,13 +71,13 @@ impl TestServer {
         Self::on(TestDatabase::new())
     }
 
-    /// One on a data base that is there.
+    /// One on a database that is there.
     pub(crate) fn on(database: TestDatabase) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
         Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), Setting::default())
     }
 
-    /// A second server on the same data base, whose clock goes with this one's.
+    /// A second server on the same database, whose clock goes with this one's.
     pub(crate) fn another(&self) -> Self {
         let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
         Self::beside(database, now, tempfile::tempdir().unwrap(), self.setting.clone())
@@ -151,7 +151,7 @@ impl TestServer {
         self.restart_with_verifiers(1);
     }
 
-    /// Stops the server and starts another one on the same data base, at the same moment.
+    /// Stops the server and starts another one on the same database, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
         let (client, metrics, running) = launch(&self.database, &self.now, self.setting.clone());
@@ -214,7 +214,7 @@ impl TestServer {
         runtime.block_on(upkeep::perform(task)).unwrap();
     }
 
-    /// Makes every run that was handed in a proven one.
+    /// Makes every run that was submitted a proven one.
     pub(crate) fn prove_all(&self) {
         for run_id in self.database.words("SELECT run_id FROM runs") {
             self.set_tier(&run_id, Tier::Proven);
