@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_replay_is_of_named_runs_or_of_a_tier_and_says_where_its_data_is() {
+    fn replay_takes_runs_or_a_tier() {
         for good in [&["0123"][..], &["--all-checked"], &["--tier", "proven", "--here", "--data", "d"]] {
             assert!(task(&[&["replay"], good].concat()).is_ok(), "{good:?}");
         }
@@ -494,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn by_itself_a_classroom_fits_behind_one_address_and_nobody_in_front_is_believed() {
+    fn default_limits_fit_a_classroom_and_trust_no_proxy() {
         let protection = Protection::default();
         assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
         assert!(protection.trusted_proxy_header.is_none() && protection.metrics_listen.is_none());

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn each_workload_has_a_figure_of_its_own_and_the_weakest_source_counts() {
+    fn each_workload_has_its_own_metric() {
         let results = vec![
             result("a", 100.0, "ann", DeviceSource::Reported, None),
             result("b", 7.0, "ann", DeviceSource::Reported, None),
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_needs_every_workload_and_is_as_many_runs_as_the_fewest() {
+    fn score_needs_every_workload() {
         let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
             let figures = figures_of(results, &Completions::new());
             score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())

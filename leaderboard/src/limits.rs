@@ -489,7 +489,7 @@ mod tests {
     }
 
     #[test]
-    fn a_header_counts_only_when_the_host_said_so_and_then_its_last_entry() {
+    fn only_last_entry_of_a_trusted_header_counts() {
         let trusted = Some(ProxyHeader::XForwardedFor);
         assert_eq!(counted_with(&["192.0.2.1"], None), None);
         for lines in [
@@ -586,7 +586,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_as_many_places_as_it_may_and_others_have_their_own() {
+    fn shares_are_limited_per_address() {
         let shares = Shares::default();
         let [one, other] = ["192.0.2.1", "192.0.2.2"].map(|address| address.parse::<IpAddr>().unwrap());
         let places: Vec<_> = (0..3).filter_map(|_| shares.take(one, 1, Most::of_network(2))).collect();

@@ -406,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn tags_stand_at_the_end_of_the_head_in_place_of_general_ones() {
+    fn run_tags_replace_general_tags() {
         let html = "<HEAD><title>a</title><meta property=\"og:title\" content=\"b\" /><script>c</script></HEAD><body>";
         let page = with_tags(html, "<meta d>").unwrap();
         assert_eq!(page, "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");

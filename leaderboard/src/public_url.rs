@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_calls_its_host_is_believed_only_where_it_can_be_one() {
+    fn invalid_host_headers_are_ignored() {
         let address = PublicAddress { said: None, behind_tls: true };
         let of = |hosts: &[&'static str]| {
             let mut headers = HeaderMap::new();

@@ -333,7 +333,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_week_is_kept_and_of_what_has_not_come_only_a_day() {
+    fn snapshots_are_kept_for_a_week() {
         let now = 1_800_000_000.0;
         assert_eq!(Date::of(now).iso(), "2027-01-15");
         for (day, kept) in [

@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn without_both_figures_there_is_no_ratio_and_without_both_intervals_no_verdict() {
+    fn ratio_needs_metrics_and_verdict_needs_intervals() {
         let (some, none) = (figure(Some(100.0), Some((90.0, 110.0))), figure(None, None));
         assert_eq!(second(vec![some.clone(), none.clone()]), (None, None));
         assert_eq!(second(vec![none, some.clone()]), (None, None));

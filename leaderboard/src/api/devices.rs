@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_has_the_figure_of_its_people_and_versions_come_as_they_were_first_seen() {
+    fn history_has_a_line_per_version_in_order_of_appearance() {
         let runs = [
             past("0.2.0", 30.0, "ann", 40.0),
             past("0.10.0", 40.0, "ann", 50.0),

@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_font_has_what_names_of_devices_and_our_own_words_are_written_in() {
+    fn font_has_all_letters_of_known_names() {
         assert!(has_all("NVIDIA GeForce RTX 4090 – ±1.4 %, “é ß Ł ő Ω Ж” … × · → − ≥ ™ □"));
         assert!(!has_all("显"));
     }

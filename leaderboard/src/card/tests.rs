@@ -72,7 +72,7 @@ fn nothing_of_a_name_is_markup_or_leaves_the_card() {
 }
 
 #[test]
-fn letters_that_the_font_lacks_are_boxes_in_the_picture_and_letters_in_the_svg() {
+fn letters_missing_in_the_font_are_boxes_only_in_the_png() {
     let drawn = |run: &StoredRun| super::layout::svg(&card(run), super::pen::Letters::OfOurFont);
     let run = named("显卡 4090");
     assert!(svg(&run).contains(">显卡 4090<"));
@@ -179,7 +179,7 @@ async fn a_card_is_drawn_once() {
 }
 
 #[tokio::test]
-async fn who_would_wait_too_long_is_sent_away_and_what_is_kept_still_goes_out() {
+async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
     let cards = Cards::default();
     let known = card(&run());
     cards.png(&known).await.unwrap();

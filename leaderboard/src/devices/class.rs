@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_and_no_faster_than_a_program_is_told_from_none_and_accused_of_nothing() {
+    fn masked_slow_device_is_its_own_class_without_doubt() {
         for (what, record) in [
             ("SwiftShader", on("Linux", 8, ("", ""), 8.0e10)),
             // As measured: two logical processors, one core.

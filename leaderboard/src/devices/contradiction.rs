@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_device_agrees_with_its_own_vendor_and_every_word_for_it() {
+    fn known_devices_agree_with_their_vendor() {
         for device in known_devices() {
             agrees(&native(&device.name, device.vendor.name()));
             for architecture in &device.architectures {
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reported_name_of_letters_that_look_alike_or_of_another_vendor_contradicts() {
+    fn lookalike_or_foreign_reported_names_contradict() {
         says(&native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090");
         says(&native("GeForce RTX 4O90", "NVIDIA"), "only looks like");
         says(&native("GeForce RTX 4090", "AMD"), "as its vendor, AMD");

@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_known_devices_have_the_same_key_and_none_looks_like_an_unknown_one() {
+    fn known_devices_have_distinct_and_recognizable_keys() {
         let keys: BTreeSet<String> = known_devices().iter().map(|device| slug(&device.name)).collect();
         assert_eq!(keys.len(), known_devices().len());
         let reserved = ["reported-", "claimed-", "masked", "unknown"];

@@ -259,7 +259,7 @@ mod tests {
 
     /// Otherwise one of two devices could never be found, or a name would depend on the order of the table.
     #[test]
-    fn no_two_devices_have_a_name_in_common_or_one_that_looks_the_same() {
+    fn device_names_are_distinct_and_do_not_look_alike() {
         for way in [comparable, look] {
             let mut seen: HashMap<String, &str> = HashMap::new();
             for device in known_devices() {

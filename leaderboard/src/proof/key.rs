@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_file_gets_a_secret_and_one_that_is_too_short_is_named() {
+    fn empty_key_file_is_filled_and_short_one_refused() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("secret");
         fs::write(&file, "").unwrap();

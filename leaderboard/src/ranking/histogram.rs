@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_is_at_one_half_and_the_ends_are_half_a_run_away() {
+    fn percentiles_are_centered() {
         let histogram = Histogram::of([10.0, 20.0, 30.0, 40.0, 50.0]);
         assert_eq!([10.0, 30.0, 50.0].map(|rate| histogram.mid_rank(rate)), [Some(0.1), Some(0.5), Some(0.9)]);
         assert_eq!([1.0, 1000.0].map(|rate| histogram.mid_rank(rate)), [Some(0.0), Some(1.0)]);

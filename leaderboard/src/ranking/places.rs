@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_rise_count_those_above_and_do_not_depend_on_the_order_given(
+        fn places_do_not_depend_on_input_order(
             spreads in prop::collection::vec([1.0_f64..100.0, 0.0..10.0, 0.0..10.0], 0..20)
         ) {
             let mut devices: Vec<(String, Figure)> = spreads.iter().enumerate()

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn twice_as_fast_in_one_and_half_as_fast_in_another_is_as_fast() {
+    fn scores_are_geometric_means() {
         let reference = reference(&[("a", 100.0), ("b", 5.0)]);
         let score = |a, b| reference.score(&rates(&[("a", a), ("b", b)])).unwrap();
         assert!((score(100.0, 5.0) - 1.0).abs() < 1e-12);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_frozen_is_complete_and_there_is_one_for_each_version_of_a_suite() {
+    fn every_suite_version_has_a_complete_frozen_reference() {
         for (i, frozen) in REFERENCES.iter().enumerate() {
             let again = REFERENCES[..i].iter().any(|before| before.suite == frozen.suite);
             assert!(!again && frozen.samples_per_second.values().all(|rate| *rate > 0.0), "{:?}", frozen.suite);

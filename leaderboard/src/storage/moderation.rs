@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_said_of_a_run_one_restoring_gives_it_its_own_tier_back() {
+    fn restoring_a_run_returns_its_own_tier() {
         let mut run = stands(Tier::Checked, None);
         for act in [Act::Flag, Act::Hide, Act::SetTier(Tier::Flagged)] {
             run = act.on("r", &run, Some("it looks odd")).unwrap();

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn runs_are_announced_until_so_many_are_open_and_again_when_one_is_used() {
+    async fn announcements_stop_at_the_limit_of_open_runs() {
         let folder = tempfile::tempdir().unwrap();
         let storage = with_expired(&folder.path().join("open.sqlite"), EXPIRED).await;
         for number in 0..3 {

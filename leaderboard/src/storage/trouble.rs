@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_told_and_the_file_works_again_once_there_is_room() {
+    async fn full_disk_is_reported_and_recovers() {
         let (full, room) = ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000");
         refused_between(full, room, StatusCode::INSUFFICIENT_STORAGE, "full").await;
     }

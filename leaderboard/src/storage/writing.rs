@@ -218,7 +218,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn the_log_is_where_sqlite_has_it_whatever_the_name_of_the_file() {
+    async fn log_path_matches_sqlite() {
         let folder = tempfile::tempdir().unwrap();
         let (file, link) = (folder.path().join("a board?.sqlite"), folder.path().join("link"));
         std::fs::write(&file, "").unwrap();

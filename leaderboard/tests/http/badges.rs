@@ -88,7 +88,7 @@ fn page(server: &TestServer, run_id: &str, host: &str) -> String {
 }
 
 #[test]
-fn a_card_is_a_picture_of_the_size_of_previews_and_others_may_show_it() {
+fn card_has_preview_size_and_may_be_embedded() {
     let server = TestServer::start();
     let run = server.proven(|_| {});
     let picture = card(&server, &run.run_id, "png");

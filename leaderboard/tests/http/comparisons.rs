@@ -38,7 +38,7 @@ fn delete(server: &Client, path: &str, secret: Option<&str>) -> Answer {
 }
 
 #[test]
-fn a_comparison_is_kept_with_back_ends_of_any_name_and_its_records_are_no_runs() {
+fn comparison_allows_any_backend_name_and_adds_no_runs() {
     let server = TestServer::start();
     let answer = share(&server, &comparison());
     assert_eq!(answer.status, 201, "{}", answer.text());
@@ -75,7 +75,7 @@ fn the_secret_of_its_upload_deletes_it_and_no_other() {
 }
 
 #[test]
-fn whoever_lost_the_answer_gets_it_again_by_the_key_of_the_request() {
+fn idempotency_key_repeats_a_lost_answer() {
     let server = TestServer::start();
     let key = "a word that cannot be guessed, truly";
     let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, key)];

@@ -153,7 +153,7 @@ fn help_has_examples() {
 
 #[test]
 #[ignore = "waits for 10 s"]
-fn a_data_base_that_somebody_else_keeps_locked_is_busy_until_it_is_free() {
+fn locked_database_is_busy_until_free() {
     let server = TestServer::start();
     let lock = if on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
     let start = results::api::StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };

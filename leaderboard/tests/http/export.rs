@@ -43,7 +43,7 @@ fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
 }
 
 #[test]
-fn what_is_exported_is_what_is_stored_in_the_order_in_which_it_came() {
+fn export_has_all_stored_runs_in_order() {
     let server = TestServer::start();
     // More than are read at once.
     let runs: Vec<String> = (0..40)
@@ -94,7 +94,7 @@ fn what_is_exported_is_what_is_stored_in_the_order_in_which_it_came() {
 }
 
 #[test]
-fn a_nonce_is_in_no_export_and_odd_names_survive_without_being_formulas() {
+fn exports_have_no_nonces_and_no_formulas() {
     let server = TestServer::start();
     let names =
         ["显卡 “九千”", "=HYPERLINK(\"http://x\",\"y\")", "-2+3", "'quoted'", "a, b \"c\"", "x'); DROP TABLE runs; --"];
@@ -127,7 +127,7 @@ fn a_damaged_record_is_left_out_of_an_export_and_never_shown() {
 }
 
 #[test]
-fn an_empty_leaderboard_exports_the_names_of_the_columns_and_says_what_they_mean() {
+fn empty_leaderboard_exports_documented_columns() {
     let server = TestServer::start();
     assert_eq!(server.get("/api/v1/export?format=jsonl").text(), "");
     let table = cells(&server.get("/api/v1/export").text());
@@ -142,7 +142,7 @@ fn an_empty_leaderboard_exports_the_names_of_the_columns_and_says_what_they_mean
 }
 
 #[test]
-fn an_export_of_a_list_has_what_the_list_has_in_its_order_and_nothing_else() {
+fn exported_list_equals_the_list() {
     let server = TestServer::start();
     // More than are read at once, and more runs than one page of the list has rows of.
     for number in 0..40 {

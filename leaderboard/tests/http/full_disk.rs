@@ -157,7 +157,7 @@ fn health_says_that_the_disk_is_full_until_there_is_room() {
 }
 
 #[test]
-fn a_server_that_began_on_a_full_disk_starts_once_there_is_room() {
+fn server_starts_after_a_full_disk_has_room() {
     let Some(disk) = SmallDisk::new() else { return skipped() };
     disk.fill();
     let mut command = disk.command();

@@ -53,7 +53,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
 }
 
 #[test]
-fn every_run_gets_an_id_a_nonce_and_a_seed_of_its_own() {
+fn every_run_has_its_own_id_nonce_and_seed() {
     let server = TestServer::start();
     let (a, b) = (server.begin(), server.begin());
     assert_ne!(a.run_id, b.run_id);
@@ -103,7 +103,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
 }
 
 #[test]
-fn an_import_whose_answer_was_lost_gets_its_secret_again_and_nobody_else_does() {
+fn repeated_import_returns_the_same_secret() {
     let server = TestServer::start();
     let record = record::unregistered(7);
     let body = serde_json::to_vec(&record).unwrap();
@@ -126,7 +126,7 @@ fn an_import_whose_answer_was_lost_gets_its_secret_again_and_nobody_else_does() 
 }
 
 #[test]
-fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
+fn failed_workload_is_stored_without_a_row() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     assert_eq!(run.tier, Tier::Checked);
@@ -138,7 +138,7 @@ fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
 }
 
 #[test]
-fn words_of_any_language_and_words_of_sql_are_stored_as_they_are() {
+fn texts_are_stored_verbatim() {
     let server = TestServer::start();
     for name in [
         "显卡 “九千”",
@@ -395,7 +395,7 @@ fn the_further_secret_deletes_as_well() {
 }
 
 #[test]
-fn a_second_record_is_refused_whether_it_differs_or_comes_late_or_too_often() {
+fn second_record_of_a_run_is_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     assert_eq!(server.upload(&started.run_id, &record).status, 201);
@@ -440,7 +440,7 @@ fn of_different_records_sent_at_once_exactly_one_wins() {
 }
 
 #[test]
-fn of_equal_records_sent_at_once_one_is_stored_and_the_others_are_recognised() {
+fn simultaneous_equal_records_are_stored_once() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     let mut statuses: Vec<u16> = std::thread::scope(|scope| {

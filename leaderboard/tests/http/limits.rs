@@ -87,7 +87,7 @@ fn numbers_that_no_format_holds_are_out_of_range() {
 }
 
 #[test]
-fn a_record_of_a_later_layout_is_told_so_even_with_new_fields() {
+fn later_schema_versions_are_named() {
     let server = TestServer::start();
     let later = json!({"schema_version": 99, "something_new": true});
     let refusal = server.json("POST", IMPORT, &later).assert_refused(422, "unknown_schema_version", "schema_version");
@@ -117,7 +117,7 @@ fn the_body_must_be_declared_as_json() {
 }
 
 #[test]
-fn a_body_of_more_than_four_mebibytes_is_refused_and_one_below_is_read() {
+fn bodies_over_four_mebibytes_are_refused() {
     let server = TestServer::start();
     let spaces = |bytes: usize| " ".repeat(bytes);
     import_text(&server, &spaces((4 << 20) + 1)).assert_refused(413, "too_large", "");
@@ -133,7 +133,7 @@ fn a_body_of_more_than_four_mebibytes_is_refused_and_one_below_is_read() {
 }
 
 #[test]
-fn a_record_as_long_as_real_runs_get_is_checked_in_a_moment() {
+fn long_records_are_checked_quickly() {
     let server = TestServer::start();
     // The fastest of three, because a busy machine may have held up one.
     let seconds = (1..=3).map(|seed| seconds_to_import_a_long_record(&server, seed)).fold(f64::INFINITY, f64::min);
@@ -254,7 +254,7 @@ fn a_body_that_never_ends_is_given_up() {
 }
 
 #[test]
-fn an_address_has_so_many_connections_and_no_more_until_it_closes_some() {
+fn connections_per_address_are_limited() {
     let server = TestServer::start();
     let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
     let mut rest = Vec::new();

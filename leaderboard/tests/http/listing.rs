@@ -69,7 +69,7 @@ fn filters_and_pages_take_their_share() {
 }
 
 #[test]
-fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ranked() {
+fn only_proven_standard_hardware_results_are_ranked() {
     let server = TestServer::start();
     let ranked = server.proven(|_| {});
     server.accepted(|_| {});
@@ -136,7 +136,7 @@ fn only_standard_results_of_steady_training_on_hardware_that_were_proven_are_ran
 }
 
 #[test]
-fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
+fn owner_may_delete_a_hidden_run() {
     let server = TestServer::start();
     let run: AcceptedRun = server.accepted(|_| {});
     server.set_tier(&run.run_id, Tier::Hidden);
@@ -146,7 +146,7 @@ fn a_hidden_run_is_neither_listed_nor_shown_but_its_owner_may_delete_it() {
 }
 
 #[test]
-fn every_filter_finds_its_runs_and_a_run_that_gets_another_tier_is_found_by_it() {
+fn filters_find_runs_also_after_a_tier_change() {
     let server = TestServer::start();
     let native = server.accepted(|record| record.device.adapter.vendor = "NVIDIA".to_owned());
     let browser = server.accepted(|record| {

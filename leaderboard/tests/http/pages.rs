@@ -48,7 +48,7 @@ fn assert_header(answer: &Answer, name: &str, value: &str) {
 }
 
 #[test]
-fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
+fn index_is_served_for_all_page_routes() {
     let server = server();
     for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"]
     {
@@ -66,7 +66,7 @@ fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
 }
 
 #[test]
-fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
+fn files_have_types_and_cache_lifetimes() {
     let server = server();
     let for_ever = "public, max-age=31536000, immutable";
     for (path, kind, caching) in [
@@ -92,7 +92,7 @@ fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
 
 /// Replaced twice within a second, it has the same `last-modified`: a browser that kept it would never see the second.
 #[test]
-fn what_is_said_of_burn_is_never_kept_and_changes_while_the_server_runs() {
+fn burn_status_is_not_cached() {
     let server = server();
     let first = server.get("/burn.json");
     assert_header(&first, "content-type", "application/json");
@@ -111,7 +111,7 @@ fn what_is_said_of_burn_is_never_kept_and_changes_while_the_server_runs() {
 }
 
 #[test]
-fn what_was_compressed_before_is_sent_so_and_the_rest_on_the_way() {
+fn precompressed_files_are_served_as_they_are() {
     let server = server();
     let module = server.get_accepting(MODULE, "gzip, br");
     assert_eq!(module.text(), "brotli, as the build made it");
@@ -250,7 +250,7 @@ fn listed(server_with_empty_data_folder: &TestServer) -> Vec<(String, Option<Str
 }
 
 #[test]
-fn a_server_with_an_empty_data_folder_starts_and_says_what_is_missing() {
+fn server_reports_missing_data_sets() {
     let server_with_empty_data_folder = server_with_empty_data_folder();
     let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
     let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));

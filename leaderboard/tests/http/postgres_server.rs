@@ -67,7 +67,7 @@ const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_full_disk_is_told_and_the_run_can_be_handed_in_once_there_is_room() {
+fn upload_succeeds_after_a_full_disk_has_room_again() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     server.database().execute(FULL);
@@ -143,7 +143,7 @@ fn assert_silent(said: &str) {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
+fn server_with_a_different_key_does_not_start() {
     let database = TestDatabase::new();
     let mut command = server::command();
     command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);

@@ -124,7 +124,7 @@ fn what_was_not_seen_or_shown_leaves_a_run_checked() {
 }
 
 #[test]
-fn a_rate_is_that_of_the_servers_clock_where_more_time_passed_there() {
+fn slower_server_clock_determines_the_rate() {
     let server = rehearsal::server();
     let mut run = light();
     run.messages.iter_mut().for_each(|message| message.at *= 2.0);
@@ -283,7 +283,7 @@ fn paused(seconds: f64) -> Rehearsal {
 }
 
 #[test]
-fn a_run_that_waited_for_a_quarter_of_an_hour_is_proven_and_not_ranked() {
+fn run_with_a_long_pause_is_proven_but_not_ranked() {
     let server = rehearsal::server();
     let mut run = paused(1000.0);
     run.record.warnings.push(Warning::TabHidden { seconds: 1000.0, paused_seconds: 1000.0 });

@@ -54,7 +54,7 @@ fn imported(server: &TestServer, seed: u32) -> String {
 }
 
 #[test]
-fn a_day_has_a_file_of_each_format_with_its_sum_and_the_same_runs() {
+fn daily_snapshot_has_all_formats_with_the_same_runs() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     for seed in 0..20 {
@@ -85,7 +85,7 @@ fn a_day_has_a_file_of_each_format_with_its_sum_and_the_same_runs() {
 }
 
 #[test]
-fn a_file_is_kept_by_clients_for_a_day_and_read_in_parts_from_any_site() {
+fn data_files_are_cacheable_and_support_ranges_and_cors() {
     let server = server();
     let name = &files_of(&server, "2027-01-15")[2].name;
     let path = format!("/snapshots/{name}");
@@ -126,7 +126,7 @@ fn nothing_else_in_the_folder_is_offered_or_touched() {
 }
 
 #[test]
-fn what_is_deleted_is_in_no_file_of_a_later_day_and_after_a_week_in_none() {
+fn deleted_runs_leave_snapshots_within_a_week() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     let (kept, gone) = (imported(&server, 1), imported(&server, 2));
@@ -171,7 +171,7 @@ fn a_name_that_is_there_is_left_alone_whichever_server_comes() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_named() {
+fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let snapshots = folder.path().join("snapshots");
     // A folder where the lock would be, so that also root cannot write it.
@@ -192,7 +192,7 @@ fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_na
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_writes_a_snapshot_stops_when_asked_and_leaves_nothing_half_done() {
+fn shutdown_during_a_snapshot_leaves_no_partial_files() {
     let folder = tempfile::tempdir().unwrap();
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);

@@ -11,7 +11,7 @@ use crate::support::{ServerProcess, TestServer};
 use crate::upkeep::{done, failed, ids, run, stored};
 
 #[test]
-fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
+fn backup_of_a_running_server_can_be_restored() {
     let folder = tempfile::tempdir().unwrap();
     let (database, copy) = (folder.path().join("leaderboard.sqlite"), folder.path().join("monday.sqlite"));
     let server = ServerProcess::start(&database);

@@ -25,7 +25,7 @@ fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
 }
 
 #[test]
-fn one_answer_has_a_table_for_each_workload_in_the_order_of_the_suite() {
+fn standings_have_a_table_per_workload_in_suite_order() {
     let server = board();
     let empty = standings(&server, "");
     assert_eq!(empty.suite, record::suite());
@@ -130,7 +130,7 @@ fn runs_that_were_announced_and_never_came_are_counted() {
 }
 
 #[test]
-fn what_was_announced_after_the_last_proven_run_is_counted_within_the_hour() {
+fn late_announcements_count_within_an_hour() {
     let mut server = board();
     proven_by(&server, ANN, |_| {});
     for _ in 0..5 {
@@ -148,7 +148,7 @@ fn what_was_announced_after_the_last_proven_run_is_counted_within_the_hour() {
 }
 
 #[test]
-fn a_run_belongs_to_who_announced_it_and_the_next_day_is_another_voice() {
+fn run_counts_for_its_announcer_on_that_day() {
     let server = board();
     let another = server.another();
     let hand_in = |started: &StartedRun, from: &str| {
@@ -174,7 +174,7 @@ fn a_run_belongs_to_who_announced_it_and_the_next_day_is_another_voice() {
 }
 
 #[test]
-fn a_browser_that_hides_its_gpu_has_a_line_of_its_own_and_a_claim_is_marked() {
+fn masked_gpu_has_its_own_row_and_claims_are_marked() {
     let server = board();
     proven_by(&server, ANN, |_| {});
     proven_by(&server, ANN, in_browser);
@@ -195,7 +195,7 @@ fn a_browser_that_hides_its_gpu_has_a_line_of_its_own_and_a_claim_is_marked() {
 }
 
 #[test]
-fn whoever_trained_the_whole_suite_has_a_score_and_half_of_it_has_none() {
+fn score_needs_the_whole_suite() {
     let server = board();
     let complete = proven_by(&server, ANN, on("Example GPU A", 1));
     let half = proven_by(&server, BOB, |record| {
@@ -233,7 +233,7 @@ fn a_table_may_be_cut_and_says_how_many_lines_it_has() {
 }
 
 #[test]
-fn a_run_that_is_hidden_or_deleted_takes_its_share_of_the_figures_with_it() {
+fn hidden_or_deleted_runs_do_not_count_in_metrics() {
     let server = board();
     let [slow, fast] = [1, 3].map(|factor| accepted_by(&server, ANN, on("Example GPU A", factor)));
     server.prove_all();
@@ -248,7 +248,7 @@ fn a_run_that_is_hidden_or_deleted_takes_its_share_of_the_figures_with_it() {
 }
 
 #[test]
-fn figures_that_a_stopped_server_left_stale_are_made_at_the_next_start() {
+fn stale_metrics_are_refreshed_at_start() {
     let mut server = board();
     proven_by(&server, ANN, |_| {});
     server.database().execute(
@@ -344,7 +344,7 @@ fn a_device_too_slow_for_its_name_is_unknown() {
 }
 
 #[test]
-fn what_a_browser_costs_is_said_where_both_kinds_of_client_have_a_figure() {
+fn browser_tax_needs_metrics_of_both_clients() {
     let server = board();
     proven_by(&server, ANN, |record| {
         on(RTX_4090, 2)(record);
@@ -367,7 +367,7 @@ fn what_a_browser_costs_is_said_where_both_kinds_of_client_have_a_figure() {
 }
 
 #[test]
-fn a_device_whose_runs_are_all_hidden_is_unknown_and_so_is_any_other_word() {
+fn device_without_visible_runs_is_unknown() {
     let server = board();
     let run = proven_by(&server, ANN, on("Example GPU A", 1));
     server.set_tier(&run, Tier::Hidden);
@@ -396,7 +396,7 @@ fn a_distribution_counts_each_proven_run_of_its_choice() {
 }
 
 #[test]
-fn a_run_is_placed_among_all_those_of_its_device_and_those_of_its_vendor() {
+fn run_has_places_among_its_device_and_vendor() {
     let server = board();
     let on = |device: &'static str, factor| {
         move |record: &mut RunRecord| {

@@ -40,7 +40,7 @@ fn a_run_of_0_1_0_is_listed_shown_and_exported() {
 }
 
 #[test]
-fn a_record_of_0_1_0_is_recognized_and_can_be_deleted_for_good() {
+fn record_of_version_0_1_0_is_recognized_and_deletable() {
     let server = TestServer::on(database_of_0_1_0());
     let folder = tempfile::tempdir().unwrap();
     let file = exported(&server, folder.path());

@@ -53,7 +53,7 @@ fn a_running_server_is_well_and_a_stopped_one_is_not() {
 }
 
 #[test]
-fn a_hidden_run_is_nowhere_and_cannot_come_back_until_it_is_shown_again() {
+fn hidden_run_is_absent_everywhere_until_shown() {
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
     let (good, bad) = (stored(&server, 1), stored(&server, 2));
@@ -200,7 +200,7 @@ fn nobody_takes_the_id_of_another_run() {
 }
 
 #[test]
-fn tables_are_brought_up_to_date_and_tasks_that_need_them_say_so() {
+fn tasks_report_tables_that_need_an_upgrade() {
     let database = TestDatabase::empty();
     let said = failed(&run(&["remove", "0123456789abcdef", "--database"], &[database.as_ref()]));
     assert!(said.contains("0001_schema") && said.contains("leaderboard migrate"), "{said}");
