@@ -1,4 +1,4 @@
-//! What a host's monitoring reads: numbers about the server, in Prometheus' text format, without ids and addresses.
+//! Metrics of the server in the text format of Prometheus, without ids and addresses.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -26,15 +26,15 @@ use tokio::task::JoinHandle;
 use crate::error::ApiError;
 use crate::storage::StorageError;
 
-/// Limits of the histogram's buckets: from a list out of memory to a request that is given up.
+/// Upper limits of the histogram buckets, from a list in memory to a request that times out.
 const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0, 60.0];
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct RequestLabels {
-    /// With `{id}` for an id.
+    /// Template of the route, with `{id}` for an id.
     route: String,
     method: &'static str,
-    /// `2xx` and so on.
+    /// Class of the status, such as `2xx`.
     status: &'static str,
 }
 
@@ -44,22 +44,10 @@ struct RouteLabels {
     method: &'static str,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct LimitLabels {
-    limit: &'static str,
-}
+/// One label with its value.
+type Label = [(&'static str, &'static str); 1];
 
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct TierLabels {
-    tier: &'static str,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabels {
-    reason: &'static str,
-}
-
-/// The numbers of one server; cloning shares them.
+/// The metrics of one server. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Metrics {
     registry: Arc<Registry>,
@@ -67,11 +55,11 @@ pub(crate) struct Metrics {
     request_seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
     requests_in_progress: Gauge,
     open_connections: Gauge,
-    refused: Family<LimitLabels, Counter>,
+    refused: Family<Label, Counter>,
     announcements: Counter,
-    accepted_runs: Family<TierLabels, Counter>,
-    verified_runs: Family<TierLabels, Counter>,
-    database_errors: Family<ReasonLabels, Counter>,
+    accepted_runs: Family<Label, Counter>,
+    verified_runs: Family<Label, Counter>,
+    database_errors: Family<Label, Counter>,
     received_bytes: Counter,
 }
 
@@ -90,9 +78,9 @@ impl Default for Metrics {
             database_errors: Family::default(),
             received_bytes: Counter::default(),
         };
-        // Monitoring sees a number rise only if it was there before.
+        // Monitoring notices an increase only of a counter that exists already.
         for reason in StorageError::REASONS {
-            drop(metrics.database_errors.get_or_create(&ReasonLabels { reason }));
+            drop(metrics.database_errors.get_or_create(&[("reason", reason)]));
         }
         metrics.registry = Arc::new(metrics.registered());
         metrics
@@ -122,23 +110,23 @@ impl Metrics {
         registry
     }
 
-    /// A connection, until what this returns is dropped.
+    /// Counts an open connection until the returned guard is dropped.
     pub(crate) fn open_connection(&self) -> InProgress {
         InProgress::new(&self.open_connections)
     }
 
-    /// Counts what happened.
+    /// Counts an event.
     pub(crate) fn count(&self, event: Event) {
         match event {
             Event::Announced => drop(self.announcements.inc()),
-            Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
-            Event::Verified(tier) => drop(self.verified_runs.get_or_create(&TierLabels { tier: tier.name() }).inc()),
-            Event::Refused(limit) => drop(self.refused.get_or_create(&LimitLabels { limit }).inc()),
-            Event::DatabaseFailed(reason) => drop(self.database_errors.get_or_create(&ReasonLabels { reason }).inc()),
+            Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&[("tier", tier.name())]).inc()),
+            Event::Verified(tier) => drop(self.verified_runs.get_or_create(&[("tier", tier.name())]).inc()),
+            Event::Refused(limit) => drop(self.refused.get_or_create(&[("limit", limit)]).inc()),
+            Event::DatabaseFailed(reason) => drop(self.database_errors.get_or_create(&[("reason", reason)]).inc()),
         }
     }
 
-    /// All numbers as text.
+    /// Returns all metrics as text.
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
@@ -146,7 +134,7 @@ impl Metrics {
     }
 }
 
-/// Something that is counted for as long as it lasts, however it ends.
+/// A guard that counts something in progress until it is dropped.
 pub(crate) struct InProgress(Gauge);
 
 impl InProgress {
@@ -162,17 +150,17 @@ impl Drop for InProgress {
     }
 }
 
-/// What an answer cannot be seen to mean from outside. It travels with the answer to where it is counted, so that what
-/// answers knows no metrics.
+/// An event that the status of an answer does not show. It is counted where it arrives with the answer, so that handlers
+/// need no metrics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Announced,
     Accepted(Tier),
-    /// After parts of it were computed again.
+    /// After parts of the run were computed again.
     Verified(Tier),
-    /// By the limit of this name.
+    /// Name of the limit.
     Refused(&'static str),
-    /// For a reason of this name, which is one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
+    /// Name of the reason, one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
     DatabaseFailed(&'static str),
 }
 
@@ -186,18 +174,18 @@ impl Event {
     }
 }
 
-/// What a reader in the middle of an answer gets when the server stops.
+/// Time for answers in progress when the server stops.
 const LAST_ANSWER: Duration = Duration::from_secs(1);
 /// OpenMetrics, which Prometheus reads since its version 2.5.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A port that is taken.
+/// A listener that has its port and does not answer yet.
 pub(crate) struct MetricsListener {
     listener: TcpListener,
     address: SocketAddr,
 }
 
-/// A listener that answers, until it is told to stop.
+/// A listener that answers until it is stopped.
 pub(crate) struct Answering {
     stop: oneshot::Sender<()>,
     task: JoinHandle<()>,
@@ -218,7 +206,7 @@ impl MetricsListener {
         let (stop, stopped) = oneshot::channel();
         let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
         let serving = axum::serve(self.listener, routes).with_graceful_shutdown(async {
-            // It ends as well when nobody can say so any more.
+            // An error means that the sender is gone, which also ends the listener.
             stopped.await.ok();
         });
         let task = tokio::spawn(async {
@@ -231,10 +219,10 @@ impl MetricsListener {
 }
 
 impl Answering {
-    /// Closes the port. A reader that keeps its connection busy does not hold the server up.
+    /// Closes the port. A client that keeps its connection busy does not delay the server.
     pub(crate) async fn stop(self) {
         let Self { stop, mut task } = self;
-        // Refused only when it has ended already.
+        // Fails only if the task has ended already.
         stop.send(()).ok();
         if tokio::time::timeout(LAST_ANSWER, &mut task).await.is_err() {
             task.abort();
@@ -249,18 +237,18 @@ async fn text(State(metrics): State<Metrics>) -> Response {
     }
 }
 
-/// Where the route writes its own name on the way in, which is there even when no answer comes back from it.
+/// The name of the matched route. The route sets it on the way in, so that it is known even if the handler panics.
 #[derive(Clone, Default)]
 pub(crate) struct RouteName(Arc<OnceLock<MatchedPath>>);
 
 impl RouteName {
-    /// The template of the route, or the kind of what has none: paths that anyone can think of are no labels.
+    /// Returns the template of the route, or `kind` without a route. Arbitrary paths must not become labels.
     fn or_kind(&self, kind: &'static str) -> String {
         self.0.get().map_or(kind, MatchedPath::as_str).to_owned()
     }
 }
 
-/// What is at a path that has no route of its own.
+/// Returns the kind of a path without a route of its own.
 fn kind(path: &str) -> &'static str {
     match path.split('/').nth(1) {
         Some("api") => "/api",
@@ -270,7 +258,7 @@ fn kind(path: &str) -> &'static str {
     }
 }
 
-/// A method that is known, because anyone can invent others.
+/// Returns the name of a known method. Clients can invent others, which must not become labels.
 fn name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",

@@ -185,11 +185,8 @@ async fn receive_in(
 }
 
 fn too_slow() -> ApiError {
-    ApiError::new(
-        StatusCode::REQUEST_TIMEOUT,
-        "too_slow",
-        "The body came too slowly, so it was given up. Try again on a faster connection.",
-    )
+    let message = "The body came too slowly, so it was given up. Try again on a faster connection.";
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
 }
 
 /// Requests that may be worked on at once; any more are told to try again later.
@@ -219,11 +216,8 @@ impl RequestSlots {
         intake.take_slot()?;
         request.extensions_mut().insert(Arc::clone(&intake));
         let response = tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
-            ApiError::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "timeout",
-                "The request took longer than three minutes, so it was given up. Try again later.",
-            )
+            let message = "The request took longer than three minutes, so it was given up. Try again later.";
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
         })?;
         intake.discard().await;
         Ok(response)

@@ -51,11 +51,8 @@ pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<Str
 }
 
 pub(super) fn unknown_device() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "unknown_device",
-        "No device of this key has a visible run. The tables of `/api/v1/standings` have the keys.",
-    )
+    let message = "No device of this key has a visible run. The tables of `/api/v1/standings` have the keys.";
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 
 /// Figures with their places, each in the table of its suite, class, precision and workload.

@@ -13,6 +13,7 @@ use results::api::Verdict;
 
 use super::Leaderboard;
 use super::extract::RunId;
+use super::openapi::made_once;
 use crate::error::ApiError;
 use crate::validation::Refusal;
 use crate::{etag, secrets};
@@ -69,11 +70,8 @@ pub(crate) async fn delete(
     let hash = secrets::sha256(secret.as_bytes());
     // Every hash is compared, so that the time taken does not tell which one came close.
     if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "wrong_secret",
-            "This is not the deletion secret of this run. Use the deletion link that the upload gave.",
-        ));
+        let message = "This is not the deletion secret of this run. Use the deletion link that the upload gave.";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
     }
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
@@ -97,12 +95,6 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
 /// The JSON Schema of a run record, made from the types that read it.
 pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
     static SCHEMA: OnceLock<String> = OnceLock::new();
-    let text = match SCHEMA.get() {
-        Some(text) => text,
-        None => {
-            let text = serde_json::to_string_pretty(&schemars::schema_for!(RunRecord))?;
-            SCHEMA.get_or_init(|| text)
-        }
-    };
-    Ok(([(header::CONTENT_TYPE, "application/schema+json")], text.as_str()))
+    let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;
+    Ok(([(header::CONTENT_TYPE, "application/schema+json")], text))
 }

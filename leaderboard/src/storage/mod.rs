@@ -1,5 +1,5 @@
-//! The database. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
-//! which treats it as a file, is SQLite's own.
+//! The database. Only this module has SQL. It uses what SQLite and PostgreSQL have in common, except for copies of the
+//! file of an SQLite database.
 
 mod access_path;
 mod address;
@@ -48,26 +48,26 @@ pub(crate) use trust::Own;
 pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
 use writing::LogSync;
 
-/// Connections to the database; cloning shares them.
+/// Connections to the database. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
-    /// On SQLite a pool of one connection, which alone writes; on PostgreSQL the same as the other.
+    /// Pool of the only connection that writes to SQLite. For PostgreSQL it equals `pool`.
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    /// On SQLite.
+    /// `None` for PostgreSQL.
     log_sync: Option<LogSync>,
-    /// Time of the last write that was a probe.
+    /// Time of the last successful probe.
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe, which is the size of a large record: a few bytes may still fit on a full disk.
+/// Size of a probe, that of a large record. A few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
-/// Time during which no second probe follows a successful one.
+/// Minimum time between a successful probe and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the database refused, or what it held and should not have.
+/// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error(transparent)]
@@ -102,7 +102,7 @@ pub enum StorageError {
 }
 
 impl Storage {
-    /// Opens the database, makes it when it is a file that is not there, and brings its tables up to date.
+    /// Opens the database, creates a missing file, and upgrades its tables.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Make)?;
         let mut connection = target.connect().await?;
@@ -113,15 +113,15 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Opens a database that is there and leaves its tables as they are: a newer program's task must not take them away
-    /// from an older server that is running.
+    /// Opens an existing database without an upgrade of its tables, so that a task of a newer program does not break an
+    /// older server that is running.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         target.connect().await?.close().await?;
         Ok(target.storage())
     }
 
-    /// The same, for a task that needs every table.
+    /// Opens an existing database, whose tables must be up to date.
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
@@ -130,7 +130,7 @@ impl Storage {
         if missing.is_empty() { Ok(target.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
 
-    /// Brings the tables of a database that is there up to date and returns what was missing.
+    /// Upgrades the tables of an existing database, and returns the migrations that were missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
@@ -143,24 +143,24 @@ impl Storage {
         Ok(missing)
     }
 
-    /// A transaction whose reads are all of the same moment.
+    /// Begins a transaction that reads one snapshot.
     async fn reading(&self) -> Result<Transaction<'static, Any>, StorageError> {
         Ok(self.pool.begin_with(self.dialect.begin_reading).await?)
     }
 
-    /// Waits for running queries and writes the log back into the file.
+    /// Waits for running queries and writes the log back to the file.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         self.pool.close().await;
     }
 
-    /// Reads a table; an error says that the database does not answer.
+    /// Checks that the database can be read.
     pub(crate) async fn answers(&self) -> Result<(), StorageError> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
 
-    /// Writes a row and removes it again, unless that succeeded within [`PROBE_INTERVAL`].
+    /// Writes a row and deletes it again, unless that succeeded within [`PROBE_INTERVAL`].
     ///
     /// # Errors
     /// The database cannot be written.

@@ -99,7 +99,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// What a tier means for those who look at the leaderboard.
+/// Describes what a tier means to readers of the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
@@ -108,7 +108,7 @@ fn shown(tier: Tier) -> &'static str {
     }
 }
 
-/// Makes what is missing and says what that was.
+/// Upgrades the tables and reports which migrations ran.
 pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
     expect_there(database)?;
     let done = Storage::migrate(database).await.map_err(of(database))?;
@@ -118,7 +118,7 @@ pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, Upkeep
     Ok(format!("brought the tables of {database} up to date: {}", done.join(", ")))
 }
 
-/// Writes what anyone may download into a file, and its sum beside it. Readers and writers are not disturbed.
+/// Exports all visible runs to a file with a checksum file next to it. Readers and writers are not blocked.
 pub(super) async fn export(
     to: &Path,
     format: Option<ExportFormat>,
@@ -154,7 +154,7 @@ pub(super) async fn export(
     Ok(format!("exported {runs} runs from {database} to {file}, and its sum to {}{left_out}", sum.display()))
 }
 
-/// What a file's name says, where nobody says more.
+/// Returns the format that a file's extension names.
 fn format_of(file: &Path) -> ExportFormat {
     file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
 }
@@ -163,9 +163,9 @@ fn failed(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
     move |cause| UpkeepError::Write { file: file.to_owned(), cause }
 }
 
-/// A health check that waits longer would itself be waited for.
+/// Timeout of a health check.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// `/healthz` answers in a word; a refusal has a sentence.
+/// Largest answer of `/healthz`, in bytes.
 const LONGEST_ANSWER: usize = 4096;
 
 pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
@@ -200,7 +200,7 @@ async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::err
     Ok((status, String::from_utf8_lossy(&body).trim().to_owned()))
 }
 
-/// Copies a snapshot of the data base. Readers and writers are not disturbed.
+/// Copies a snapshot of the database. Readers and writers are not disturbed.
 pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
     file_of(database)?;
     expect_free(to)?;
@@ -221,7 +221,7 @@ pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<Stri
     Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
 }
 
-/// Puts a copy of the back-up in the place of the data base. The old file is kept beside it.
+/// Replaces the database by a copy of the backup. The old file is kept next to it.
 pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
     let database = file_of(address)?;
     let (kept, partial) = (with_ending(database, "replaced"), with_ending(database, "partial"));
@@ -253,7 +253,7 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
 }
 
-/// The file of a data base that is one.
+/// Returns the file of an SQLite database.
 fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
     match database {
         DatabaseAddress::File(file) => Ok(file),
@@ -261,7 +261,7 @@ fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
     }
 }
 
-/// How many runs a whole and readable data base of ours holds.
+/// Counts the runs in a database file that must be complete and readable.
 async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
     let no_backup = |why: String| UpkeepError::NoBackup { file: file.to_owned(), why };
     if !file.is_file() {
@@ -274,7 +274,7 @@ pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
     if file.exists() { Err(UpkeepError::Exists(file.to_owned())) } else { Ok(()) }
 }
 
-/// Gives a complete file its name once it is on the disk, so that nobody ever finds half of it there.
+/// Syncs a complete file and gives it its final name, so that a partial file never has this name.
 fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
     let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
     synced.and_then(|()| fs::rename(partial, file)).map_err(|cause| UpkeepError::Write { file: file.to_owned(), cause })

@@ -33,27 +33,25 @@ use calls::{ANY, CALLS, Call, Content, WITH_BODY, WITH_JSON, WRITING};
 /// `GET /api/v1/openapi.json`
 pub(crate) async fn json() -> Result<impl IntoResponse, ApiError> {
     static TEXT: OnceLock<String> = OnceLock::new();
-    let text = match TEXT.get() {
-        Some(text) => text,
-        None => {
-            let text = serde_json::to_string_pretty(&document()?)?;
-            TEXT.get_or_init(|| text)
-        }
-    };
-    Ok(([(header::CONTENT_TYPE, "application/json")], text.as_str()))
+    let text = made_once(&TEXT, || serde_json::to_string_pretty(&document()?))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text))
 }
 
 /// `GET /api`
 pub(crate) async fn html() -> Result<Html<&'static str>, ApiError> {
     static TEXT: OnceLock<String> = OnceLock::new();
-    let text = match TEXT.get() {
-        Some(text) => text,
-        None => {
-            let text = page(&document()?);
-            TEXT.get_or_init(|| text)
-        }
-    };
-    Ok(Html(text))
+    Ok(Html(made_once(&TEXT, || Ok(page(&document()?)))?))
+}
+
+/// Returns the text in a cell, which is made at the first call.
+pub(crate) fn made_once(
+    cell: &'static OnceLock<String>,
+    make: impl FnOnce() -> Result<String, serde_json::Error>,
+) -> Result<&'static str, serde_json::Error> {
+    match cell.get() {
+        Some(text) => Ok(text),
+        None => make().map(|text| cell.get_or_init(|| text).as_str()),
+    }
 }
 
 const SCHEMAS: &str = "/components/schemas";
