@@ -21,17 +21,17 @@ use crate::public_url::{PublicAddress, PublicUrl};
 use crate::receiving::{RequestSlots, guard};
 use crate::{api, metrics, pages, snapshots};
 
-/// Good and quick; the files that matter are compressed when they are built.
+/// A fast level. Large files are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
-/// A year of TLS only, for the answers of a server that is reached over TLS.
+/// HSTS of one year, for servers that are reached over TLS.
 const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// What stands between the network and the routes.
+/// The layers between the network and the routes.
 pub(crate) struct Surroundings {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
-    /// Whether clients see TLS, of which the server itself knows nothing.
+    /// True if a proxy provides TLS to clients.
     pub(crate) behind_tls: bool,
     pub(crate) public_url: Option<PublicUrl>,
 }
@@ -71,7 +71,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     }
 }
 
-/// What is not compressed as it is.
+/// Returns the predicate for answers that may be compressed.
 fn uncompressed() -> impl Predicate {
     DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }

@@ -243,7 +243,7 @@ enum Stored {
     Now(Response),
     /// The announced run has a record already.
     AlreadyUsed,
-    /// The very same record is stored as this run.
+    /// The same record is stored as this run.
     As(String),
 }
 

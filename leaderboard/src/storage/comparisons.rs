@@ -1,4 +1,4 @@
-//! Comparisons of backends that somebody shares. Nothing else reads them: they are no runs.
+//! Shared comparisons of backends. They are not runs, and nothing else reads them.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
 use sqlx::Row;
@@ -7,7 +7,7 @@ use super::moderation::{Line, Occasion, log};
 use super::values::sql;
 use super::{Storage, StorageError};
 
-/// A checked comparison on its way in.
+/// A checked comparison to be stored.
 pub(crate) struct NewComparison<'a> {
     pub(crate) comparison_id: &'a str,
     pub(crate) submitted_unix_seconds: f64,
@@ -43,7 +43,7 @@ impl Storage {
         }))
     }
 
-    /// The hash of the secret that deletes a comparison, or `None` if it is unknown.
+    /// Returns the hash of a comparison's deletion secret, or `None` for an unknown comparison.
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>, StorageError> {
         let row = sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", comparison_id)
             .fetch_optional(&self.pool)
@@ -51,7 +51,7 @@ impl Storage {
         Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
     }
 
-    /// Deletes a comparison. Returns `false` if there was none. Where a host does it, the log keeps its id.
+    /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
     pub(crate) async fn delete_comparison(
         &self,
         comparison_id: &str,

@@ -1,7 +1,7 @@
-//! Devices that a moderator merged into another one: their runs are grouped as that one's, and a table of aliases says so
-//! for runs that come later. What was merged can be separated, because each run keeps the key of its own record.
+//! Devices that a moderator merged into others. Their runs are grouped under the other device, and a table of aliases
+//! does this for later runs. Merging can be undone, because each run keeps the key of its own record.
 //!
-//! The table is flat: what others were merged into is merged into nothing itself.
+//! The table is flat: a device that others were merged into is not merged itself.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use super::trust::outdate;
 use super::values::sql;
 use super::{Storage, StorageError};
 
-/// Why devices cannot be merged or separated.
+/// The reason why devices cannot be merged or separated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MergingError {
     #[error(transparent)]
@@ -41,17 +41,17 @@ pub(crate) enum MergingError {
     NotMerged(String),
 }
 
-/// What was merged or separated.
+/// The result of merging or separating.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// The device that the other one counts as, or counted as: where the named one was merged itself, what that is.
+    /// The device into which the other one is or was merged. If the named device is merged itself, its target.
     pub(crate) into: String,
-    /// Runs that changed.
+    /// Number of changed runs.
     pub(crate) runs: u64,
 }
 
 impl Storage {
-    /// Groups all runs of a device as another one's, those that come later too.
+    /// Merges a device into another one, including its later runs.
     pub(crate) async fn merge_devices(
         &self,
         from: &str,
@@ -75,7 +75,7 @@ impl Storage {
         Ok(Merged { into, runs })
     }
 
-    /// Gives a device that was merged its runs back.
+    /// Separates a merged device.
     pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
@@ -91,20 +91,20 @@ impl Storage {
         Ok(separated)
     }
 
-    /// The key that runs of this device are grouped by: its own, unless it was merged.
+    /// Returns the key that groups the runs of a device: its own unless it was merged.
     pub(crate) async fn grouped_as(&self, key: &str) -> Result<String, StorageError> {
         let mut connection = self.pool.acquire().await?;
         Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
     }
 
-    /// The devices that were merged into this one.
+    /// Returns the devices that were merged into this one.
     pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
         let mut connection = self.pool.acquire().await?;
         others(&mut connection, key).await
     }
 }
 
-/// What `from` is to be merged into, where `into` is asked for.
+/// Returns the final target for merging `from` into `into`.
 async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
     if from == into {
         return Err(MergingError::Same(from.to_owned()));
@@ -123,7 +123,7 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     Ok(target)
 }
 
-/// Returns how many runs were merged, or `None` if none is of the device that they are merged into.
+/// Returns the number of merged runs, or `None` if the target device has no runs.
 async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
     let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \

@@ -1,4 +1,4 @@
-//! All visible runs in the order in which they came, a few at a time.
+//! Visible runs for exports, in portions.
 
 use results::RunRecord;
 use results::api::StoredRun;
@@ -9,7 +9,7 @@ use super::runs::{Listed, tier};
 use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError};
 
-/// Behind which run the next ones are.
+/// A place in the order of submission.
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
     run_id: String,
@@ -19,16 +19,16 @@ impl Place {
     pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
 }
 
-/// Some runs.
+/// A portion of an export.
 pub(crate) struct Portion {
     pub(crate) runs: Vec<StoredRun>,
-    /// Runs among these that cannot be read.
+    /// Number of runs that cannot be read.
     pub(crate) left_out: u64,
-    /// Where the next portion begins; absent behind the last one.
+    /// Start of the next portion; `None` after the last one.
     pub(crate) next: Option<Place>,
 }
 
-/// What is read of each run that fits a condition.
+/// Selects the exported columns of runs with a condition.
 macro_rules! exported {
     ($condition:literal) => {
         concat!(
@@ -51,7 +51,7 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
 const NAMED: &str = exported!("run_id = $1");
 
 impl Storage {
-    /// Those of these runs that are visible, and how many of them cannot be read.
+    /// Returns the visible ones of these runs, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
@@ -67,7 +67,7 @@ impl Storage {
         Ok((runs, left_out))
     }
 
-    /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
+    /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
         let rows =
             sql!(AFTER, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool).await?;
@@ -118,7 +118,7 @@ fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun, StorageError> 
         being_verified: flag(row, "being_verified")?,
         record,
     };
-    // None is stored; should one ever be, it is nobody's business.
+    // Nonces are not stored. This protects an export if one ever is.
     run.record.nonce = None;
     Ok(run)
 }

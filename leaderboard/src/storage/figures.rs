@@ -1,4 +1,4 @@
-//! Reads figures of devices, each from an index: for the tables of a suite, for a device's page and for distributions.
+//! Metrics of devices for standings, device pages and distributions. Each query uses an index.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{Storage, StorageError};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Histogram, ProvenRun};
 
-/// The lines of a table, as parameters 1 to 7.
+/// Condition for the rows of a table, with parameters 1 to 7.
 macro_rules! of_table {
     () => {
         " FROM figures WHERE suite_name = $1 AND suite_version = $2 AND device_class = $3 AND precision = $4 \
@@ -32,8 +32,8 @@ const TOTAL: &str =
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These two need all lines of a table, of which there may be thousands. Handing over a row takes longer than finding
-// it, so that the database puts them together. What stands between the parts is in none of them.
+// These two queries need all rows of a table, possibly thousands. Transferring a row takes longer than finding it, so
+// the database concatenates them. No part contains the separators.
 const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -43,7 +43,7 @@ const AT_LEAST: &str = concat!(
 const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
-/// Which lines stand in a table.
+/// The filters of a table.
 pub(crate) struct TableQuery<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) class: RankedClass,
@@ -52,9 +52,9 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// A line of a table, as far as places depend on it.
+/// The columns of a table row that determine its place.
 pub(crate) struct FastLine {
-    /// Device, backend and kind of client, which have no slashes.
+    /// Device, backend and client kind, none of which contains a slash.
     pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
@@ -69,7 +69,7 @@ pub(crate) struct Lines {
     pub(crate) with_place: u64,
 }
 
-/// How many proven runs of a device have which rate.
+/// Rates of the proven runs of a device.
 pub(crate) struct RatesOfDevice {
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -124,7 +124,7 @@ impl Storage {
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
-    /// The rates behind all lines of a table, in no order.
+    /// Returns the rates behind all rows of a table, unordered.
     pub(crate) async fn rates_in(
         &self,
         query: &TableQuery<'_>,
@@ -134,7 +134,7 @@ impl Storage {
         parts(row.try_get("lines")?, rates_of_device)
     }
 
-    /// Everything that the proven runs of a device come to.
+    /// Returns all metrics of a device.
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
         let rows = sql!(OF_DEVICE, device_key).fetch_all(&self.pool).await?;
         rows.iter().map(device_figure).collect()
@@ -150,7 +150,7 @@ fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
     Ok(serde_json::from_str(row.try_get("line")?)?)
 }
 
-/// What the database put together; it says nothing of no lines.
+/// Reads a concatenated column, which is null without rows.
 fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
     together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
 }
@@ -193,22 +193,22 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     ]
 }
 
-/// What others left stale, because they were stopped in between, is looked for so often.
+/// Interval of checks for stale metrics of servers that were stopped.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
-/// A device that changes faster than its figures can be made waits for the next look.
+/// Attempts per device. A device that changes faster waits for the next check.
 const MOST_ATTEMPTS: u32 = 5;
 
-/// A submitter is known for a day.
+/// Submitters are known for a day.
 const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
 
-/// In the order of the keys, as everybody marks devices, so that nobody waits for each other.
+/// In the order of keys, like all marks, to avoid deadlocks.
 const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
      SELECT DISTINCT device_key, CAST($1 AS TEXT) FROM runs \
      WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// A device that was merged into another one goes by that one's name.
+/// A merged device has the name of its target.
 const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
      results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
      COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
@@ -223,15 +223,15 @@ const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announce
      WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
 impl Storage {
-    /// Makes all figures again that are stale. Where that fails they stay marked, and [`Self::refresh_regularly`] tries
-    /// again: what changed them is done and must not seem to have failed.
+    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`], because the
+    /// change that made them stale has succeeded.
     pub(crate) async fn refresh_figures(&self) {
         if let Err(cause) = self.try_refresh().await {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");
         }
     }
 
-    /// Never ends.
+    /// Refreshes stale metrics at intervals. Never returns.
     pub(crate) async fn refresh_regularly(&self) {
         loop {
             self.refresh_figures().await;
@@ -239,7 +239,7 @@ impl Storage {
         }
     }
 
-    /// Makes the figures of those devices again whose submitters may have announced more since, which no run tells.
+    /// Marks the metrics of devices whose submitters may have announced further runs since.
     pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
         self.write(sql!(OUTDATE_RECENT, mark()?, now - RECENT_SECONDS)).await?;
         self.refresh_figures().await;
@@ -248,11 +248,11 @@ impl Storage {
 
     async fn try_refresh(&self) -> Result<(), StorageError> {
         let (mut last, mut attempts) = (String::new(), 0);
-        // In the order of their keys: a device that is stale again and again keeps nobody from the others.
+        // In the order of keys, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
             let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
             attempts += 1;
-            // Whoever changed something and asks for figures then finds them, even when there was another change.
+            // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
             if self.replace_figures(&device, &mark, &figures).await? || attempts == MOST_ATTEMPTS {
                 (last, attempts) = (device, 0);
             }
@@ -278,7 +278,7 @@ impl Storage {
         rows.iter().map(completion).collect()
     }
 
-    /// Returns `false` if the device was changed once more, or somebody else has made its figures.
+    /// Returns `false` if the device changed again or another server has refreshed it.
     async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)

@@ -1,4 +1,4 @@
-//! What moderators do to runs, each deed with its line in the public log, in one transaction.
+//! Actions of moderators. Each action and its entry in the public log are one transaction.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,10 @@ use super::{Storage, StorageError, trust};
 
 /// Entries of one answer when the query names no limit.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Nobody counts further.
+/// Limit for counting entries.
 const MOST_COUNTED: i64 = 10_000;
 
-/// A page is found in its index before its runs are looked up.
+/// Finds a page in the index before the runs are joined.
 const PAGE: &str = concat!(
     "SELECT page.done_unix_seconds, page.deed, page.run_id, page.tier, page.device_key, page.into_device_key, ",
     "page.reason, ",
@@ -28,7 +28,7 @@ const PAGE: &str = concat!(
 const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
      LIMIT $1) AS counted";
 
-/// Why a moderator cannot do that.
+/// The reason why an action of a moderator fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModerationError {
     #[error(transparent)]
@@ -43,7 +43,7 @@ pub(crate) enum ModerationError {
     NotModerated { run_id: String, tier: Tier },
 }
 
-/// What a moderator can do to a run.
+/// An action of a moderator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Hide,
@@ -52,14 +52,14 @@ pub(crate) enum Act {
     SetTier(Tier),
 }
 
-/// When it was done, and why.
+/// Time and reason of an action.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
     pub(crate) reason: Option<&'a str>,
 }
 
-/// What became of a run.
+/// The result of an action on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) run_id: String,
@@ -77,7 +77,7 @@ impl Act {
         }
     }
 
-    /// How a run stands afterwards.
+    /// Returns the trust in a run after the action.
     fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
         let own = before.own.clone();
         match self {
@@ -94,7 +94,7 @@ impl Act {
     }
 }
 
-/// What a flagged run says of it.
+/// Returns the note on a flagged run.
 fn note(reason: Option<&str>) -> String {
     let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
     let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
@@ -102,19 +102,19 @@ fn note(reason: Option<&str>) -> String {
 }
 
 impl Storage {
-    /// Does the same to all these runs, or to none of them when one cannot be had.
+    /// Applies an action to all of these runs, or to none if one is refused.
     pub(crate) async fn moderate(
         &self,
         run_ids: &[String],
         act: Act,
         occasion: Occasion<'_>,
     ) -> Result<Vec<Change>, ModerationError> {
-        // In the same order whoever does it, so that two never wait for each other; each run once.
+        // All transactions use the same order, to avoid deadlocks. Each run comes once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
         let mut transaction = self.writing().await?;
         for run_id in in_order {
-            // What fails on the way is undone when the transaction is dropped.
+            // After an error the transaction is rolled back.
             let before = trust::read(&mut transaction, run_id).await?;
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
             let now = act.on(run_id, &before, occasion.reason)?;
@@ -132,9 +132,9 @@ impl Storage {
         Ok(changes)
     }
 
-    /// A page of the log, the newest entry first.
+    /// Returns a page of the log, the newest entry first.
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
-        // The total and the entries have to be of the same moment.
+        // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
         let counted: i64 = sql!(COUNT, MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
         let rows = sql!(PAGE, i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0)))
@@ -148,13 +148,13 @@ impl Storage {
     }
 }
 
-/// A line of the log on its way there.
+/// A new entry of the log.
 pub(super) struct Line<'a> {
     pub(super) deed: Deed,
     pub(super) occasion: Occasion<'a>,
     pub(super) run_id: Option<&'a str>,
     pub(super) tier: Option<Tier>,
-    /// From which device to which.
+    /// The merged devices, from and into.
     pub(super) devices: Option<(&'a str, &'a str)>,
 }
 
@@ -187,7 +187,7 @@ fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
     })
 }
 
-/// Every query of this file that the page makes, each with a value for every parameter.
+/// Returns every query of this file that the page uses, with a value for each parameter.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
 }

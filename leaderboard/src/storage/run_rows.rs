@@ -1,5 +1,5 @@
-//! The rows that a record becomes. Whatever of them can be made before is made before the transaction that writes them: on
-//! SQLite nobody else writes as long as that lasts.
+//! The rows of a record. They are prepared before the transaction as far as possible, because a transaction blocks all
+//! other writers on SQLite.
 
 use results::api::Tier;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
@@ -16,7 +16,7 @@ use crate::devices::identity::{Inferred, Reported};
 use crate::devices::{Identity, Vendor, class_of};
 use crate::proof::is_provable;
 
-/// The rows of a run, not yet written.
+/// The rows of a run to be written.
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,
     grouping: Grouping,
@@ -27,7 +27,7 @@ pub(super) struct RunRows<'a> {
     results: Vec<ResultRow<'a>>,
 }
 
-/// That of a completed workload.
+/// The row of a completed workload.
 struct ResultRow<'a> {
     workload: &'a WorkloadRecord,
     kind: Kind,
@@ -55,7 +55,7 @@ const RESULT_COLUMNS: &str = concat!(
     ", voice, submitter_day, device_key",
 );
 
-/// Values of [`RESULT_COLUMNS`] that are bound: all but the device, which may be merged into another one.
+/// Number of bound values of [`RESULT_COLUMNS`]: all except the device, which may be merged.
 const RESULT_VALUES: usize = 18;
 
 impl<'a> RunRows<'a> {
@@ -115,7 +115,7 @@ impl<'a> RunRows<'a> {
         if self.results.is_empty() {
             return Ok(());
         }
-        // All workloads of a run are of one kind, but for their precisions.
+        // The kinds of a run's workloads differ only in precision.
         let mut kept: Option<&Kind> = None;
         for row in &self.results {
             if kept != Some(&row.kind) {
@@ -143,7 +143,7 @@ impl<'a> RunRows<'a> {
                 .bind(run.submitter.day);
         }
         insert.execute(&mut *connection).await?;
-        // Others are listed and not ranked, as rows are by themselves.
+        // New rows are listed and not ranked, which fits all other tiers.
         if matches!(run.tier, Tier::Proven | Tier::Hidden) {
             place(connection, run.run_id, None, run.tier).await?;
         }
@@ -151,7 +151,7 @@ impl<'a> RunRows<'a> {
     }
 }
 
-/// All results of a run in one statement, which costs a writer less than one for each.
+/// Inserts all results of a run in one statement, which is faster than several.
 fn insert_results(results: usize) -> String {
     let row = |row: usize| {
         let first = row * RESULT_VALUES + 1;
@@ -162,7 +162,7 @@ fn insert_results(results: usize) -> String {
     format!("INSERT INTO results ({RESULT_COLUMNS}) VALUES {}", rows.join(", "))
 }
 
-/// The columns of [`grouping_values`].
+/// The columns that a run is grouped by.
 macro_rules! grouping_columns {
     () => {
         "suite_name, suite_version, client_kind, device_class, device_key, device_name, device_source, inferred, vendor, \
@@ -171,9 +171,8 @@ macro_rules! grouping_columns {
 }
 pub(super) use grouping_columns;
 
-/// Their values, made from what [`Grouping`] binds as `$1` to `$9`. A device that was merged into another one is grouped as
-/// that one, which is found in the very statement that writes: merging waits for all that is being written, and what is
-/// written afterwards sees it.
+/// The values of [`grouping_columns`], from the parameters `$1` to `$9` of [`Grouping`]. The statement that writes also
+/// looks up the target of a merged device: merging waits for running writes, and later writes see it.
 macro_rules! grouping_values {
     () => {
         "$1, $2, $3, $4, COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), \
@@ -184,7 +183,7 @@ pub(super) use grouping_values;
 
 type Statement<'q> = Query<'q, Any, AnyArguments>;
 
-/// What a record says of it.
+/// The values of the grouping columns.
 pub(super) struct Grouping {
     suite_name: String,
     suite_version: i64,
@@ -213,7 +212,7 @@ impl Grouping {
         }
     }
 
-    /// Binds it as the first nine parameters.
+    /// Binds the first nine parameters.
     pub(super) fn bind<'q>(&self, statement: Statement<'q>) -> Statement<'q> {
         statement
             .bind(self.suite_name.clone())
@@ -228,7 +227,7 @@ impl Grouping {
     }
 }
 
-/// What the platform names is no guess.
+/// Returns the candidates if the device is a guess.
 fn guess(inferred: &Inferred) -> Option<String> {
     match inferred {
         Inferred::Reported(_) => None,
@@ -243,7 +242,7 @@ fn vendor(reported: &Reported) -> Option<&'static str> {
     reported.vendor.or_else(|| reported.device().map(|device| device.vendor)).map(Vendor::name)
 }
 
-/// Who made the device of a record, as far as its platform says.
+/// Returns the vendor of a record's device if the platform reports it.
 pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
     vendor(&Reported::of(&record.device.adapter))
 }
@@ -256,7 +255,7 @@ macro_rules! listing_columns {
 }
 pub(super) use listing_columns;
 
-/// Binds six parameters more.
+/// Binds the six values of [`listing_columns`].
 pub(super) fn bind_listing<'q>(
     statement: Query<'q, Any, AnyArguments>,
     record: &RunRecord,
@@ -272,8 +271,8 @@ pub(super) fn bind_listing<'q>(
         .bind(record.device.adapter.driver.clone())
 }
 
-/// The largest first; 0, which is last, for nothing. Never the negative zero, which would be another place in a page's
-/// cursor.
+/// Negates a metric, so that the largest comes first. Returns 0, which comes last, for `None`, and never the negative
+/// zero, which a cursor would treat as a different place.
 pub(super) fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
 }

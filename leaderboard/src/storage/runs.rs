@@ -14,7 +14,7 @@ use super::values::{as_flag, flag, sql, unknown_word};
 use super::verifications::queue;
 use super::{Storage, StorageError, verifications};
 
-/// A checked record on its way in.
+/// A checked record to be stored.
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) tier: Tier,
@@ -22,11 +22,11 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without run id and nonce.
     pub(crate) fingerprint: &'a str,
-    /// Absent where nobody is there to be given a secret.
+    /// `None` if there is nobody to receive the secret.
     pub(crate) deletion_secret_hash: Option<&'a str>,
-    /// Who announced it, or else who handed it in.
+    /// Submitter of the announcement, or else of the upload.
     pub(crate) submitter: &'a Submitter,
-    /// Without its nonce.
+    /// The record without its nonce.
     pub(crate) record: &'a RunRecord,
     /// Metrics of the record's workloads that are listed instead of the record's own; empty if there are none.
     pub(crate) listed: &'a [Summary],
@@ -36,19 +36,19 @@ pub(crate) struct NewRun<'a> {
     pub(crate) verify: bool,
 }
 
-/// What was done with a record.
+/// The result of storing a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Stored,
     /// The announced run has a record already.
     AlreadyUsed,
-    /// The very same record is stored as this run.
+    /// The same record is stored as this run.
     SameRecord(String),
-    /// The very same record was here and was deleted.
+    /// The same record was deleted.
     Deleted,
 }
 
-/// What is needed to recognise a record that is sent again.
+/// The columns to recognize a repeated upload.
 pub(crate) struct StoredRow {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<String>,
@@ -93,7 +93,7 @@ impl Storage {
             if let Some(done) = self.store(run, &rows).await? {
                 return Ok(done);
             }
-            // The same record is there, or was a moment ago: where it was just deleted that is found next time.
+            // The same record exists, or existed a moment ago. If it was just deleted, the next iteration finds that.
             if let Some(other) = self.run_with(run.fingerprint).await? {
                 return Ok(Acceptance::SameRecord(other));
             }
@@ -103,7 +103,7 @@ impl Storage {
     /// Returns `None` if the same record is stored already.
     async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>, StorageError> {
         let mut transaction = self.writing().await?;
-        // The first statement writes, so that of two equal requests the second waits here and then sees the first.
+        // The first statement writes, so that the second of two equal requests waits here and then sees the first.
         if run.registered {
             let used = sql!("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE", run.run_id)
                 .execute(&mut *transaction)
@@ -159,7 +159,8 @@ impl Storage {
 
     /// Returns a run that is not hidden, with the listed metrics in its record.
     pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
-        // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
+        // Must come first: if a verification ends in between, the client asks again and does not take an old tier for
+        // final.
         let being_verified = self.is_being_verified(run_id).await?;
         let row = sql!(
             "SELECT tier, notes, submitted_unix_seconds, record FROM runs WHERE run_id = $1 AND tier <> 'hidden'",
@@ -188,9 +189,10 @@ impl Storage {
         Listed::of(&query.fetch_all(&self.pool).await?)
     }
 
-    /// What anyone may know of a run's tier, or `None` if it is hidden.
+    /// Returns the public verdict on a run, or `None` for a hidden run.
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
-        // First: a verification that ends in between is asked about once more, and no tier is taken for final too early.
+        // Must come first: if a verification ends in between, the client asks again and does not take an old tier for
+        // final.
         let being_verified = self.is_being_verified(run_id).await?;
         let row = sql!("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'", run_id)
             .fetch_optional(&self.pool)
@@ -199,7 +201,7 @@ impl Storage {
         Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
     }
 
-    /// Adds one more secret that may delete the run, or returns `false` if it has `most` of them already, or is gone.
+    /// Adds a deletion secret to a run. Returns `false` if it has `most` already or is deleted.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
@@ -217,7 +219,7 @@ impl Storage {
         Ok(has_room)
     }
 
-    /// Hashes of the secrets that may delete the run; empty when there is no such run.
+    /// Returns the hashes of the deletion secrets of a run, none for an unknown run.
     pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
         let rows =
             sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", run_id).fetch_all(&self.pool).await?;
@@ -225,10 +227,10 @@ impl Storage {
     }
 }
 
-/// Keeps everybody else from changing the run until the transaction ends, and returns its tier, or `None` if there is
-/// no such run. Whoever waited here sees what the one before it committed.
+/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. A transaction that waited
+/// here sees the other's changes.
 ///
-/// A change that changes nothing is how both databases say this: it locks the row in one, and all writing in the other.
+/// An update without effect works in both databases: it locks the row on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
     let row =
         sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", run_id).fetch_optional(connection).await?;
@@ -250,7 +252,7 @@ pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
 impl Storage {
     /// Takes bytes from a day's budget for imports. Returns `false` if fewer are left.
     ///
-    /// They are taken before the record is stored, and stay taken when the same record turns out to be there already.
+    /// They are taken before the record is stored, and are not returned if the same record exists already.
     pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
         let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
         if bytes > most {
@@ -315,7 +317,7 @@ impl Storage {
         let row = sql!(SHOWN, run_id).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
-        // A damaged record is an error, and no broken answer.
+        // A damaged record must be an error and not a broken answer.
         let Summaries { workloads } = serde_json::from_str(record)?;
         let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
         let head = serde_json::to_string(&Head {
@@ -346,17 +348,17 @@ const RATES: &str = concat!(
     " FROM results WHERE run_id = $1 AND rate > 0 ORDER BY workload"
 );
 
-/// A run, as far as it can be placed.
+/// The columns of a run that determine its place.
 pub(crate) struct StandingRun {
     pub(crate) grouped: Grouped,
     pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
 }
 
-/// Columns that the run is grouped by.
+/// The columns that a run is grouped by.
 pub(crate) struct Grouped {
     pub(crate) suite: Suite,
-    /// Absent for programs that act as GPUs.
+    /// `None` for programs that act as GPUs.
     pub(crate) class: Option<RankedClass>,
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -369,12 +371,12 @@ pub(crate) struct WorkloadRate {
     pub(crate) precision: Precision,
     /// Samples per second.
     pub(crate) rate: f64,
-    /// Of windows that agree and a network that learned.
+    /// True if the windows agree and the network learned.
     pub(crate) rankable: bool,
 }
 
 impl Storage {
-    /// Returns `None` if there is no such run or when it is hidden.
+    /// Returns `None` for an unknown or hidden run.
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
         let Some(run) = sql!(RUN, run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
         let rates = sql!(RATES, run_id).fetch_all(&self.pool).await?;
@@ -415,14 +417,14 @@ impl Storage {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
-    /// Deletes these runs, or none of them when one is unknown, which is then returned. Where a host does it, and not their
-    /// owner, the log keeps the id of each.
+    /// Deletes these runs, or none of them if one is unknown, which is then returned. If a host deletes them, the log
+    /// keeps each id.
     pub(crate) async fn delete_all(
         &self,
         run_ids: &[String],
         removed: Option<Occasion<'_>>,
     ) -> Result<Option<String>, StorageError> {
-        // Whoever deletes several does it in the same order, so that two never wait for each other.
+        // All transactions use the same order, to avoid deadlocks.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
         let mut devices = BTreeSet::new();
@@ -446,9 +448,9 @@ impl Storage {
     }
 }
 
-/// What was deleted.
+/// A deleted run.
 struct Deleted {
-    /// The device whose figures are partly of it.
+    /// The device whose metrics included the run.
     device_with_figures: Option<String>,
 }
 
@@ -470,8 +472,8 @@ async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<D
     Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
 }
 
-/// Returns whether the record of this fingerprint was deleted. Ask after writing its row: whoever deletes the same
-/// record at this moment is then through.
+/// Returns whether the record of this fingerprint was deleted. Must be called after the row is written, because a
+/// concurrent deletion of the same record has then ended.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
     let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", fingerprint)
         .fetch_one(connection)

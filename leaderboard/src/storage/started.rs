@@ -9,10 +9,11 @@ use crate::ranking::SubmitterSalt;
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
-/// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
+/// Maximum number of old rows that an announcement deletes. It adds only one, so their number decreases without long
+/// delays.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Deletes a run without its segments: there can be very many, and they are deleted before.
+/// Deletes a run without its segments, which can be very many and are deleted before.
 const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";
@@ -21,7 +22,7 @@ const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FR
 const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
 
-/// A run that was announced.
+/// An announced run.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
@@ -30,11 +31,11 @@ pub(crate) struct Started {
     pub(crate) engine_version: String,
     pub(crate) created_unix_seconds: f64,
     pub(crate) expires_unix_seconds: f64,
-    /// Whether a record was accepted for it.
+    /// True if a record was accepted for the run.
     pub(crate) used: bool,
-    /// Word of one day for who announced it.
+    /// Pseudonym of the submitter for one day.
     pub(crate) submitter: Option<String>,
-    /// Word of one day for the /24 or /48 of that address; absent for the host's own machine.
+    /// Pseudonym of the address's /24 or /48 for one day. `None` for the host's own machine.
     pub(crate) prefix: Option<String>,
 }
 
@@ -44,7 +45,7 @@ impl Started {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
 
-    /// The word that only this run's client knows. The database does not hold it.
+    /// Returns the nonce, which only the client of this run knows. The database does not contain it.
     pub(crate) fn nonce(&self, key: &Key) -> String {
         key.nonce(&Announcement {
             run_id: &self.run_id,
@@ -58,14 +59,14 @@ impl Started {
 }
 
 impl Storage {
-    /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
+    /// Stores an announced run, unless `most` are open, and deletes some runs that expired long ago.
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         sql!(FORGET, run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE).execute(&mut *transaction).await?;
         if let Some(most) = most
             && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
         {
-            // What was forgotten stays forgotten.
+            // The deletions are kept.
             transaction.commit().await?;
             return Ok(false);
         }
@@ -130,24 +131,24 @@ async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64
     Ok(row.try_get("open")?)
 }
 
-/// A salt is kept for the day after its own, because the clocks of two servers may differ.
+/// A salt is kept for one more day, because the clocks of two servers may differ.
 const DAYS_OF_SALTS: i64 = 1;
-/// Counts of submitters who never finished anything belong to no device; they are kept as long as announcements are.
+/// Counts of submitters without finished runs belong to no device. They are kept as long as announcements.
 const DAYS_OF_UNFINISHED: i64 = 8;
-/// Counts that are forgotten at once.
+/// Maximum number of counts that are deleted at once.
 const COUNTS_FORGOTTEN_AT_ONCE: i64 = 10_000;
 
-/// A submitter, as far as anybody knows one.
+/// A submitter.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitter {
-    /// Word of the [`SubmitterSalt`]; absent for runs that `leaderboard import` stored.
+    /// Pseudonym made with the [`SubmitterSalt`]. `None` for runs from `leaderboard import`.
     pub(crate) word: Option<String>,
-    /// The day of the word.
+    /// The day of the pseudonym.
     pub(crate) day: i64,
 }
 
 impl Storage {
-    /// The salt of a day, which the first who asks makes for all servers.
+    /// Returns the salt of a day. The first call creates it for all servers.
     pub(crate) async fn submitter_salt(&self, day: i64) -> Result<SubmitterSalt, StorageError> {
         if let Some(salt) = self.salt_of(day).await? {
             return Ok(salt);
@@ -156,7 +157,7 @@ impl Storage {
         let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
         self.write(sql!(insert, day, new.to_hex())).await?;
         self.forget_submitters(day).await?;
-        // Another server may have been quicker.
+        // Another server may have inserted it first.
         self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
     }
 
@@ -167,7 +168,7 @@ impl Storage {
         salt.map(Some).ok_or_else(|| StorageError::Salt("it is not 32 bytes in hex".to_owned()))
     }
 
-    /// Once a day: salts of days that are over, and counts that nobody asks for.
+    /// Deletes salts of past days and unused counts. Called once a day.
     pub(crate) async fn forget_submitters(&self, today: i64) -> Result<(), StorageError> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
         self.write(sql!(forget, today - DAYS_OF_SALTS)).await?;
@@ -203,7 +204,7 @@ pub(super) async fn count_announced(
     Ok(())
 }
 
-/// Counts that an announced run came to its end: once, because a run is submitted once.
+/// Counts an announced run as finished.
 pub(super) async fn count_finished(
     connection: &mut AnyConnection,
     suite: &Suite,

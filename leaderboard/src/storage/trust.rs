@@ -1,4 +1,4 @@
-//! How far a run is trusted: what it is of its own, and a moderator's word that stands over it.
+//! Trust in runs: the tier that a run has earned, and the decision of a moderator, which overrides it.
 
 use results::api::Tier;
 use sqlx::{AnyConnection, Row};
@@ -8,24 +8,24 @@ use super::values::sql;
 use super::{StorageError, kinds};
 use crate::secrets::random_word;
 
-/// What a run has come to by the leaderboard's rules and by its verification, whatever a moderator says of it.
+/// The tier that a run has earned by the rules and its verification, without decisions of moderators.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Own {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<String>,
 }
 
-/// What a moderator says of a run.
+/// The decision of a moderator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
     Flagged {
-        /// Why, as a sentence.
+        /// The reason as a sentence.
         note: String,
     },
 }
 
-/// A run as it stands.
+/// The trust in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trust {
     pub(super) own: Own,
@@ -33,7 +33,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// What anybody sees.
+    /// Returns the public tier and notes.
     pub(super) fn shown(&self) -> Own {
         match &self.word {
             None => self.own.clone(),
@@ -46,7 +46,7 @@ impl Trust {
     }
 }
 
-/// The run, which nobody else changes until the transaction ends, or `None` if there is no such run.
+/// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
     let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)
@@ -114,8 +114,8 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier. Figures of its device are made again where it was `before`, or is
-/// now, among the runs that they are made from.
+/// Lists and ranks the results of a run by its tier. Marks the metrics of its device as outdated if the run counted in
+/// them `before` or counts now.
 pub(super) async fn place(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -128,7 +128,7 @@ pub(super) async fn place(
     }
 }
 
-/// The same for a transaction that places several runs: it returns the device to [`outdate`] when all are placed.
+/// Does the same in a transaction that places several runs. Returns the device to [`outdate`] after all are placed.
 pub(super) async fn place_results(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -145,21 +145,21 @@ pub(super) async fn place_results(
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
 }
 
-/// Copies to the results of a run whatever of it lists go by: its tier, whether it may be ranked, its device and who handed
-/// it in. Whoever changes any of these says so here, or to [`place`].
+/// Copies the columns of a run that lists use to its results: tier, ranking, device and submitter. Must be called,
+/// directly or by [`place`], after any change of these.
 pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
     sql!(PLACE, run_id).execute(&mut *connection).await?;
     kinds::renew(connection, run_id, tier).await
 }
 
-/// Says that the figures of a device have to be made again. This comes last in a transaction, and in the order of the keys
-/// where there are several, so that no two transactions wait for each other.
+/// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
+/// their keys, to avoid deadlocks.
 pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
     sql!(OUTDATE, device_key, mark()?).execute(connection).await?;
     Ok(())
 }
 
-/// A word by which this change is told from any other.
+/// Returns a random mark that identifies a change.
 pub(super) fn mark() -> Result<String, StorageError> {
     random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
 }

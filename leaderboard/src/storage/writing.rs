@@ -1,6 +1,6 @@
-//! Turns to write. SQLite lets one connection write at a time, and whoever finds it taken sleeps a while and looks again: of
-//! many at once most would sleep, and no connection would be left for those who read. So they queue here, before they
-//! take a connection. PostgreSQL needs no turns; as many may write as there are connections.
+//! Turns of writers. SQLite lets one connection write at a time, and other writers poll with sleeps. With many writers,
+//! most connections would sleep and none would be left for readers. So writers queue here before they take a
+//! connection. PostgreSQL needs no turns: the number of writers equals the number of connections.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -17,10 +17,10 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use super::connect::WRITER_PATIENCE;
 use super::{Storage, StorageError};
 
-/// Whose turn it is; the next one's when dropped.
+/// A writer's turn, which ends when this is dropped.
 pub(super) type Turn = OwnedSemaphorePermit;
 
-/// A transaction that writes, in its turn.
+/// A write transaction with its turn.
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
     turn: Turn,
@@ -28,20 +28,20 @@ pub(super) struct Writing {
 }
 
 impl Storage {
-    /// Waits for a turn, for as long as a writer waits for another.
+    /// Waits for a turn, at most the usual timeout of a writer.
     pub(super) async fn turn(&self) -> Result<Turn, StorageError> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
-        // As when no connection becomes free: the semaphore is never closed.
+        // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a write transaction.
     pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
         let turn = self.turn().await?;
         Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
     }
 
-    /// Writes by a single statement, in its turn. Like what is committed, what it wrote is on the disk then.
+    /// Executes one write statement and waits until it is on the disk.
     pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
         let turn = self.turn().await?;
         let done = statement.execute(&self.writer).await?;
@@ -51,13 +51,13 @@ impl Storage {
     }
 }
 
-/// So many may write at once.
+/// Returns the semaphore for this number of writers.
 pub(super) fn turns(number: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(number))
 }
 
 impl Writing {
-    /// Returns when what was written is on the disk; others write meanwhile.
+    /// Waits until the commit is on the disk. Others can write meanwhile.
     pub(super) async fn commit(self) -> Result<(), StorageError> {
         self.transaction.commit().await?;
         drop(self.turn);
@@ -69,7 +69,7 @@ impl Writing {
     }
 }
 
-/// PostgreSQL is there when it has answered.
+/// PostgreSQL syncs before it answers.
 async fn reach_disk(log_sync: Option<&LogSync>) -> Result<(), StorageError> {
     match log_sync {
         Some(log_sync) => log_sync.sync().await,
@@ -91,43 +91,43 @@ impl DerefMut for Writing {
     }
 }
 
-/// The log of a database, to be synced for many at once; cloning shares it.
+/// Syncs the log of an SQLite database, for several commits at once. Clones share the state.
 #[derive(Clone)]
 pub(super) struct LogSync(Arc<Shared>);
 
 struct Shared {
     log: PathBuf,
-    /// How many commits there were.
+    /// Number of commits.
     committed: AtomicU64,
     synced: Mutex<Synced>,
-    /// The log that was synced last, kept open: under a flood of connections there may be no descriptor for another one.
+    /// The last synced log, kept open because file descriptors may run out under load.
     open: std::sync::Mutex<Option<File>>,
 }
 
 enum Synced {
-    /// So many of the commits are on the disk.
+    /// Number of commits on the disk.
     UpTo(u64),
-    /// Whether what was written then will ever be on the disk nobody can tell, not even by another attempt that succeeds.
+    /// The first failed sync. After it, a later successful sync does not prove that earlier writes are on the disk.
     Failed,
 }
 
 impl LogSync {
-    /// That of the database in this file.
+    /// Creates the state for a database file.
     pub(super) fn of(database: &Path) -> Self {
-        // SQLite has it beside the file itself, and not beside a link to it.
+        // SQLite resolves links to the file.
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
         log.push("-wal");
         let (committed, synced) = (AtomicU64::new(0), Mutex::new(Synced::UpTo(0)));
         Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
     }
 
-    /// Returns when everything that was committed before is on the disk.
+    /// Waits until all earlier commits are on the disk.
     ///
     /// # Errors
     /// The disk failed, now or at any time before.
     pub(super) async fn sync(&self) -> Result<(), StorageError> {
         let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
-        // Whoever waits here is often served by the one before.
+        // An earlier waiter may already have synced this commit.
         let mut synced = self.0.synced.lock().await;
         match *synced {
             Synced::UpTo(commits) if commits >= mine => return Ok(()),
@@ -142,7 +142,7 @@ impl LogSync {
                 *synced = Synced::UpTo(commits);
                 Ok(())
             }
-            // Nothing failed on the disk: the next attempt syncs these commits as well.
+            // This is no disk error: the next attempt syncs these commits too.
             Err(cause) if is_out_of_descriptors(&cause) => Err(StorageError::Database(sqlx::Error::Io(cause))),
             Err(cause) => {
                 *synced = Synced::Failed;
@@ -155,9 +155,9 @@ impl LogSync {
 impl Shared {
     fn sync_log(&self) -> std::io::Result<()> {
         let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        // It is made anew when connections come after the last one went.
+        // SQLite creates a new log after the last connection was closed.
         if !open.as_ref().is_some_and(|file| is_at(file, &self.log)) {
-            // Windows syncs only what may be written.
+            // Windows syncs only files that are open for writing.
             *open = match OpenOptions::new().read(true).write(true).open(&self.log) {
                 Ok(file) => Some(file),
                 Err(cause) if cause.kind() == ErrorKind::NotFound => None,
@@ -168,7 +168,7 @@ impl Shared {
     }
 }
 
-/// Returns whether an open file is the one that has this name now.
+/// Returns whether an open file still has this name.
 #[cfg(unix)]
 fn is_at(file: &File, name: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -176,7 +176,7 @@ fn is_at(file: &File, name: &Path) -> bool {
     of(file.metadata()).is_some_and(|open| of(std::fs::metadata(name)) == Some(open))
 }
 
-/// Elsewhere nothing says so, and the file is opened each time.
+/// Other systems have no such check, so the file is opened each time.
 #[cfg(not(unix))]
 fn is_at(_file: &File, _name: &Path) -> bool {
     false
@@ -266,7 +266,7 @@ mod tests {
     async fn after_a_disk_that_failed_nothing_is_said_to_be_there() {
         let folder = tempfile::tempdir().unwrap();
         let log = LogSync::of(&folder.path().join("board.sqlite"));
-        // A folder cannot be opened to be written.
+        // A folder cannot be opened for writing.
         std::fs::create_dir(folder.path().join("board.sqlite-wal")).unwrap();
         assert!(matches!(log.sync().await, Err(StorageError::NotOnDisk(_))));
         std::fs::remove_dir(folder.path().join("board.sqlite-wal")).unwrap();
