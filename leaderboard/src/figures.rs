@@ -1,4 +1,4 @@
-//! From all proven runs of a device to its figures, one for each category, and to its scores.
+//! Computes a device's metrics in each category, and its scores, from all its proven runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
 
-/// Runs that stand apart and are named; others are only counted.
+/// Maximum number of outliers that are named; others are only counted.
 const MOST_OUTLIERS: usize = 20;
 
-/// Which device it is, as far as anybody says.
+/// The description of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
     pub(crate) key: String,
@@ -21,7 +21,7 @@ pub(crate) struct DeviceDescription {
     pub(crate) vendor: Option<String>,
 }
 
-/// A proven run of one workload, with what it is grouped by.
+/// A proven run of one workload, with the columns that it is grouped by.
 #[derive(Clone, Debug)]
 pub(crate) struct ProvenResult {
     pub(crate) device: DeviceDescription,
@@ -32,15 +32,15 @@ pub(crate) struct ProvenResult {
     pub(crate) submitter: Option<String>,
 }
 
-/// What all proven runs of a device come to in one category.
+/// The metrics of a device in one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
     pub(crate) class: RankedClass,
-    /// Its workload is empty for the score over all workloads of the suite.
+    /// The category, with an empty workload for the score of the suite.
     pub(crate) category: Category,
     pub(crate) figure: Figure,
-    /// Of everything that its submitters announced for the suite; absent where nobody is known.
+    /// Share of the submitters' announced runs that were finished; `None` without known submitters.
     pub(crate) completion: Option<Completion>,
     pub(crate) outlier_runs: u64,
     /// The first of them.
@@ -48,17 +48,17 @@ pub(crate) struct DeviceFigure {
     pub(crate) best_run_id: String,
 }
 
-/// A figure that was just made, with the rates that it was made from.
+/// A new metric with its rates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MadeFigure {
     pub(crate) line: DeviceFigure,
     pub(crate) rates: Histogram,
 }
 
-/// How many of the runs that a submitter announced for a suite came to their end.
+/// Announced and finished runs of a submitter for a suite.
 pub(crate) type Completions = HashMap<(String, Suite), Completion>;
 
-/// The figures of a device from all its proven runs, in the order in which these came.
+/// Returns the metrics of a device from all its proven runs in order of submission.
 pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) -> Vec<MadeFigure> {
     let mut categories: BTreeMap<_, Vec<ProvenResult>> = BTreeMap::new();
     for result in results {
@@ -73,7 +73,7 @@ pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) 
     figures
 }
 
-/// The figure of one category, or `None` if there are no runs.
+/// Returns the metrics of one category, or `None` without runs.
 fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
     let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
     let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
@@ -83,7 +83,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     let apart = runs.iter().zip(&marked).filter(|(_, marked)| **marked).map(|(run, _)| run.run_id.clone());
     let line = DeviceFigure {
         device: DeviceDescription {
-            // The weakest of what stands behind the name.
+            // The weakest source of the name.
             source: results.iter().map(|result| result.device.source).max()?,
             inferred: agreed(results),
             ..best.device.clone()
@@ -99,7 +99,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     Some(MadeFigure { line, rates: Histogram::of(rates) })
 }
 
-/// What was inferred, where all runs of which something was agree.
+/// Returns the inferred name if all runs with an inferred name agree.
 fn agreed(results: &[ProvenResult]) -> Option<String> {
     let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
     if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
@@ -116,7 +116,7 @@ fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Com
     })
 }
 
-/// The scores of those suites, backends, precisions and kinds of client in which the device has every workload.
+/// Returns the scores of all categories in which the device has every workload.
 fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
     let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for figure in figures {
@@ -128,7 +128,7 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
     complete.into_values().filter_map(score).collect()
 }
 
-/// The score that the figures of all workloads come to, or `None` if one is missing.
+/// Returns the score from the metrics of all workloads, or `None` if one is missing.
 fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
     let over = |value: fn(&Figure) -> f64| {
         let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));

@@ -1,5 +1,5 @@
-//! How often one address, and the /24 or /48 around it, may ask, and how much it may hold. Addresses are in memory only, for
-//! as long as they count, and are never written out.
+//! Limits by address and by the /24 or /48 around it: rates of requests, and amounts that are held. Addresses are only
+//! in memory while they count, and are never written.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -21,23 +21,23 @@ use governor::{Quota, RateLimiter};
 use crate::Protection;
 use crate::error::ApiError;
 
-/// How often what no longer counts is forgotten.
+/// Interval between deletions of what no longer counts.
 const FORGETTING: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
-/// Limit of a /24 or /48 over that of one address.
+/// Ratio of the limit of a /24 or /48 to that of one address.
 const PREFIX_FACTOR: u32 = 4;
 
-/// What is counted apart, because it costs differently.
+/// A kind of requests with its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Each one leaves a row until it expires.
+    /// Each request adds a row until it expires.
     Announcements,
-    /// Each one leaves a record that nobody vouches for.
+    /// Each request adds an unproven record.
     Imports,
-    /// What an announced run sends. A whole classroom does so at once, and none of them may fail to be proven.
+    /// Requests of announced runs. A whole classroom may send them at once, and all runs must be provable.
     Uploads,
-    /// Everything else: the page, its data, lists, and what does not exist.
+    /// All other requests.
     Reading,
 }
 
@@ -61,7 +61,7 @@ impl Kind {
     }
 }
 
-/// The limits by address; cloning shares them.
+/// The rate limits by address. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Limits(Arc<Rates>);
 
@@ -85,7 +85,7 @@ impl Limit {
         Some(Self { of_network: Rate::new(number, period, burst)?, of_prefix })
     }
 
-    /// The network comes first: what it is refused leaves more to its neighbors.
+    /// Checks the network first, so that its refused requests do not use up the limit of its neighbors.
     fn admit(&self, address: IpAddr) -> Result<(), Duration> {
         self.of_network.admit(address.into())?;
         self.of_prefix.admit(prefix_of(address).into())
@@ -99,7 +99,7 @@ impl Limit {
 
 impl Limits {
     pub(crate) fn new(protection: &Protection) -> Self {
-        // Half an hour's worth, or ten seconds' worth, may come at once.
+        // The requests of half an hour, or of ten seconds, may come at once.
         let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
         let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
         Self(Arc::new(Rates {
@@ -121,14 +121,14 @@ impl Limits {
     }
 
     /// # Errors
-    /// Who asked too often is told so, and when to come back.
+    /// The address made too many requests.
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(limit) = self.of(kind) else { return Ok(()) };
         let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
         limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
     }
 
-    /// Forgets addresses that may ask as often again as any other, each minute; never ends.
+    /// Deletes addresses that have their full limit again, each minute. Never returns.
     pub(crate) async fn forget_regularly(self) {
         loop {
             tokio::time::sleep(FORGETTING).await;
@@ -138,7 +138,7 @@ impl Limits {
     }
 }
 
-/// Answers with 429 who asks more often than is allowed.
+/// Answers 429 to requests over the limit.
 pub(crate) async fn limit(
     State(limits): State<Limits>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -152,7 +152,7 @@ pub(crate) async fn limit(
     }
 }
 
-/// The other end of the connection: a client, or the proxy in front. It has no `Debug`, so that no log can hold it.
+/// The other end of the connection: a client or the proxy. It has no `Debug`, so that no log can contain it.
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
@@ -174,7 +174,7 @@ impl ProxyHeader {
     }
 }
 
-/// Whom one limit is for. A household has as many IPv6 addresses as it likes, but one network of 64 bits.
+/// The unit of a limit. A household has many IPv6 addresses, but one network of 64 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Network {
     V4([u8; 4]),
@@ -193,7 +193,8 @@ impl From<IpAddr> for Network {
     }
 }
 
-/// First address of the /24 (IPv4) or /48 (IPv6) around an address, which is what one customer of a provider can get.
+/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, which one customer of a provider can
+/// get.
 pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => {
@@ -207,15 +208,15 @@ pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// The address that a request counts for; nothing for this machine's own.
+/// Returns the address that a request counts for, or `None` for this machine.
 ///
-/// A request without the header did not come through the proxy, so that its own address counts. An address that a proxy
-/// wrote always counts, whatever it is: nobody gets out of the limits by what a header says.
+/// A request without the header did not come through the proxy, so its own address counts. An address that a proxy
+/// wrote always counts, even this machine's, so that no header can evade the limits.
 pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
     let Some(header) = trusted else { return own };
-    // Whoever comes before the proxy may have written lines and entries of their own; the proxy's are the last.
+    // The client may have sent such headers itself. The proxy's line and entry are the last.
     let Some(line) = headers.get_all(header.name()).iter().next_back() else { return own };
     let written = line.to_str().ok().and_then(|line| line.rsplit(',').next()).and_then(|entry| address(entry.trim()));
     if written.is_none() {
@@ -224,12 +225,12 @@ pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHe
     Some(written.unwrap_or(peer))
 }
 
-/// The address whose runs are one voice: that which counts, and this machine's own where none does.
+/// Returns the address whose runs are one voice: the one that counts, or else this machine's.
 pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
     counted(peer, headers, trusted).unwrap_or(peer)
 }
 
-/// An address, which some proxies write with a port.
+/// Parses an address, which some proxies write with a port.
 fn address(text: &str) -> Option<IpAddr> {
     let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -240,7 +241,7 @@ const SECONDS_OF_A_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
 
-/// Absent where there is no limit.
+/// Budgets of the whole server; `None` for no limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Budgets {
     /// Announced runs that are neither used nor expired.
@@ -283,7 +284,7 @@ impl ApiError {
         Self::busy().refused_by("weights")
     }
 
-    /// For a day that is used up, until the next one begins.
+    /// Refuses imports until the next day, when the budget of this day is used up.
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
         let rest = SECONDS_OF_A_DAY - unix_seconds.rem_euclid(SECONDS_OF_A_DAY);
         Self::new(
@@ -297,7 +298,7 @@ impl ApiError {
     }
 }
 
-/// So many networks are told apart at once, in about ten megabytes.
+/// Maximum number of networks in memory, about ten megabytes.
 const MOST_NETWORKS: usize = 100_000;
 
 type Limiter<C> = RateLimiter<Network, HashMapStateStore<Network>, C, NoOpMiddleware<<C as Clock>::Instant>>;
@@ -309,7 +310,7 @@ pub(super) struct Rate<C: Clock = MonotonicClock> {
 }
 
 impl Rate {
-    /// So many in a period, `burst` of them at once; none means no limit.
+    /// Allows this number in a period, `burst` of them at once. Returns `None`, no limit, for 0.
     pub(super) fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
         Self::with_clock(number, period, burst, MonotonicClock)
     }
@@ -326,7 +327,7 @@ impl<C: Clock + Clone> Rate<C> {
     /// Counts a request.
     ///
     /// # Errors
-    /// One too many: how long to wait.
+    /// The network is over its limit. The error is the time to wait.
     pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
@@ -338,15 +339,15 @@ impl<C: Clock + Clone> Rate<C> {
         admitted
     }
 
-    /// Forgets the networks that may do what a stranger may.
+    /// Deletes networks that have their full limit again.
     pub(super) fn forget(&self) {
         let limiter = self.read();
         limiter.retain_recent();
         limiter.shrink_to_fit();
     }
 
-    /// Whoever has so many networks is not stopped by limits for each, but by the budgets. Then all begin anew: to shut
-    /// strangers out instead would shut out everybody.
+    /// An attacker with this many networks is stopped by the budgets and not by these limits. All counts begin anew,
+    /// because refusing new networks would refuse everybody.
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();
@@ -361,7 +362,7 @@ impl<C: Clock + Clone> Rate<C> {
     }
 }
 
-/// Amounts that are held, in memory only and forgotten when they are given back; cloning shares them.
+/// Amounts that are held by address, only in memory until they are returned. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Shares(Arc<Mutex<Held>>);
 
@@ -384,7 +385,7 @@ impl Most {
     }
 }
 
-/// An amount that is given back when this is dropped.
+/// An amount that is returned when this is dropped.
 pub(crate) struct Share {
     shares: Shares,
     address: IpAddr,

@@ -22,23 +22,23 @@ use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted};
 const THROWN_AWAY: usize = 16 << 20;
 /// Memory of all bodies that are being received or worked on.
 const MEMORY: usize = 256 << 20;
-/// Bytes of a piece, in which memory is given out.
+/// Bytes of a piece, the unit of memory.
 const PIECE: usize = 4 << 10;
 /// Pieces for the bodies of one address, and of a /24 or /48.
 const MOST_PIECES: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
-/// How long a body may take.
+/// The time that a body may take.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// So long …
+    /// The initial time, …
     start: Duration,
-    /// … and as much longer as what has come takes at this speed …
+    /// … plus the received bytes at this speed, …
     slowest_bytes_per_second: f64,
-    /// … up to this.
+    /// … at most this.
     longest: Duration,
 }
 
-/// Enough for a very slow mobile uplink.
+/// Time for a very slow mobile uplink.
 const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
@@ -46,7 +46,7 @@ const PATIENCE: Patience =
 /// deadline.
 const SLOWEST_OF_STATES: f64 = 30_000.0;
 
-/// The memory for bodies; cloning shares it.
+/// The memory for bodies. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Memory {
     pieces: Arc<Semaphore>,
@@ -60,7 +60,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Takes memory, unless too much of it is taken by all or by this address.
+    /// Takes memory, or returns `None` if all clients or this address have too much.
     fn take(&self, pieces: usize, address: Option<IpAddr>) -> Option<Pieces> {
         let share = match address {
             Some(address) => Some(self.shares.take(address, pieces, MOST_PIECES)?),
@@ -87,7 +87,7 @@ struct Received {
 pub(crate) struct Intake {
     slots: Arc<Semaphore>,
     memory: Memory,
-    /// Whose share of the memory the body takes; absent for this machine's own requests.
+    /// The address whose share of the memory the body takes; `None` for this machine.
     address: Option<IpAddr>,
     held: Mutex<Held>,
 }
@@ -112,7 +112,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Receives the whole body; a second call returns nothing.
+    /// Receives the whole body. A second call returns an empty one.
     ///
     /// # Errors
     /// The body is too large, too slow or broken, or no memory or slot is free.
@@ -189,12 +189,12 @@ fn too_slow() -> ApiError {
     ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
 }
 
-/// Requests that may be worked on at once; any more are told to try again later.
+/// Maximum number of requests in progress. Others are refused with 503.
 const REQUESTS: usize = 256;
-/// More than any request takes: up to two minutes for its body, and a minute of work.
+/// Timeout of a request: up to two minutes for its body, and a minute of work.
 const TIME: Duration = Duration::from_secs(180);
 
-/// Slots for requests, and memory for their bodies; cloning shares them.
+/// Slots for requests, and memory for their bodies. Clones share them.
 #[derive(Clone)]
 pub(crate) struct RequestSlots {
     slots: Arc<Semaphore>,
@@ -207,7 +207,7 @@ impl RequestSlots {
         Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: Memory::default(), trusted }
     }
 
-    /// Works on the request in a slot. Its body goes to the handler that asks for it, and is thrown away where none does.
+    /// Handles the request in a slot. Its body goes to the handler that asks for it, or is discarded.
     async fn answer(&self, mut request: Request, next: Next) -> Result<Response, ApiError> {
         let peer = request.extensions().get::<Peer>();
         let address = peer.and_then(|&Peer(peer)| counted(peer, request.headers(), self.trusted));
@@ -226,7 +226,7 @@ impl RequestSlots {
 
 /// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
 ///
-/// The log line has no address, no query and no header, so that it holds nothing about a person.
+/// The log line has no address, no query and no header, so that it has no personal data.
 pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
     let start = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());

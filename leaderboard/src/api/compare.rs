@@ -1,4 +1,4 @@
-//! A few runs or devices side by side.
+//! Comparisons of a few runs or devices.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -17,7 +17,7 @@ use crate::devices::Identity;
 use crate::error::ApiError;
 use crate::figures::{DeviceDescription, DeviceFigure};
 
-/// More than these beside each other nobody reads, and a record may have four megabytes.
+/// More than these are unreadable side by side, and a record may have four megabytes.
 const MOST: usize = 4;
 
 /// `GET /api/v1/compare`: two to four runs, or devices, with ratios to the first.
@@ -54,7 +54,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Two to four words with commas between them, none twice.
+/// Splits two to four distinct words at commas.
 fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
@@ -64,13 +64,13 @@ fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     Err(bad_query("Two to four are compared, each another, with commas between them.").at(field))
 }
 
-/// A device with its figures in every category.
+/// A device with its metrics in all categories.
 pub(crate) struct DeviceSide {
     pub(crate) device: DeviceDescription,
     pub(crate) figures: Vec<DeviceFigure>,
 }
 
-/// Compares runs with the first of them.
+/// Compares runs with the first one.
 pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
     let name = |run: &StoredRun| Identity::of(&run.record).group.label;
@@ -97,7 +97,7 @@ pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
     }
 }
 
-/// Compares devices with the first of them, in every category in which several have proven runs.
+/// Compares devices with the first one in every category in which several have proven runs.
 pub(crate) fn of_devices(sides: &[DeviceSide]) -> Comparing {
     let mut lines: Vec<&DeviceFigure> = Vec::new();
     for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
@@ -172,7 +172,7 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     }
 }
 
-/// Relates the figures of one workload to the first side's, or `None` if fewer than two sides have one.
+/// Returns the ratios of one workload's metrics to those of the first side, or `None` if fewer than two sides have one.
 fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
     if figures.iter().flatten().count() < 2 {
         return None;

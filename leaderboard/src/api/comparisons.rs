@@ -1,4 +1,4 @@
-//! Comparisons of backends that somebody shares.
+//! Shared comparisons of backends.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -50,7 +50,7 @@ pub(crate) async fn share(
         check_size(&body)?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {
-            // They may belong to a run, here or elsewhere, and nothing vouches for them.
+            // They may belong to a run, here or elsewhere, and nothing proves that.
             (record.run_id, record.nonce) = (None, None);
         }
         validation::check_comparison(&comparison)?;

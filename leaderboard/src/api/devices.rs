@@ -44,7 +44,7 @@ pub(crate) async fn show(
     }))
 }
 
-/// The key in an address.
+/// Reads the key in an address.
 pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
     let Path(key) = key.map_err(|_rejected| unknown_device())?;
     if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
@@ -55,7 +55,7 @@ pub(super) fn unknown_device() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 
-/// Figures with their places, each in the table of its suite, class, precision and workload.
+/// Returns metrics with their places, each in the table of its suite, class, precision and workload.
 async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
     let mut tables: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for row in rows {
@@ -74,7 +74,7 @@ async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result
         let behind_all = fast.len() as u64 + 1;
         let of_others = place_behind(usize::try_from(of.with_place)?) as u64;
         let places = places_of(fast);
-        // Where its figures were made anew a moment ago, a line is behind all others.
+        // If its metrics were refreshed a moment ago, a row comes after all others.
         let place = |line: &DeviceFigure| {
             let has_place = line.figure.has_place();
             if has_place { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
@@ -130,7 +130,7 @@ pub(crate) async fn show_history(
     }))
 }
 
-/// Of the categories that fit the query, that in which the device has most runs.
+/// Returns the matching category in which the device has most runs.
 fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<&'a DeviceFigure> {
     let fits = |line: &&DeviceFigure| {
         let Category { suite, workload, backend, precision, client_kind } = &line.category;
@@ -142,7 +142,7 @@ fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<
             && query.precision.is_none_or(|wanted| wanted == *precision)
             && query.client.is_none_or(|wanted| wanted == *client_kind)
     };
-    // Of several with equally many the first, so that it stays the same.
+    // The first of several with equally many, so that the answer is stable.
     figures.iter().rev().filter(fits).max_by_key(|line| line.figure.runs)
 }
 
@@ -168,7 +168,7 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
     lines
 }
 
-/// Such as `2026-11`.
+/// Returns the month of a time, such as `2026-11`.
 fn month(unix_seconds: f64) -> String {
     let Date { year, month, .. } = Date::of(unix_seconds);
     format!("{year:04}-{month:02}")

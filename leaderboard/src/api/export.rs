@@ -1,4 +1,4 @@
-//! All visible results as a file, for anyone and for anything.
+//! Exports of all visible results or of a list.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -27,21 +27,21 @@ use crate::open_data;
 use crate::open_data::{Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
-/// Exports that may be on their way at once; each may be slow, and has some runs in memory.
+/// Maximum number of exports at once. Each may be slow and has some runs in memory.
 const EXPORTS: usize = 8;
-/// Exports of one address, and of a /24 or /48, so that slow readers leave places to others.
+/// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
 const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
-/// Longer than anyone needs who reads; who does not read must not keep others from it.
+/// Timeout of an export, so that a reader that has stopped does not block others.
 const TIME: Duration = Duration::from_secs(1800);
 /// Time after which the mean speed of a reader counts, ...
 const START: Duration = Duration::from_secs(30);
 /// ... and the slowest one.
 const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
 
-/// The media type of a Parquet file, which is compressed as it is.
+/// The media type of a Parquet file, which is compressed already.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// Places for exports; cloning shares them.
+/// Places for exports. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ExportPlaces {
     places: Arc<Semaphore>,
@@ -61,7 +61,7 @@ impl Default for ExportPlaces {
 }
 
 impl ExportPlaces {
-    /// A place for a reader; `address` is absent for this machine.
+    /// Takes a place for a reader. `address` is `None` for this machine.
     ///
     /// # Errors
     /// All places are taken, or as many as this address may have.
@@ -75,7 +75,7 @@ impl ExportPlaces {
     }
 }
 
-/// Why an export broke off, which the client sees as an answer without its end.
+/// The reason why an export ended early, which the client sees as a truncated answer.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error(transparent)]
@@ -99,7 +99,7 @@ pub(crate) async fn all(
         Some(list) => ExportedRuns::of_list(leaderboard.storage, list),
     };
     let mut export = Export::new(runs, format)?;
-    // Trouble at the start is told in words; later there is only the end of the connection.
+    // An error at the start is answered as text. Later ones can only end the connection.
     let first = export.next().await?;
     let (ending, kind) = match format {
         ExportFormat::Csv => ("csv", "text/csv; charset=utf-8; header=present"),
@@ -115,14 +115,14 @@ pub(crate) async fn all(
     Ok((headers, stream_of(export, first, place)).into_response())
 }
 
-/// What of an export's query is not of a list.
+/// The part of an export's query that is not a list's.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OnlyFormat {
     format: ExportFormat,
 }
 
-/// Reads the format and the list apart: together, every value would be read as a text.
+/// Reads format and list separately: with `flatten`, every value would be read as a string.
 fn read(query: &str) -> Result<ExportQuery, ApiError> {
     let is_format = |pair: &&str| pair.split('=').next() == Some("format");
     let (format, list): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_format);
@@ -145,7 +145,7 @@ async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery,
     Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
-/// A body that is made while it is read, and no faster.
+/// Returns a body that is made as fast as it is read.
 fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
     let start = Instant::now();
     let state = (export, first, place, 0.0);

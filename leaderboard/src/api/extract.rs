@@ -24,10 +24,10 @@ pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
 pub(crate) const LIMIT_OF_LOSSES: usize = 1 << 20;
 /// Largest body of a state. The largest network of a suite has states of 39 MB.
 const LIMIT_OF_STATES: usize = 44 << 20;
-/// What a wrong value may contribute to a message.
+/// Maximum length of a wrong value in a message.
 const QUOTED_CHARACTERS: usize = 300;
 
-/// A body that is declared to be JSON. Like every body, it is received after all other arguments of its handler were checked.
+/// A body of declared type JSON. Like every body, it is received after all other arguments of its handler were checked.
 pub(crate) struct JsonBytes<const LIMIT: usize = LIMIT_OF_RECORDS>(Bytes);
 
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
@@ -38,7 +38,7 @@ impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     }
 }
 
-/// A body of bytes that are no text.
+/// A binary body.
 pub(crate) struct BinaryBytes(pub(crate) Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
@@ -49,7 +49,7 @@ impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     }
 }
 
-/// The whole body, if it is declared to be of this media type, which people call `what`.
+/// Receives the whole body if its declared type is this media type, called `what` in messages.
 async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes, ApiError> {
     if essence(request.headers()) != media_type {
         return Err(ApiError::new(
@@ -58,7 +58,7 @@ async fn declared(request: Request, media_type: &str, what: &str, limit: usize) 
             format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`."),
         ));
     }
-    // The guard gives one to each request.
+    // The guard adds one to each request.
     let intake = request.extensions().get::<Arc<Intake>>().cloned().ok_or_else(ApiError::failed_inside)?;
     intake.receive(limit).await
 }
@@ -74,7 +74,7 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let field = error.path().to_string();
             let refusal = refusal(error.inner());
-            // A dot is the whole document, which is no field.
+            // A dot is the whole document and not a field.
             if field == "." { refusal } else { refusal.at(field) }
         })?;
         json.end().map_err(|error| refusal(&error))?;
@@ -82,14 +82,14 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
     }
 }
 
-/// The declared type of the content, in small letters and without parameters; empty where none is declared.
+/// Returns the declared media type in lower case without parameters, or an empty text.
 fn essence(headers: &HeaderMap) -> String {
     let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
 fn refusal(error: &serde_json::Error) -> ApiError {
-    // The text of the error is the only place where serde says which of these it is.
+    // Only the text of serde's error tells which of these it is.
     let text = error.to_string();
     let code = match error.classify() {
         Category::Syntax if text.starts_with("number out of range") => "out_of_range",
@@ -127,7 +127,7 @@ impl Announced {
     }
 }
 
-/// The run id of the path. What cannot be one is unknown before the database is asked.
+/// The run id of the path. Invalid ids are refused without a query.
 pub(crate) struct RunId(pub(crate) String);
 
 impl<S: Send + Sync> FromRequestParts<S> for RunId {
@@ -148,8 +148,8 @@ impl RunId {
     }
 }
 
-/// The word of the header `Idempotency-Key`, if there is one: who sends it again with the same record asks once more, and not
-/// for another run. Method: draft-ietf-httpapi-idempotency-key-header.
+/// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a
+/// new run. Method: draft-ietf-httpapi-idempotency-key-header.
 pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
@@ -172,7 +172,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     }
 }
 
-/// Whose request it is. The address goes no further than to here, and it has no `Debug`, so that no log can hold it.
+/// The client of a request. Its address is used only here, and there is no `Debug`, so that no log can contain it.
 pub(crate) struct Requester(IpAddr);
 
 impl FromRequestParts<Leaderboard> for Requester {
@@ -185,7 +185,7 @@ impl FromRequestParts<Leaderboard> for Requester {
 }
 
 impl Requester {
-    /// The word by which whoever asks counts at this moment.
+    /// Returns the pseudonym of the client at this time.
     pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter, ApiError> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
@@ -198,7 +198,7 @@ impl Requester {
         Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
     }
 
-    /// The address, if it is another machine's.
+    /// Returns the address if it is another machine's.
     pub(crate) fn counted(&self) -> Option<IpAddr> {
         (!self.0.is_loopback()).then_some(self.0)
     }

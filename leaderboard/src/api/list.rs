@@ -1,4 +1,4 @@
-//! Lists of results: what a query means, and a page of it.
+//! Queries of lists of results, their pages, and the cursors between them.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
@@ -20,9 +20,9 @@ use crate::validation::{Checked, FieldPath, Refusal};
 pub(super) const MOST_ROWS: u64 = 500;
 /// Rows of one answer when the query names no limit.
 const DEFAULT_ROWS: u32 = 100;
-/// Nobody pages further than this; every row before a page is counted again.
+/// Largest offset. Every row before a page is counted again.
 pub(super) const LARGEST_OFFSET: u64 = 10_000;
-/// Longer than any name that a record may have.
+/// Limit of keys, larger than that of names in a record.
 const LONGEST_KEY: usize = 1000;
 const DAY: f64 = 86_400.0;
 
@@ -135,27 +135,27 @@ fn check(query: &ListRuns) -> validation::Checked {
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
-/// Letters and digits of any script, and hyphens.
+/// Returns whether a key has only letters and digits of any script, and hyphens.
 pub(super) fn is_device_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
 }
 
-/// Longer than any that was ever given.
+/// Limit of cursors, larger than all valid ones.
 const LONGEST: usize = 500;
-/// Hexadecimal digits of a digest_of_query by which a query knows its cursors.
+/// Hexadecimal digits of the digest that ties a cursor to its query.
 const QUERY_DIGITS: usize = 12;
 
-/// Numbers as their bits, so that they come back as they were.
+/// A cursor. Numbers are stored as their bits, so that they stay exact.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Place {
-    /// Of which query.
+    /// Digest of the query.
     q: String,
     n: u64,
     s: u64,
     r: String,
     w: String,
-    /// Rows to leave out still.
+    /// Rows that are still to be skipped.
     #[serde(default, skip_serializing_if = "is_zero")]
     o: u32,
 }
@@ -165,10 +165,10 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// The cursor of what comes after a place.
+/// Returns the cursor of the rows after a place.
 ///
 /// # Errors
-/// None that was ever met: text and numbers can be write_cursor as JSON.
+/// None in practice: texts and numbers can be written as JSON.
 pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
     let place = Place {
         q: digest_of_query(query)?,
@@ -181,7 +181,7 @@ pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<Str
     Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place)?))
 }
 
-/// The place that a cursor of this query means, and how many rows to leave out after it.
+/// Returns the place of a cursor of this query, and the number of rows to skip after it.
 pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
     let refusal =
         |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
@@ -203,7 +203,7 @@ pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), 
     Ok((key, u64::from(place.o)))
 }
 
-/// The same for all pages of a query, whatever their size.
+/// Returns the digest of a query, the same for all its pages of any size.
 fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
     let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
     Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())

@@ -33,7 +33,7 @@ pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
 
-/// What the handlers work with.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
@@ -42,13 +42,13 @@ pub(crate) struct Leaderboard {
     pub(crate) verifiers: Verifiers,
     pub(crate) data: DataFolder,
     pub(crate) run_lifetime_seconds: f64,
-    /// The seed of every run; a random one each where it is absent.
+    /// The seed of every run; `None` for random seeds.
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
     pub(crate) exports: ExportPlaces,
     pub(crate) cards: Cards,
     pub(crate) snapshots: Snapshots,
-    /// In which a proxy in front writes whose request it is.
+    /// The header in which a proxy writes the address of its client.
     pub(crate) trusted_proxy_header: Option<ProxyHeader>,
 }
 
@@ -82,20 +82,20 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/snapshots", get(export::list_snapshots))
         .route("/v1/schema", get(runs::schema))
         .route_layer(from_fn(etag::tag))
-        // It is never whole in memory, so that it has no name.
+        // An export is never complete in memory and so has no entity tag.
         .route("/v1/export", get(export::all))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }
 
-/// Answers `ok` when the database can be read and written.
+/// Answers `ok` if the database can be read and written.
 pub(crate) async fn health(State(leaderboard): State<Leaderboard>) -> Result<&'static str, ApiError> {
     leaderboard.storage.answers().await?;
     leaderboard.storage.takes_writes().await?;
     Ok("ok")
 }
 
-/// Which data sets a page can fetch from this server, and why not the others.
+/// Lists the data sets that a page can fetch from this server, and why others are missing.
 pub(crate) async fn list_data_sets(State(leaderboard): State<Leaderboard>) -> Json<DataSetList> {
     Json(leaderboard.data.list().await)
 }

@@ -1,4 +1,4 @@
-//! A result in one line, for somebody's own page: as a picture, and as shields.io reads it.
+//! Pictures of a result for other sites: badges, also in the format of shields.io, and cards.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;

@@ -39,7 +39,7 @@ pub(crate) async fn show(
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
-    // Scores are the figures of no workload.
+    // Scores have no workload.
     let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let scores = reference.and_then(|reference| {
@@ -68,12 +68,12 @@ pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
     named.map_err(bad_query_of)
 }
 
-/// A suite as it is now.
+/// Returns the current version of a suite.
 pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
 
-/// The table that a query means: of GPUs and in f32 where it does not say.
+/// Returns the table of a query, by default that of GPUs in f32.
 pub(super) fn table<'a>(
     suite: &'a Suite,
     class: Option<RankedClass>,
@@ -103,7 +103,7 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
         let FastLine { key, median, lower_quartile, upper_quartile } = line;
-        // How many runs there are does not matter to a place.
+        // Places do not depend on the number of runs.
         let (submitters, days) = (usize::MAX, usize::MAX);
         let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters, days };
         (key, figure)
@@ -112,7 +112,7 @@ pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     placed.into_iter().map(|placed| (placed.device, placed.place as u64)).collect()
 }
 
-/// By what a line of a table is known, as [`FastLine`] has it.
+/// Returns the key of a table row as in [`FastLine`].
 pub(crate) fn key(row: &DeviceFigure) -> String {
     format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
 }
@@ -134,7 +134,7 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
     }
 }
 
-/// A figure as the API has it.
+/// Converts a metric for the API.
 pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
     FigureOfDevice {
         median: figure.median,
@@ -231,7 +231,7 @@ fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
     sum
 }
 
-/// The run's own score; nothing unless every workload of the suite has a rate that may be ranked.
+/// Returns the score of a run, or `None` unless every workload of the suite has a rate that may be ranked.
 fn score(run: &StandingRun, reference: &ReferenceScore) -> Option<f64> {
     let rates = run.rates.iter().filter(|rate| rate.rankable).map(|rate| (rate.workload.clone(), rate.rate));
     let rates: BTreeMap<String, f64> = rates.collect();

@@ -4,7 +4,7 @@ use super::pen::{Area, BOX, Letters, Pen, Style, Weight};
 use super::words::{Card, Device, Figures, Workload};
 use crate::badge::colour;
 
-/// What previews of links are made for.
+/// The usual size of link previews.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
 const GROUND: &str = "#f6f5f1";
@@ -25,7 +25,7 @@ const FOOT: f32 = 600.0;
 /// The panels end here.
 const PANELS_END: f32 = 566.0;
 
-/// The card as SVG. What the picture's font lacks is drawn as boxes, and the foot says so.
+/// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
 pub(super) fn svg(card: &Card, letters: Letters) -> String {
     let mut pen = Pen::new(letters, SIZE, &format!("{}: {}", card.title(), card.description()));
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND);
@@ -39,7 +39,7 @@ pub(super) fn svg(card: &Card, letters: Letters) -> String {
     pen.finish()
 }
 
-/// The tier at the top right, in the badge's colour.
+/// Draws the tier at the top right in the badge's colour.
 fn tier(pen: &mut Pen, card: &Card) {
     let words = card.tier_in_words();
     let style = Style::new(24.0, SHEET).bold();
@@ -48,7 +48,7 @@ fn tier(pen: &mut Pen, card: &Card) {
     pen.text(RIGHT - width + 22.0, 70.5, style, &words);
 }
 
-/// The device and what it computed with; returns where the panels begin.
+/// Draws the device and its software. Returns the top of the panels.
 fn head(pen: &mut Pen, card: &Card) -> f32 {
     let Device { lead, name, beside } = &card.device;
     let mut y = 98.0;
@@ -88,15 +88,15 @@ fn foot(pen: &mut Pen, card: &Card) {
     pen.text(RIGHT, FOOT, style.right(), &right);
 }
 
-/// That many are drawn large.
+/// Maximum number of large panels.
 const LARGE: usize = 2;
-/// That many lines fit beneath each other.
+/// Maximum number of lines in a column.
 const LINES: usize = 8;
 const GAP: f32 = 24.0;
 const RADIUS: f32 = 18.0;
-/// From the edge of a panel to what is in it.
+/// Padding of a panel.
 const PADDING: f32 = 28.0;
-/// How high the figures at the foot of a panel are.
+/// Height of the figures at the foot of a panel.
 const FACTS: f32 = 82.0;
 
 /// Draws the workloads into an area.
@@ -121,7 +121,7 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
         table(pen, area, (workloads, workloads.len()), &WIDE, "");
         return;
     }
-    // One table_line says how many more there are.
+    // One line says how many more there are.
     let shown = if workloads.len() > 2 * LINES { 2 * LINES - 1 } else { workloads.len() };
     let (left, right) = workloads[..shown].split_at(shown.div_ceil(2));
     let width = area.width / 2.0;
@@ -133,7 +133,7 @@ pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
     pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
 }
 
-/// One workload with a panel of its own.
+/// Draws a workload in its own panel.
 fn large(pen: &mut Pen, area: Area, workload: &Workload) {
     pen.sheet(area, RADIUS, SHEET, EDGE);
     let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
@@ -155,7 +155,7 @@ fn large(pen: &mut Pen, area: Area, workload: &Workload) {
     facts(pen, Area { x: left, y: foot, width, height: FACTS }, figures);
 }
 
-/// The rate as large as it may be, and the curve to the right of it, or beneath it, or nowhere: as there is room.
+/// Draws the rate as large as possible, and the curve to its right, below it or nowhere, depending on the space.
 fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     let beside = area.width > 700.0;
     let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
@@ -179,7 +179,7 @@ fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     }
 }
 
-/// The loss over time, as far as there is room for it.
+/// Draws the loss over time, if there is space.
 fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     let most = |of: fn(&(f64, f64)) -> f64| curve.iter().map(of).fold(0.0, f64::max);
     let (seconds, loss) = (most(|point| point.0), most(|point| point.1));
@@ -202,7 +202,7 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
 }
 
-/// Four figures in a row at the foot of a panel.
+/// Draws four figures in a row at the foot of a panel.
 fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let to_target = match (&figures.target, &figures.seconds_to_target) {
@@ -225,7 +225,7 @@ fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     }
 }
 
-/// How far to the right a column ends, from the left of its table; and what it shows.
+/// The right end of a column, from the left of its table, and its content.
 struct Column {
     end: f32,
     head: &'static str,
@@ -248,7 +248,7 @@ const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figure
 };
 const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
 
-/// What a table looks like.
+/// The layout of a table.
 struct Form {
     columns: &'static [Column],
     padding: f32,
@@ -290,8 +290,8 @@ const NARROW: Form = Form {
     sizes: (13.0, 15.0),
 };
 
-/// Lines of workloads, of so many that there is room for, with their figures in columns, a dot before those that were sustained; below them a table_line of text,
-/// where there is one.
+/// Draws lines of workloads with their figures in columns, a dot before sustained ones, and an optional line of text
+/// below.
 fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), form: &Form, last: &str) {
     let head = 42.0;
     let lines = lines as f32;
@@ -314,7 +314,7 @@ fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), fo
     }
 }
 
-/// One workload of a table.
+/// Draws a workload of a table.
 fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);

@@ -1,6 +1,5 @@
-//! A result as a picture for previews of links: its words ([`words`]), its layout ([`layout`]), and how it becomes SVG
-//! ([`pen`]) in a font of our own. Here the SVG becomes a PNG: on threads that answer no requests, a few at a time, and
-//! once for each card that is asked for again soon.
+//! Pictures of results for link previews: texts ([`words`]), layout ([`layout`]), and SVG in a font of our own
+//! ([`pen`]). This file renders the SVG as PNG on blocking threads, a few at a time, and caches the pictures.
 
 mod layout;
 mod pen;
@@ -26,16 +25,16 @@ pub(crate) use layout::SIZE;
 use pen::{Letters, REGULAR, SEMI_BOLD};
 pub(crate) use words::Card;
 
-/// Cards that are drawn at once; each takes one core and 3 MB meanwhile.
+/// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
 const AT_ONCE: usize = 2;
-/// Requests that may wait for that, so that cards never take the places of all other requests.
+/// Maximum number of waiting requests, so that cards leave slots to other requests.
 const WAITING: usize = 32;
-/// So long they wait.
+/// Timeout of waiting requests.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Of cards that were drawn; a card is less than a tenth of a megabyte.
+/// Bytes of cached cards. A card has less than a tenth of a megabyte.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// Draws cards; cloning shares the font, the places and what was drawn.
+/// Draws cards. Clones share the font, the places and the cache.
 #[derive(Clone)]
 pub(crate) struct Cards(Arc<Studio>);
 
@@ -46,7 +45,7 @@ struct Studio {
     drawn: Mutex<Drawn>,
 }
 
-/// Why a card could not be drawn: never because of what it says.
+/// An error while a card is drawn, which never depends on its content.
 #[derive(Debug, thiserror::Error)]
 enum DrawingError {
     #[error("the card is no SVG: {0}")]
@@ -75,18 +74,18 @@ impl Default for Cards {
 }
 
 impl Cards {
-    /// The card as SVG, for programs that have fonts of their own.
+    /// Returns the card as SVG, for programs with their own fonts.
     pub(crate) fn svg(card: &Card) -> String {
         layout::svg(card, Letters::Any)
     }
 
-    /// The card as PNG.
+    /// Returns the card as PNG.
     ///
     /// # Errors
-    /// So many are wanted that this one would have to wait too long.
+    /// Too many cards are being drawn.
     pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
         let svg = layout::svg(card, Letters::OfOurFont);
-        // Everything that is seen is in it, so that equal names are equal pictures, on every server.
+        // The SVG has all of the content, so equal hashes mean equal pictures on all servers.
         let name = sha256(svg.as_bytes());
         if let Some(png) = self.0.drawn().cards.get(&name).cloned() {
             return Ok(png);
@@ -95,13 +94,13 @@ impl Cards {
         let _waiting = studio.waiting.try_acquire().map_err(|_full| ApiError::too_many_cards())?;
         let place = tokio::time::timeout(PATIENCE, Arc::clone(&studio.places).acquire_owned()).await;
         let Ok(Ok(place)) = place else { return Err(ApiError::too_many_cards()) };
-        // Whoever had the place before may have drawn this very card.
+        // Another request may have drawn this card meanwhile.
         if let Some(png) = studio.drawn().cards.get(&name).cloned() {
             return Ok(png);
         }
         let studio = Arc::clone(studio);
         let drawing = tokio::task::spawn_blocking(move || {
-            // It is kept, and its place taken, also where nobody waits for it any more.
+            // The picture is cached and the place is taken even if the request was cancelled.
             let _place = place;
             let png = Bytes::from(studio.draw(&svg)?);
             studio.drawn().keep(name, png.clone());
@@ -122,12 +121,12 @@ impl Studio {
     }
 
     fn drawn(&self) -> MutexGuard<'_, Drawn> {
-        // What is kept is whole, whoever panicked.
+        // The cache is valid even after a panic.
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Cards that were drawn, by the hashes of their SVG.
+/// Drawn cards by the hashes of their SVG.
 struct Drawn {
     cards: LruCache<String, Bytes>,
     bytes: usize,

@@ -1,4 +1,4 @@
-//! Writes SVG: shapes, and text that is as wide in any font as in ours.
+//! Writes SVG: shapes, and text that is as wide in any font as in our own.
 
 use std::fmt::Write;
 
@@ -7,15 +7,15 @@ use skrifa::{FontRef, MetadataProvider};
 
 use crate::badge::escaped;
 
-/// Ours first. Where it is missing, text is pressed or stretched to the width that it has in it.
+/// Our font comes first. In other fonts, text is stretched to the same width.
 const FAMILIES: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
 
-/// Who draws the letters of a picture.
+/// The program that draws the letters of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letters {
-    /// This server, with its own font: what that lacks becomes a box.
+    /// This server with its own font, with boxes for missing letters.
     OfOurFont,
-    /// The reader's program, with whatever fonts it has.
+    /// The reader's program with its own fonts.
     Any,
 }
 
@@ -69,7 +69,7 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// A picture of this size, in words for whoever cannot see it.
+    /// Begins a picture of this size with an alternative text.
     pub(super) fn new(letters: Letters, (width, height): (u32, u32), title: &str) -> Self {
         let title = escaped(title);
         let svg = format!(
@@ -84,7 +84,7 @@ impl Pen {
         self.boxed
     }
 
-    /// A text as it will be drawn.
+    /// Returns a text as it will be drawn.
     pub(super) fn drawable(&mut self, text: &str) -> String {
         if self.letters == Letters::Any || has_all(text) {
             return text.to_owned();
@@ -93,7 +93,7 @@ impl Pen {
         with_boxes(text)
     }
 
-    /// One line, from the left or up to the right of `x`, on the line `y`.
+    /// Draws a line of text that starts or ends at `x`, on the base line `y`.
     pub(super) fn text(&mut self, x: f32, y: f32, style: Style, text: &str) {
         let text = self.drawable(text);
         let Style { size, weight, colour, align } = style;
@@ -101,7 +101,7 @@ impl Pen {
             Align::Left => "",
             Align::Right => " text-anchor=\"end\"",
         };
-        // Of letters that are not in our font nobody knows how wide they are.
+        // The width of letters that our font lacks is unknown.
         let length = if has_all(&text) {
             format!(" textLength=\"{:.1}\" lengthAdjust=\"spacingAndGlyphs\"", weight.width(&text, size))
         } else {
@@ -120,7 +120,7 @@ impl Pen {
         ));
     }
 
-    /// An area with a thin edge.
+    /// Draws an area with a thin edge.
     pub(super) fn sheet(&mut self, area: Area, radius: f32, fill: &str, edge: &str) {
         let Area { x, y, width, height } = area;
         self.write(format_args!(
@@ -133,7 +133,7 @@ impl Pen {
         self.write(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\"/>"));
     }
 
-    /// A line through points, as wide as `width`.
+    /// Draws a line of this width through points.
     pub(super) fn line(&mut self, points: &[(f32, f32)], width: f32, colour: &str) {
         let path = path(points);
         self.write(format_args!(
@@ -142,7 +142,7 @@ impl Pen {
         ));
     }
 
-    /// What lies below points, down to `floor`.
+    /// Fills the area between points and `floor`.
     pub(super) fn below(&mut self, points: &[(f32, f32)], floor: f32, fill: &str) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
         let path = path(points);
@@ -152,7 +152,7 @@ impl Pen {
         ));
     }
 
-    /// The mark of the page, its corner at `x` and `y`.
+    /// Draws the logo with its corner at `x` and `y`.
     pub(super) fn mark(&mut self, x: f32, y: f32, side: f32) {
         let scale = side / 32.0;
         self.write(format_args!(
@@ -210,7 +210,7 @@ impl Weight {
         }
     }
 
-    /// How wide a text is at a size, in pixels; of letters that the font lacks, about how wide they are in another one.
+    /// Returns the width of a text in pixels, with estimates for letters that the font lacks.
     pub(super) fn width(self, text: &str, size: f32) -> f32 {
         let font = self.font();
         let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(size), LocationRef::default()));
@@ -218,7 +218,7 @@ impl Weight {
         text.chars().map(advance).sum()
     }
 
-    /// The text at the largest of the sizes at which it fits into a width; at the smallest it is cut.
+    /// Fits a text into a width at the largest of the sizes, or cuts it at the smallest.
     pub(super) fn fitted(self, text: &str, sizes: std::ops::RangeInclusive<u16>, width: f32) -> (String, f32) {
         let largest = sizes.clone().rev().map(f32::from).find(|size| self.width(text, *size) <= width);
         match largest {
@@ -230,7 +230,7 @@ impl Weight {
         }
     }
 
-    /// As many letters as fit into a width, with an ellipsis where some did not.
+    /// Returns the letters that fit into a width, with an ellipsis if some do not.
     pub(super) fn cut(self, text: &str, size: f32, width: f32) -> String {
         if self.width(text, size) <= width {
             return text.to_owned();
@@ -256,7 +256,7 @@ pub(super) fn has_all(text: &str) -> bool {
     text.chars().all(|letter| letters.map(letter).is_some())
 }
 
-/// A text with a box for each letter that the font lacks.
+/// Returns a text with a box for each letter that the font lacks.
 pub(super) fn with_boxes(text: &str) -> String {
     let font = Weight::Regular.font();
     let letters = font.charmap();

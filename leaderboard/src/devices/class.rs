@@ -1,4 +1,4 @@
-//! What kind of thing computed: only GPUs rank among GPUs.
+//! The class of the device that computed a run. Only GPUs rank among GPUs.
 
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
@@ -18,7 +18,7 @@ pub enum DeviceClass {
 }
 
 impl DeviceClass {
-    /// As it is kept and asked for.
+    /// Returns the name in the database and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -29,7 +29,7 @@ impl DeviceClass {
     }
 }
 
-/// What computed the run of this record, whatever the record itself says of its adapter.
+/// Returns what computed a run, whatever its record says of the adapter.
 pub fn class_of(record: &RunRecord) -> DeviceClass {
     match () {
         () if computes_on_processor(record) => DeviceClass::Processor,
@@ -39,8 +39,7 @@ pub fn class_of(record: &RunRecord) -> DeviceClass {
     }
 }
 
-/// Why the adapter is a program that acts as a GPU, as a sentence, or `None` if it is a GPU or plainly the processor,
-/// or where nobody can tell.
+/// Returns as a sentence why the adapter is a program that acts as a GPU, or `None` if it is not or is unknown.
 pub fn is_software(record: &RunRecord) -> Option<String> {
     if computes_on_processor(record) {
         return None;

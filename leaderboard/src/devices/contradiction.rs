@@ -1,4 +1,4 @@
-//! What cannot be true together: a claim and what the platform tells, or a device and its speed.
+//! Contradictions between a claim and the platform's report, or between a device and its speed.
 //!
 //! A contradiction makes a person look; it refuses nothing. So words and devices that the table does not know never
 //! contradict, and a device is given every clock that it reaches by itself.
@@ -12,7 +12,7 @@ use super::{DeviceClass, class_of};
 /// A device may be faster than its ceiling by this share: cards are sold, and set by their owners, with higher clocks.
 const TOLERANCE: f64 = 0.15;
 
-/// Why what is said about the device of `record` cannot all be true, as a plain sentence; the first reason that is found.
+/// Returns the first reason why the statements about the device of `record` cannot all be true, as a sentence.
 pub fn contradiction(record: &RunRecord) -> Option<String> {
     let reported = Reported::of(&record.device.adapter);
     let claimed = claim(&record.device).and_then(|name| name.device());

@@ -8,10 +8,10 @@ use super::contradiction::misfit;
 use super::name::displayed;
 use super::{Found, KnownDevice, Vendor, contradiction, known_devices, look_up};
 
-/// A name that somebody gave, and what the table has under it.
+/// A given name with the known device of this name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// As it can be shown: see [`displayed`].
+    /// The name as it is shown: see [`displayed`].
     pub text: String,
     pub found: Option<Found>,
 }
@@ -28,28 +28,28 @@ impl Named {
     }
 }
 
-/// What the platform says.
+/// The device as the platform reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reported {
-    /// Nothing where the platform masks the name.
+    /// `None` if the platform masks the name.
     pub name: Option<Named>,
     pub vendor: Option<Vendor>,
     /// The platform's word, which only WebGPU has in a form that the table knows; may be empty.
     pub architecture: String,
 }
 
-/// Whose result it is: rows of one group are one device.
+/// A group of rows that count as one device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceGroup {
     /// Key for addresses and databases: letters, digits and hyphens. A known device has the key of its canonical name.
     /// Keys of unknown names begin with their source, keys of masked devices with `masked`, and keys of devices that do
     /// not fit their name with `unknown`.
     pub key: String,
-    /// For readers.
+    /// The name for readers.
     pub label: String,
 }
 
-/// Everything that is said about which device a record is of.
+/// All statements about the device of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     pub reported: Reported,
@@ -60,12 +60,12 @@ pub struct Identity {
     pub source: DeviceSource,
     /// Reason why the group is another one than the device's name suggests, as a sentence.
     pub misfit: Option<String>,
-    /// Why not all of it can be true, as a sentence.
+    /// The reason why not all of it can be true, as a sentence.
     pub contradiction: Option<String>,
 }
 
 impl Identity {
-    /// What can be said of the device of `record`.
+    /// Identifies the device of `record`.
     pub fn of(record: &RunRecord) -> Self {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
@@ -93,13 +93,13 @@ impl Reported {
         Self { name, vendor: Vendor::named(&adapter.vendor), architecture: adapter.architecture.clone() }
     }
 
-    /// The known device that the platform names.
+    /// Returns the known device that the platform names.
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.name.as_ref().and_then(Named::device)
     }
 }
 
-/// The name that the person gave, if any.
+/// Returns the name that the person gave, if any.
 pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
@@ -144,20 +144,20 @@ fn masked_group(reported: &Reported) -> DeviceGroup {
     DeviceGroup { key, label }
 }
 
-/// Lower-case letters and digits, with a hyphen for everything between them.
+/// Returns lower-case letters and digits, with a hyphen for everything else between them.
 fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
 }
 
-/// With more candidates than these, naming them helps nobody.
+/// Maximum number of candidates that are useful to name.
 const MOST_CANDIDATES: usize = 3;
 /// A device's measured peak is at least this share of the published one: what our kernel of multiply-adds reaches is
 /// close to all, and clocks sink with heat.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
 
-/// What the server makes of it.
+/// The device that the server infers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inferred {
     /// The platform names a device of the table.

@@ -29,22 +29,22 @@ const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
 
-/// A run that waits to be verified, taken by whoever holds this.
+/// A run that was taken from the queue for verification.
 pub(crate) struct Verification {
     pub(crate) run_id: String,
     /// Number of attempts, including this one and without those that a server shutdown interrupted.
     pub(crate) attempts: u32,
-    /// Whether not all of it can be computed again, which then proves nothing.
+    /// True if only a part can be computed again, which proves nothing.
     pub(crate) in_part: bool,
     pub(crate) record: RunRecord,
 }
 
-/// What a verification makes of a run.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
-    /// What the run is of its own from now on.
+    /// The new earned tier.
     pub(crate) own: Own,
-    /// What became of it, as a sentence for whoever asked.
+    /// The result as a sentence for a host that asked for it.
     pub(crate) said: String,
     /// True if its states are kept, because they could not be examined.
     pub(crate) unexamined: bool,
@@ -81,7 +81,7 @@ impl Storage {
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>, StorageError> {
-        // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
+        // Need not be on the disk before the verification begins, because the run becomes free again after a while.
         let turn = self.turn().await?;
         let taken = sql!(TAKE, until, now, run_id, by).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
@@ -89,11 +89,11 @@ impl Storage {
         sql!(NOTE_SERVICE, now, &run_id).execute(&self.writer).await?;
         drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        // A run that waited until its announcement was deleted has lost its states, too.
+        // If the announcement was deleted, the states were deleted too.
         let mut connection = self.pool.acquire().await?;
         let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
         let row = sql!("SELECT record FROM runs WHERE run_id = $1", &run_id).fetch_optional(&mut *connection).await?;
-        // Somebody deleted it at this very moment.
+        // The run was deleted meanwhile.
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
     }
@@ -110,7 +110,7 @@ impl Storage {
         let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
         let Some(before) = trust::read(&mut transaction, run_id).await? else {
-            // Somebody deleted it, and all that waited for it.
+            // The run was deleted, with its entry in the queue.
             transaction.rollback().await?;
             return Ok(None);
         };
@@ -145,8 +145,8 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Lets others have every run that the server `by` took. An attempt that a stop of the server `interrupted` does not count;
-    /// of a server that died it does, because the run may have killed it.
+    /// Releases all runs that the server `by` took. An attempt counts unless a stop of the server `interrupted` it: a
+    /// run may have crashed the server.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
@@ -154,8 +154,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Returns whether a run waits to be verified, or is being verified. One that only waits to be computed again in
-    /// part is what it is meanwhile.
+    /// Returns whether a run is queued for or in verification, apart from verifications in part.
     pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
         let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
             .fetch_one(&self.pool)
@@ -232,7 +231,7 @@ async fn doubt_others(
 
 /// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
 const MOST_KEPT: i64 = 10;
-/// Runs over that which are forgotten at once.
+/// Maximum number of runs over this limit whose states are deleted at once.
 const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
 
 const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_seconds DESC, run_id LIMIT $1 OFFSET $2";
@@ -247,7 +246,7 @@ pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> 
     Ok(flag(&row, "has_states")?)
 }
 
-/// Returns whether the whole of a run can be verified that was verified before without success.
+/// Returns whether a run that could not be verified before still has its states.
 pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
     let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
         .fetch_one(&mut *connection)
@@ -283,41 +282,40 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
     Ok(())
 }
 
-/// Runs that are asked for in one transaction.
+/// Maximum number of runs in one transaction.
 const PORTION: i64 = 500;
 
-/// Which runs are to be computed again.
+/// The runs to verify again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Candidates<'a> {
     Runs(&'a [String]),
     OfTier(Tier),
 }
 
-/// What was asked for.
+/// The result of a request for replays.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Runs that wait now.
+    /// Runs that are queued now.
     pub(crate) runs: Vec<String>,
     /// Runs that cannot be computed again, each with the reason as a sentence.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
-/// How far the runs have come that were asked for at once.
+/// The progress of requested runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) waiting: u64,
-    /// Those of them that some server computes at this moment.
+    /// Number of runs that a server is computing.
     pub(crate) taken: u64,
 }
 
 impl Storage {
-    /// Puts runs into the queue; of runs that are named, all or, where one is unknown, none. `now` is what these runs are
-    /// found by afterwards.
+    /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
     pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked, ModerationError> {
         let mut asked = Asked::default();
         match candidates {
             Candidates::Runs(run_ids) => {
-                // In the same order whoever does it, so that two never wait for each other.
+                // All transactions use the same order, to avoid deadlocks.
                 let in_order: BTreeSet<&String> = run_ids.iter().collect();
                 let mut transaction = self.writing().await?;
                 for run_id in in_order {
@@ -335,7 +333,7 @@ impl Storage {
                     last.clone_from(end);
                     let mut transaction = self.writing().await?;
                     for run_id in &portion {
-                        // One that was deleted meanwhile is nobody's loss.
+                        // Runs that were deleted meanwhile are ignored.
                         ask(&mut transaction, run_id, now, &mut asked).await?;
                     }
                     transaction.commit().await?;
@@ -357,7 +355,7 @@ impl Storage {
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
-    /// How far the runs have come that were asked for at that moment.
+    /// Returns the progress of the runs that were requested at this time.
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
         let row = sql!(
             "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
@@ -372,7 +370,7 @@ impl Storage {
         Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
     }
 
-    /// What became of the runs that were asked for at that moment, as far as they were computed.
+    /// Returns the results of the runs that were requested at this time and are finished.
     pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
         let rows = sql!(
             "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
@@ -395,7 +393,7 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
         return Ok(true);
     }
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
-    // One that waits already goes on waiting for what it waits for.
+    // A queued run keeps its entry.
     queue(connection, run_id, now, !whole).await?;
     sql!(
         "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \

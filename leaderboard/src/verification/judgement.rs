@@ -1,4 +1,4 @@
-//! What a verification makes of a run.
+//! The result of a verification.
 
 use results::RunRecord;
 use results::api::{Tier, UsualNote};
