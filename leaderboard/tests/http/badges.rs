@@ -1,4 +1,4 @@
-//! A result in one line, for somebody's own page.
+//! Badges and cards of a result, for other sites and link previews.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Comparisons of backends that somebody shares: kept with their records, and in no list.
+//! Comparisons: of backends as somebody shares them, and of runs and devices.
 
 use leaderboard::load::{Board, PastRun};
 use results::api::{

@@ -1,4 +1,4 @@
-//! Bodies that are no records, and routes and methods that do not exist.
+//! Limits of bodies, connections, memory and time under attack, unknown routes, and the metrics of all that.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -1,4 +1,4 @@
-//! The table: order, filters, pages, and what takes part in the ranking.
+//! Lists: order, filters, pages, entity tags, query plans, and what is ranked.
 
 use std::io::Read;
 
