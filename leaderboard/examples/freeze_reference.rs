@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use leaderboard::ranking::ReferenceScore;
+use leaderboard::ReferenceScore;
 use results::RunRecord;
 
 fn main() -> Result<(), Box<dyn Error>> {

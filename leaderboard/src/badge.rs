@@ -4,8 +4,6 @@ use results::api::Tier;
 use results::badge::Badge;
 use results::{Device, Outcome, WorkloadRecord};
 
-use crate::markup::escaped;
-
 /// Longer names are cut, so that a badge fits into a line.
 const NAME_CHARACTERS: usize = 40;
 /// About what a letter of the badge's font is wide, in pixels; `textLength` makes it exact for whatever font there is.
@@ -93,6 +91,22 @@ pub(crate) fn svg(badge: &Badge) -> String {
 /// What does not fit into a byte or two is about as wide as two letters.
 fn pixels(text: &str) -> usize {
     text.chars().map(|character| if character.len_utf8() > 2 { 2 } else { 1 }).sum::<usize>() * LETTER_PIXELS
+}
+
+/// Makes words of what could be taken for markup, between tags and in quoted attributes.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            other => safe.push(other),
+        }
+    }
+    safe
 }
 
 #[cfg(test)]

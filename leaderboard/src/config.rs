@@ -1,13 +1,14 @@
-mod moderation;
-
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use results::api::Tier;
 use results::open_data::ExportFormat;
 
-use crate::{Clock, DatabaseAddress, Protection, Reason};
-pub use moderation::{Moderation, OfDevice, OfRuns, Replay};
+use crate::limits::ProxyHeader;
+use crate::validation::FieldPath;
+use crate::{DatabaseAddress, PublicUrl};
 
 /// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
 ///
@@ -245,11 +246,195 @@ impl From<Arguments> for Config {
     }
 }
 
+/// What a moderator does. Each deed stands in a public log, /moderation, with its reason.
+#[derive(Clone, Debug, Subcommand)]
+pub enum Moderation {
+    /// Take runs off the lists and off their own pages; the same records cannot be uploaded again
+    Hide(OfRuns),
+    /// Mark runs as doubtful: they are listed with that word and the reason, and not ranked
+    Flag(OfRuns),
+    /// Give runs that were hidden or flagged back what they are without that
+    Restore(OfRuns),
+    /// Count all runs of one device as those of another one, now and later
+    MergeDevices {
+        /// Key of the device that is no device of its own: what follows /devices/ in the address of its page
+        #[arg(value_name = "FROM_KEY")]
+        from: String,
+        /// Key of the device that it is
+        #[arg(value_name = "INTO_KEY")]
+        into: String,
+        #[command(flatten)]
+        of: OfDevice,
+    },
+    /// Count the runs of a device that was merged as its own again
+    SeparateDevices {
+        /// Key of the device that was merged into another one
+        #[arg(value_name = "KEY")]
+        key: String,
+        #[command(flatten)]
+        of: OfDevice,
+    },
+    /// Print what moderators did, the latest first
+    Log {
+        /// At most this many lines
+        #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+        limit: u32,
+        #[command(flatten)]
+        database: ExistingDatabase,
+    },
+}
+
+/// Runs to which the same is done, and why.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OfRuns {
+    /// The runs, as their links name them: /runs/RUN_ID
+    #[arg(value_name = "RUN_ID", required = true)]
+    pub run_ids: Vec<String>,
+    /// Why. THIS IS PUBLIC, and stays in the log when the run is deleted: quote nothing of the run. At most 300 characters
+    #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
+    pub reason: Reason,
+    #[command(flatten)]
+    pub database: ExistingDatabase,
+}
+
+/// Why something is done to a device.
+#[derive(Clone, Debug, clap::Args)]
+pub struct OfDevice {
+    /// Why. THIS IS PUBLIC, and so are both keys, which stay in the log whatever becomes of the runs. At most 300 characters
+    #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
+    pub reason: Reason,
+    #[command(flatten)]
+    pub database: ExistingDatabase,
+}
+
+/// Which runs are computed again, and where.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Replay {
+    /// The runs, as their links name them: /runs/RUN_ID
+    #[arg(value_name = "RUN_ID", required_unless_present_any = ["all_checked", "tier"])]
+    pub run_ids: Vec<String>,
+    /// All checked runs, as --tier checked
+    #[arg(long, conflicts_with_all = ["run_ids", "tier"])]
+    pub all_checked: bool,
+    /// All runs of this tier
+    #[arg(long, value_name = "TIER", value_parser = tier, conflicts_with = "run_ids")]
+    pub tier: Option<Tier>,
+    /// Compute in this process, whether a server runs or not
+    #[arg(long, requires = "data")]
+    pub here: bool,
+    /// Folder of the converted data sets, for --here
+    #[arg(long, value_name = "DIR", requires = "here")]
+    pub data: Option<PathBuf>,
+    /// Do not wait until a server has computed them
+    #[arg(long, conflicts_with = "here")]
+    pub no_wait: bool,
+    #[command(flatten)]
+    pub database: ExistingDatabase,
+}
+
+/// Where the server reads the time. It is wall time, because a run may outlive a restart of the server.
+#[derive(Clone)]
+pub struct Clock(Arc<dyn Fn() -> f64 + Send + Sync>);
+
+impl Clock {
+    pub fn system() -> Self {
+        Self::from_fn(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
+    }
+
+    /// A clock that reads what `unix_seconds` returns: seconds since 1970 UTC.
+    pub fn from_fn(unix_seconds: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
+        Self(Arc::new(unix_seconds))
+    }
+
+    pub(crate) fn unix_seconds(&self) -> f64 {
+        (self.0)()
+    }
+}
+
+/// Limits, budgets and what stands in front of the server. They are made for a classroom behind one address.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Protection")]
+pub struct Protection {
+    /// Runs that one address may announce in an hour, half of them at once; 0 for no limit. The /24 (IPv4) or /48
+    /// (IPv6) around it has four times each limit of an address
+    #[arg(long, default_value_t = 60, value_name = "N")]
+    pub announcements_per_hour: u32,
+    /// Records that one address may import in an hour, half of them at once; 0 for no limit
+    #[arg(long, default_value_t = 30, value_name = "N")]
+    pub imports_per_hour: u32,
+    /// What one address may send in a second for runs that it announced, ten times that at once; 0 for no limit
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub uploads_per_second: u32,
+    /// Requests of all other kinds that one address may make in a second, ten times that at once; 0 for no limit
+    #[arg(long, default_value_t = 50, value_name = "N")]
+    pub reading_per_second: u32,
+    /// Header in which the proxy in front writes the address of its client. Say this only when every client comes
+    /// through that proxy: anyone else could write there what they like
+    #[arg(long, value_enum, value_name = "HEADER")]
+    pub trusted_proxy_header: Option<ProxyHeader>,
+    /// Announced runs that may be open, neither used nor expired; 0 for no limit
+    #[arg(long, default_value_t = 100_000, value_name = "N")]
+    pub open_runs: u32,
+    /// Bytes of imported records that are stored in a day (UTC), for the whole data base; 0 for no limit
+    #[arg(long, default_value_t = 1 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
+    pub import_bytes_per_day: u64,
+    /// Bytes of states that wait to be verified, an eighth of them for runs of one /24 or /48; 0 for no limit
+    #[arg(long, default_value_t = 8 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
+    pub weights_bytes: u64,
+    /// Tell browsers to use TLS only (Strict-Transport-Security); for a server that is reached through a proxy with TLS
+    #[arg(long)]
+    pub behind_tls: bool,
+    /// Address under which people reach the server, such as https://board.example, which previews of links to results
+    /// begin with. Without it they begin with the host that each request names
+    #[arg(long, value_name = "URL")]
+    pub public_url: Option<PublicUrl>,
+    /// Address and port that answer GET /metrics for Prometheus, for nobody else's eyes; off unless given
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    pub metrics_listen: Option<String>,
+}
+
+impl Default for Protection {
+    /// What the command line says when nothing is said on it, so that there is one list of defaults.
+    fn default() -> Self {
+        #[derive(Parser)]
+        #[command(no_binary_name = true)]
+        struct Nothing {
+            #[command(flatten)]
+            protection: Protection,
+        }
+        let mut matches = Nothing::command().get_matches_from(std::iter::empty::<&str>());
+        let nothing = Nothing::from_arg_matches_mut(&mut matches);
+        nothing.expect("every option has a default or is optional").protection
+    }
+}
+
+/// More is no reason but a story.
+const MOST_CHARACTERS: usize = 300;
+
+/// Why a moderator does something, for anybody to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason(String);
+
+impl Reason {
+    /// A text of at most 300 characters, in one line.
+    ///
+    /// # Errors
+    /// What is wrong with it, as a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let text = text.trim();
+        FieldPath::ROOT.filled_text(text, MOST_CHARACTERS).map_err(|refusal| refusal.message)?;
+        Ok(Self(text.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
+    use crate::{CommandLine, Task};
 
     #[test]
     fn the_definition_of_the_command_line_holds_together() {
@@ -280,5 +465,48 @@ mod tests {
     fn what_is_said_of_serving_is_not_said_of_a_task() {
         let mixed = ["leaderboard", "--listen", "127.0.0.1:0", "backup", "copy.sqlite"];
         assert_eq!(CommandLine::try_parse_from(mixed).unwrap_err().exit_code(), 2);
+    }
+
+    fn task(words: &[&str]) -> Result<Option<Task>, clap::Error> {
+        CommandLine::try_parse_from([&["leaderboard"], words].concat()).map(|line| line.task)
+    }
+
+    #[test]
+    fn nothing_is_done_without_a_reason_that_can_be_read() {
+        let long = "x".repeat(301);
+        for reason in [&[][..], &["--reason", " "], &["--reason", "a\nb"], &["--reason", &long]] {
+            for deed in [&["hide", "0123"][..], &["merge-devices", "a", "b"], &["separate-devices", "a"]] {
+                assert_eq!(task(&[&["moderate"], deed, reason].concat()).unwrap_err().exit_code(), 2, "{deed:?}");
+            }
+        }
+        assert!(task(&["moderate", "flag", "0123", "4567", "--reason", "Ünlikely fast"]).is_ok());
+    }
+
+    #[test]
+    fn replay_takes_runs_or_a_tier() {
+        for good in [&["0123"][..], &["--all-checked"], &["--tier", "proven", "--here", "--data", "d"]] {
+            assert!(task(&[&["replay"], good].concat()).is_ok(), "{good:?}");
+        }
+        let both = &["--all-checked", "--tier", "proven"][..];
+        for bad in [&[][..], both, &["0123", "--tier", "proven"], &["0123", "--here"], &["0123", "--data", "d"]] {
+            assert_eq!(task(&[&["replay"], bad].concat()).unwrap_err().exit_code(), 2, "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn default_limits_fit_a_classroom_and_trust_no_proxy() {
+        let protection = Protection::default();
+        assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
+        assert!(protection.trusted_proxy_header.is_none() && protection.metrics_listen.is_none());
+        assert!(!protection.behind_tls && protection.public_url.is_none());
+    }
+
+    #[test]
+    fn a_reason_is_one_line_that_says_something() {
+        assert_eq!(Reason::parse("  Zu schnell 🚀 ").unwrap().as_str(), "Zu schnell 🚀");
+        for bad in ["", "  ", "two\nlines", "\u{202e}backwards", &"x".repeat(301)] {
+            assert!(Reason::parse(bad).unwrap_err().ends_with('.'), "{bad:?}");
+        }
+        assert!(Reason::parse(&"ü".repeat(300)).is_ok());
     }
 }

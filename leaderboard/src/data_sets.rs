@@ -1,4 +1,4 @@
-//! The data sets that a page trains on, and whether the folder has them.
+//! The data sets that the page trains on, and whether the folder has them.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ static REGISTERED: LazyLock<Vec<DataFile>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/data-sets.json")).expect("the file is checked in")
 });
 
-/// Where the data sets lie, if this server has any; cloning shares it.
+/// The folder of the data sets, if any.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(Option<PathBuf>);
 
@@ -42,7 +42,7 @@ impl DataFolder {
         list
     }
 
-    /// Why a file cannot be handed out.
+    /// Returns the reason why a file cannot be served.
     async fn fault_of(&self, file: &DataFile) -> Option<String> {
         let Some(folder) = &self.0 else { return Some("it was started without a data folder (`--data`)".to_owned()) };
         let fault = fault(folder, file).await?;

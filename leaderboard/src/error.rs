@@ -49,27 +49,18 @@ impl ApiError {
     }
 
     pub(crate) fn unknown_run() -> Self {
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "unknown_run",
-            "No run with this id is here. It may have been deleted, or the link may be incomplete.",
-        )
+        let message = "No run with this id is here. It may have been deleted, or the link may be incomplete.";
+        Self::new(StatusCode::NOT_FOUND, "unknown_run", message)
     }
 
     pub(crate) fn unknown_route() -> Self {
-        Self::new(
-            StatusCode::NOT_FOUND,
-            "unknown_route",
-            "The API has nothing at this path. Its calls are listed at /api.",
-        )
+        let message = "The API has nothing at this path. Its calls are listed at /api.";
+        Self::new(StatusCode::NOT_FOUND, "unknown_route", message)
     }
 
     pub(crate) fn method_not_allowed() -> Self {
-        Self::new(
-            StatusCode::METHOD_NOT_ALLOWED,
-            "method_not_allowed",
-            "This path does not take this method; the Allow header names those that it takes.",
-        )
+        let message = "This path does not take this method; the Allow header names those that it takes.";
+        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
     }
 
     pub(crate) fn broken_body() -> Self {
@@ -77,23 +68,17 @@ impl ApiError {
     }
 
     pub(crate) fn busy() -> Self {
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "busy",
-            "The leaderboard has too much to do right now. Wait a few seconds and try again.",
-        )
-        .retry_after(Duration::from_secs(5))
-        .refused_by("busy")
+        let message = "The leaderboard has too much to do right now. Wait a few seconds and try again.";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+            .retry_after(Duration::from_secs(5))
+            .refused_by("busy")
     }
 
     pub(crate) fn too_many_cards() -> Self {
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "busy",
-            "Too many pictures of results are being drawn right now. Wait a few seconds and try again.",
-        )
-        .retry_after(Duration::from_secs(5))
-        .refused_by("cards")
+        let message = "Too many pictures of results are being drawn right now. Wait a few seconds and try again.";
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+            .retry_after(Duration::from_secs(5))
+            .refused_by("cards")
     }
 
     /// For one address that asks too often; the message does not say which.
@@ -120,19 +105,13 @@ impl ApiError {
     }
 
     pub(crate) fn expired() -> Self {
-        Self::new(
-            StatusCode::GONE,
-            "expired",
-            "The time to upload this run is over. Start a new run, or import this record as unverified.",
-        )
+        let message = "The time to upload this run is over. Start a new run, or import this record as unverified.";
+        Self::new(StatusCode::GONE, "expired", message)
     }
 
     pub(crate) fn deleted() -> Self {
-        Self::new(
-            StatusCode::GONE,
-            "deleted",
-            "This very record was here and was deleted, and what is deleted stays away. Make a new run.",
-        )
+        let message = "This very record was here and was deleted, and what is deleted stays away. Make a new run.";
+        Self::new(StatusCode::GONE, "deleted", message)
     }
 
     pub(crate) fn full() -> Self {
@@ -161,11 +140,8 @@ impl ApiError {
 
     /// For causes that are already logged.
     pub(crate) fn failed_inside() -> Self {
-        Self::new(
-            StatusCode::INTERNAL_SERVER_ERROR,
-            "internal",
-            "The leaderboard failed and has logged why. Nothing was stored; try again later.",
-        )
+        let message = "The leaderboard failed and has logged why. Nothing was stored; try again later.";
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
     }
 }
 

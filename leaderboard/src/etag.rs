@@ -59,7 +59,7 @@ pub(crate) fn name_of(bytes: &[u8]) -> HeaderValue {
     HeaderValue::from_str(&format!("W/\"{}\"", &hash[..DIGITS])).expect("digits and quotes may stand in a header")
 }
 
-/// Whether `If-None-Match` names this content, by the weak comparison that RFC 9110 asks for.
+/// Returns whether `If-None-Match` names this content, by the weak comparison that RFC 9110 asks for.
 fn names(headers: &HeaderMap, name: &str) -> bool {
     let strong = |name: &str| name.trim().trim_start_matches("W/").to_owned();
     let lines = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());

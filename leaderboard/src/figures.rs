@@ -1,17 +1,17 @@
-//! From all proven runs of a device to its figures, one for each category, and to its scores.
+//! Computes a device's metrics in each category, and its scores, from all its proven runs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use results::Suite;
-use results::api::{DeviceSource, RankedClass};
+use results::api::{BrowserTaxOfDevice, Completion, DeviceSource, RankedClass};
+use results::{ClientKind, Suite};
 use serde::{Deserialize, Serialize};
 
-use crate::ranking::{Category, Completion, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
+use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, outliers, reference_of};
 
-/// Runs that stand apart and are named; others are only counted.
+/// Maximum number of outliers that are named; others are only counted.
 const MOST_OUTLIERS: usize = 20;
 
-/// Which device it is, as far as anybody says.
+/// The description of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
     pub(crate) key: String,
@@ -21,7 +21,7 @@ pub(crate) struct DeviceDescription {
     pub(crate) vendor: Option<String>,
 }
 
-/// A proven run of one workload, with what it is grouped by.
+/// A proven run of one workload, with the columns that it is grouped by.
 #[derive(Clone, Debug)]
 pub(crate) struct ProvenResult {
     pub(crate) device: DeviceDescription,
@@ -32,15 +32,15 @@ pub(crate) struct ProvenResult {
     pub(crate) submitter: Option<String>,
 }
 
-/// What all proven runs of a device come to in one category.
+/// The metrics of a device in one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
     pub(crate) class: RankedClass,
-    /// Its workload is empty for the score over all workloads of the suite.
+    /// The category, with an empty workload for the score of the suite.
     pub(crate) category: Category,
     pub(crate) figure: Figure,
-    /// Of everything that its submitters announced for the suite; absent where nobody is known.
+    /// Share of the submitters' announced runs that were finished; `None` without known submitters.
     pub(crate) completion: Option<Completion>,
     pub(crate) outlier_runs: u64,
     /// The first of them.
@@ -48,17 +48,17 @@ pub(crate) struct DeviceFigure {
     pub(crate) best_run_id: String,
 }
 
-/// A figure that was just made, with the rates that it was made from.
+/// A new metric with its rates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MadeFigure {
     pub(crate) line: DeviceFigure,
     pub(crate) rates: Histogram,
 }
 
-/// How many of the runs that a submitter announced for a suite came to their end.
+/// Announced and finished runs of a submitter for a suite.
 pub(crate) type Completions = HashMap<(String, Suite), Completion>;
 
-/// The figures of a device from all its proven runs, in the order in which these came.
+/// Returns the metrics of a device from all its proven runs in order of submission.
 pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) -> Vec<MadeFigure> {
     let mut categories: BTreeMap<_, Vec<ProvenResult>> = BTreeMap::new();
     for result in results {
@@ -73,7 +73,7 @@ pub(crate) fn figures_of(results: Vec<ProvenResult>, completions: &Completions) 
     figures
 }
 
-/// The figure of one category; nothing where there are no runs.
+/// Returns the metrics of one category, or `None` without runs.
 fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFigure> {
     let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
     let rates: Vec<f64> = runs.iter().map(|run| run.rate).collect();
@@ -83,7 +83,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     let apart = runs.iter().zip(&marked).filter(|(_, marked)| **marked).map(|(run, _)| run.run_id.clone());
     let line = DeviceFigure {
         device: DeviceDescription {
-            // The weakest of what stands behind the name.
+            // The weakest source of the name.
             source: results.iter().map(|result| result.device.source).max()?,
             inferred: agreed(results),
             ..best.device.clone()
@@ -99,7 +99,7 @@ fn figure(results: &[ProvenResult], completions: &Completions) -> Option<MadeFig
     Some(MadeFigure { line, rates: Histogram::of(rates) })
 }
 
-/// What was inferred, where all runs of which something was agree.
+/// Returns the inferred name if all runs with an inferred name agree.
 fn agreed(results: &[ProvenResult]) -> Option<String> {
     let guesses: BTreeSet<&String> = results.iter().filter_map(|result| result.device.inferred.as_ref()).collect();
     if guesses.len() == 1 { guesses.first().map(|guess| (*guess).clone()) } else { None }
@@ -116,7 +116,7 @@ fn completion(results: &[ProvenResult], completions: &Completions) -> Option<Com
     })
 }
 
-/// The scores of those suites, back ends, precisions and kinds of client in which the device has every workload.
+/// Returns the scores of all categories in which the device has every workload.
 fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigure> {
     let mut complete: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for figure in figures {
@@ -128,7 +128,7 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
     complete.into_values().filter_map(score).collect()
 }
 
-/// The score that the figures of all workloads come to; nothing where one is missing.
+/// Returns the score from the metrics of all workloads, or `None` if one is missing.
 fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
     let over = |value: fn(&Figure) -> f64| {
         let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));
@@ -152,9 +152,36 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
     })
 }
 
+/// Returns how much slower browsers are, for each suite, workload, backend and precision of a device that has a figure
+/// of either kind of client.
+pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
+    let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
+    for line in figures.iter().filter(|line| !line.category.workload.is_empty()) {
+        let Category { suite, workload, backend, precision, client_kind } = &line.category;
+        let place = usize::from(*client_kind == ClientKind::Browser);
+        let kernels = (&suite.name, suite.version, workload, backend, precision.name());
+        pairs.entry(kernels).or_default()[place] = Some(line);
+    }
+    pairs.into_values().filter_map(|[native, browser]| browser_tax(native?, browser?)).collect()
+}
+
+fn browser_tax(native: &DeviceFigure, browser: &DeviceFigure) -> Option<BrowserTaxOfDevice> {
+    let Category { suite, workload, backend, precision, .. } = native.category.clone();
+    let (native, browser) = (&native.figure, &browser.figure);
+    (browser.median > 0.0).then(|| BrowserTaxOfDevice {
+        suite,
+        workload,
+        backend,
+        precision,
+        native_over_browser: native.median / browser.median,
+        native_submitters: native.submitters as u64,
+        browser_submitters: browser.submitters as u64,
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use results::{ClientKind, Precision};
+    use results::Precision;
 
     use super::*;
 
@@ -191,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn each_workload_has_a_figure_of_its_own_and_the_weakest_source_counts() {
+    fn each_workload_has_its_own_metric() {
         let results = vec![
             result("a", 100.0, "ann", DeviceSource::Reported, None),
             result("b", 7.0, "ann", DeviceSource::Reported, None),
@@ -219,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_score_needs_every_workload_and_is_as_many_runs_as_the_fewest() {
+    fn score_needs_every_workload() {
         let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
             let figures = figures_of(results, &Completions::new());
             score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())
@@ -251,5 +278,22 @@ mod tests {
             figures_of(results, &completions)[0].line.completion,
             Some(Completion { finished: 4, announced: 21 })
         );
+    }
+
+    #[test]
+    fn only_equal_kernels_have_a_browser_tax() {
+        let figure = |backend: &str, client_kind, rate| {
+            let mut result = result("a", rate, "ann", DeviceSource::Reported, None);
+            (result.category.backend, result.category.client_kind) = (backend.to_owned(), client_kind);
+            figures_of(vec![result], &Completions::new()).remove(0).line
+        };
+        let taxes = browser_taxes(&[
+            figure("wgsl", ClientKind::Browser, 800.0),
+            figure("wgsl", ClientKind::Native, 1000.0),
+            figure("burn-wgpu", ClientKind::Browser, 800.0),
+        ]);
+        let found: Vec<_> = taxes.iter().map(|tax| (tax.backend.as_str(), tax.native_over_browser)).collect();
+        assert_eq!(found, [("wgsl", 1.25)]);
+        assert_eq!((taxes[0].native_submitters, taxes[0].browser_submitters), (1, 1));
     }
 }

@@ -24,7 +24,7 @@ use crate::storage::Storage;
 use crate::verification::Verifiers;
 use crate::{Clock, DatabaseAddress, Protection};
 
-/// The whole router on a data base of its own, without limits that would stop whoever asks thousands of times.
+/// The whole router on a database of its own, without limits that would stop whoever asks thousands of times.
 pub struct InProcess {
     router: Router,
 }

@@ -7,12 +7,11 @@ use results::RunRecord;
 use results::api::{ListRuns, Tier};
 
 use crate::DatabaseAddress;
-use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
-use crate::secrets::{RUN_ID_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Bounds, NewRun, Storage, Submitter};
 
-/// A run as if it had been handed in and verified.
+/// A run as if it had been submitted and verified.
 pub struct PastRun {
     pub record: RunRecord,
     pub tier: Tier,
@@ -21,14 +20,14 @@ pub struct PastRun {
     pub submitter: String,
 }
 
-/// A data base that is only measured.
+/// A database that is only measured.
 pub struct Board(Storage);
 
 impl Board {
-    /// Opens a data base and makes its tables.
+    /// Opens a database and makes its tables.
     ///
     /// # Errors
-    /// What the data base says, as a sentence; so for all that follows.
+    /// What the database says, as a sentence; so for all that follows.
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
@@ -37,7 +36,7 @@ impl Board {
     /// Stores runs in one transaction.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());
@@ -67,40 +66,40 @@ impl Board {
         Ok(prepared.into_iter().map(|(_, run_id, _, _)| run_id).collect())
     }
 
-    /// Makes the figures of all devices, and lets the data base look at its tables.
+    /// Makes the figures of all devices, and lets the database look at its tables.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn settle(&self) -> Result<(), String> {
         self.0.refresh_figures().await;
         self.0.analyze().await.map_err(|cause| cause.to_string())
     }
 
-    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
     ///
     /// # Errors
-    /// What the data base says.
+    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
 
-    /// The rows of a page, as run and workload, and the query of the next one; found within other bounds than usual: how
-    /// many results a filter may leave to be read at once, and how many are looked at for one answer.
+    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the usual
+    /// bounds: results of a filter that are read at once, and results that are scanned for one answer.
     ///
     /// # Errors
-    /// What is wrong with the query, or what the data base says.
+    /// What is wrong with the query, or what the database says.
     #[async_recursion(?Send)]
     pub async fn page(
         &self,
         query: &ListRuns,
         few: u64,
-        looked_at: u64,
+        scanned: u64,
     ) -> Result<(Vec<(String, String)>, Option<ListRuns>), String> {
-        let wanted = crate::api::wanted(query).map_err(|refusal| format!("{refusal:?}"))?;
-        let bounds = Bounds { few, looked_at };
-        let found = self.0.list_within(&wanted, bounds).await.map_err(|cause| cause.to_string())?;
+        let list = crate::api::list_query(&self.0, query).await.map_err(|refusal| format!("{refusal:?}"))?;
+        let bounds = Bounds { few, scanned };
+        let found = self.0.list_within(&list, bounds).await.map_err(|cause| cause.to_string())?;
         let next = found.next.map(|(key, skip)| crate::api::next_page(query, &key, skip)).transpose();
         let next = next.map_err(|cause| cause.to_string())?;
         Ok((found.rows.into_iter().map(|row| (row.run_id, row.workload)).collect(), next))

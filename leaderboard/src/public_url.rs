@@ -1,18 +1,18 @@
-//! Under which address people reach the server: what links that leave it begin with.
+//! The public address of the server, for absolute links.
 
 use std::str::FromStr;
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, Uri, header};
 
-/// Longer than any name of a host with its port.
+/// Limit of a host name with its port.
 const MOST_CHARACTERS: usize = 260;
 
 /// Scheme and host, such as `https://board.example`, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicUrl(String);
 
-/// Why something is no address of a server.
+/// The reason why a text is not an address of a server.
 #[derive(Debug, thiserror::Error)]
 #[error("it must be like https://board.example: http or https and a host, nothing behind it")]
 pub struct PublicUrlError;
@@ -29,17 +29,17 @@ impl FromStr for PublicUrl {
     }
 }
 
-/// How the address becomes known.
+/// The sources of the public address.
 #[derive(Clone, Debug)]
 pub(crate) struct PublicAddress {
-    /// What the host says.
+    /// The configured address.
     pub(crate) said: Option<PublicUrl>,
-    /// Whether clients see TLS.
+    /// True if clients use TLS.
     pub(crate) behind_tls: bool,
 }
 
 impl PublicAddress {
-    /// What links begin with; nothing where nobody says it.
+    /// Returns the start of links, or `None` if it is unknown.
     ///
     /// What the host says counts. Without that it is the host that the request names, which its client writes: it goes
     /// into nothing but the answer to that very request, only where it can be the name of a host, and never from headers
@@ -57,13 +57,13 @@ impl PublicAddress {
 }
 
 impl PublicUrl {
-    /// The address of a path, which begins with a slash.
+    /// Returns the address of a path, which begins with a slash.
     pub(crate) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
 }
 
-/// A host with its port, if it says one, in lower case; nothing that is more or less than that.
+/// Parses a host with an optional port, in lower case.
 fn host(text: &str) -> Option<String> {
     if text.len() > MOST_CHARACTERS || text.contains('@') {
         return None;
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_calls_its_host_is_believed_only_where_it_can_be_one() {
+    fn invalid_host_headers_are_ignored() {
         let address = PublicAddress { said: None, behind_tls: true };
         let of = |hosts: &[&'static str]| {
             let mut headers = HeaderMap::new();

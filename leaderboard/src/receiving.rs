@@ -1,41 +1,44 @@
-//! Bodies of requests. A handler asks for its body once it knows that the request may have one, and gives up its slot while
-//! the body comes: a slow one delays only itself.
+//! Slots for requests, and their bodies. A handler asks for the body once it knows that the request may have one, and
+//! gives up its slot while the body arrives, so that a slow body delays only its own request.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
 use axum::http::StatusCode;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 use crate::error::ApiError;
-use crate::limits::{Most, Share, Shares};
+use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted};
 
 /// Bytes of a body beyond its limit that are received and thrown away, so that the client reads the refusal. A connection
 /// closed in the middle of an upload only says "connection reset".
 const THROWN_AWAY: usize = 16 << 20;
 /// Memory of all bodies that are being received or worked on.
 const MEMORY: usize = 256 << 20;
-/// Bytes of a piece, in which memory is given out.
+/// Bytes of a piece, the unit of memory.
 const PIECE: usize = 4 << 10;
 /// Pieces for the bodies of one address, and of a /24 or /48.
 const MOST_PIECES: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
-/// How long a body may take.
+/// The time that a body may take.
 #[derive(Clone, Copy)]
 struct Patience {
-    /// So long …
+    /// The initial time, …
     start: Duration,
-    /// … and as much longer as what has come takes at this speed …
+    /// … plus the received bytes at this speed, …
     slowest_bytes_per_second: f64,
-    /// … up to this.
+    /// … at most this.
     longest: Duration,
 }
 
-/// Enough for a very slow mobile uplink.
+/// Time for a very slow mobile uplink.
 const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
@@ -43,7 +46,7 @@ const PATIENCE: Patience =
 /// deadline.
 const SLOWEST_OF_STATES: f64 = 30_000.0;
 
-/// The memory for bodies; cloning shares it.
+/// The memory for bodies. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Memory {
     pieces: Arc<Semaphore>,
@@ -57,7 +60,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Takes memory, unless too much of it is taken by all or by this address.
+    /// Takes memory, or returns `None` if all clients or this address have too much.
     fn take(&self, pieces: usize, address: Option<IpAddr>) -> Option<Pieces> {
         let share = match address {
             Some(address) => Some(self.shares.take(address, pieces, MOST_PIECES)?),
@@ -84,7 +87,7 @@ struct Received {
 pub(crate) struct Intake {
     slots: Arc<Semaphore>,
     memory: Memory,
-    /// Whose share of the memory the body takes; absent for this machine's own requests.
+    /// The address whose share of the memory the body takes; `None` for this machine.
     address: Option<IpAddr>,
     held: Mutex<Held>,
 }
@@ -109,7 +112,7 @@ impl Intake {
         Ok(())
     }
 
-    /// Receives the whole body; a second call returns nothing.
+    /// Receives the whole body. A second call returns an empty one.
     ///
     /// # Errors
     /// The body is too large, too slow or broken, or no memory or slot is free.
@@ -182,22 +185,70 @@ async fn receive_in(
 }
 
 fn too_slow() -> ApiError {
-    ApiError::new(
-        StatusCode::REQUEST_TIMEOUT,
-        "too_slow",
-        "The body came too slowly, so it was given up. Try again on a faster connection.",
-    )
+    let message = "The body came too slowly, so it was given up. Try again on a faster connection.";
+    ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
+}
+
+/// Maximum number of requests in progress. Others are refused with 503.
+const REQUESTS: usize = 256;
+/// Timeout of a request: up to two minutes for its body, and a minute of work.
+const TIME: Duration = Duration::from_secs(180);
+
+/// Slots for requests, and memory for their bodies. Clones share them.
+#[derive(Clone)]
+pub(crate) struct RequestSlots {
+    slots: Arc<Semaphore>,
+    memory: Memory,
+    trusted: Option<ProxyHeader>,
+}
+
+impl RequestSlots {
+    pub(crate) fn new(trusted: Option<ProxyHeader>) -> Self {
+        Self { slots: Arc::new(Semaphore::new(REQUESTS)), memory: Memory::default(), trusted }
+    }
+
+    /// Handles the request in a slot. Its body goes to the handler that asks for it, or is discarded.
+    async fn answer(&self, mut request: Request, next: Next) -> Result<Response, ApiError> {
+        let peer = request.extensions().get::<Peer>();
+        let address = peer.and_then(|&Peer(peer)| counted(peer, request.headers(), self.trusted));
+        let body = std::mem::replace(request.body_mut(), Body::empty());
+        let intake = Arc::new(Intake::new(Arc::clone(&self.slots), self.memory.clone(), address, body));
+        intake.take_slot()?;
+        request.extensions_mut().insert(Arc::clone(&intake));
+        let response = tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
+            let message = "The request took longer than three minutes, so it was given up. Try again later.";
+            ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
+        })?;
+        intake.discard().await;
+        Ok(response)
+    }
+}
+
+/// Refuses with 503 when all slots are taken and with 408 when a body or an answer takes too long.
+///
+/// The log line has no address, no query and no header, so that it has no personal data.
+pub(crate) async fn guard(State(slots): State<RequestSlots>, request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
+    let response = slots.answer(request, next).await.unwrap_or_else(IntoResponse::into_response);
+    let (status, seconds) = (response.status().as_u16(), start.elapsed().as_secs_f64());
+    tracing::info!(%method, path, status, seconds, "request");
+    response
 }
 
 #[cfg(test)]
-pub(crate) mod tests {
+mod tests {
     use std::convert::Infallible;
     use std::pin::Pin;
     use std::task::{Context, Poll};
 
     use axum::body::HttpBody;
+    use axum::middleware::from_fn_with_state;
+    use axum::routing::get;
+    use axum::{Extension, Router};
     use http_body_util::Full;
     use hyper::body::Frame;
+    use tower::ServiceExt;
 
     use super::*;
 
@@ -206,7 +257,7 @@ pub(crate) mod tests {
     }
 
     /// A body of which no more comes.
-    pub(crate) struct Silent;
+    struct Silent;
 
     impl HttpBody for Silent {
         type Data = Bytes;
@@ -267,5 +318,36 @@ pub(crate) mod tests {
         assert_eq!(code(second.take_slot()).as_deref(), Some("busy"));
         assert_eq!(first.receive(5).await.unwrap().len(), 5);
         assert_eq!(code(second.receive(5).await).as_deref(), Some("busy"), "the first has it again");
+    }
+
+    async fn greet(Extension(intake): Extension<Arc<Intake>>) -> Result<&'static str, ApiError> {
+        intake.receive(5).await.map(|_bytes| "hello")
+    }
+
+    fn router_with_slots(slots: usize) -> Router {
+        let slots = RequestSlots { slots: Arc::new(Semaphore::new(slots)), ..RequestSlots::new(None) };
+        Router::new().route("/", get(greet)).layer(from_fn_with_state(slots, guard))
+    }
+
+    async fn status_with_slots(slots: usize) -> StatusCode {
+        router_with_slots(slots).oneshot(Request::new(Body::empty())).await.unwrap().status()
+    }
+
+    #[tokio::test]
+    async fn a_request_without_a_slot_is_told_to_come_back() {
+        assert_eq!(status_with_slots(0).await, StatusCode::SERVICE_UNAVAILABLE);
+        assert_eq!(status_with_slots(1).await, StatusCode::OK);
+    }
+
+    #[tokio::test]
+    async fn a_body_that_is_still_coming_takes_no_slot() {
+        let router = router_with_slots(1);
+        let slow = router.clone().oneshot(Request::new(Body::new(Silent)));
+        let quick = router.oneshot(Request::new(Body::empty()));
+        tokio::select! {
+            biased;
+            response = slow => panic!("a body that does not end was answered with {}", response.unwrap().status()),
+            response = quick => assert_eq!(response.unwrap().status(), StatusCode::OK),
+        }
     }
 }

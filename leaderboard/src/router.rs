@@ -1,8 +1,9 @@
 use std::any::Any;
 
 use axum::Router;
-use axum::http::{HeaderValue, header};
-use axum::middleware::{from_fn, from_fn_with_state};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
 use tower_http::CompressionLevel;
@@ -11,27 +12,26 @@ use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::{DefaultPredicate, NotForContentType, Predicate};
 use tower_http::set_header::SetResponseHeaderLayer;
 
-use crate::api::{self, Leaderboard};
+use crate::api::Leaderboard;
 use crate::error::ApiError;
-use crate::guard::{RequestSlots, guard};
-use crate::headers;
 use crate::limits::{Limits, limit};
-use crate::metrics::{self, Metrics};
-use crate::pages::{self, Pages, Previews};
+use crate::metrics::Metrics;
+use crate::pages::{Pages, Previews};
 use crate::public_url::{PublicAddress, PublicUrl};
-use crate::snapshots;
+use crate::receiving::{RequestSlots, guard};
+use crate::{api, metrics, pages, snapshots};
 
-/// Good and quick; the files that matter are compressed when they are built.
+/// A fast level. Large files are compressed when they are built.
 const COMPRESSION: CompressionLevel = CompressionLevel::Precise(4);
 
-/// A year of TLS only, for the answers of a server that is reached over TLS.
+/// HSTS of one year, for servers that are reached over TLS.
 const TLS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-/// What stands between the network and the routes.
+/// The layers between the network and the routes.
 pub(crate) struct Surroundings {
     pub(crate) limits: Limits,
     pub(crate) metrics: Metrics,
-    /// Whether clients see TLS, of which the server itself knows nothing.
+    /// True if a proxy provides TLS to clients.
     pub(crate) behind_tls: bool,
     pub(crate) public_url: Option<PublicUrl>,
 }
@@ -63,7 +63,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(slots, guard))
         .layer(from_fn_with_state(metrics, metrics::measure))
-        .layer(from_fn_with_state(pages, headers::security));
+        .layer(from_fn_with_state(pages, security));
     if behind_tls {
         router.layer(SetResponseHeaderLayer::overriding(header::STRICT_TRANSPORT_SECURITY, TLS_ONLY))
     } else {
@@ -71,7 +71,7 @@ pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surro
     }
 }
 
-/// What is not compressed as it is.
+/// Returns the predicate for answers that may be compressed.
 fn uncompressed() -> impl Predicate {
     DefaultPredicate::new().and(NotForContentType::const_new(api::PARQUET))
 }
@@ -82,10 +82,54 @@ fn panicked(cause: Box<dyn Any + Send + 'static>) -> Response {
     ApiError::failed_inside().into_response()
 }
 
+/// Isolation (COOP, COEP) gives the page its fine clock; the rest takes away what the page does not use.
+const FIXED: [(HeaderName, &str); 6] = [
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-embedder-policy"), "require-corp"),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (
+        HeaderName::from_static("permissions-policy"),
+        "screen-wake-lock=(self), accelerometer=(), browsing-topics=(), camera=(), display-capture=(), \
+         geolocation=(), gyroscope=(), hid=(), magnetometer=(), microphone=(), midi=(), payment=(), serial=(), usb=()",
+    ),
+];
+
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Adds the security headers, the content security policy of the page, and the API's openness.
+///
+/// Results are public, so any site may read them (`GET`). Nothing allows another site's script to
+/// write: a preflight finds no permission, and a body that needs none is not JSON and is refused.
+/// Programs other than browsers are not concerned by any of this.
+pub(crate) async fn security(State(pages): State<Pages>, request: Request, next: Next) -> Response {
+    let api = request.uri().path().starts_with("/api/");
+    let results = api || request.uri().path().starts_with("/snapshots/");
+    let path = request.uri().path().to_owned();
+    let open = results && matches!(*request.method(), Method::GET | Method::HEAD);
+    let mut response = next.run(request).await;
+    let policy = pages.content_security_policy(&path).await;
+    let headers: &mut HeaderMap = response.headers_mut();
+    for (name, value) in FIXED {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy);
+    headers.insert(RESOURCE_POLICY, HeaderValue::from_static(if open { "cross-origin" } else { "same-origin" }));
+    if api {
+        // Lists change: what may be kept must be asked about each time. The answer to an upload holds a secret.
+        let caching = if headers.contains_key(header::ETAG) { "no-cache" } else { "no-store" };
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(caching));
+    }
+    if open {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    }
+    response
+}
+
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use axum::extract::Request;
     use axum::http::StatusCode;
     use http_body_util::BodyExt;
     use tower::ServiceExt;

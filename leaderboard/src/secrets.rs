@@ -1,5 +1,6 @@
 //! Random words, and how they are compared and kept.
 
+use results::RunRecord;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
 
@@ -32,6 +33,13 @@ pub(crate) fn same(a: &str, b: &str) -> bool {
 pub(crate) fn hex(bytes: &[u8]) -> String {
     const DIGITS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
     bytes.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).collect()
+}
+
+/// Takes run id and nonce out of the record and hashes the rest, by which the same record is known when it comes again.
+pub(crate) fn fingerprint(record: &mut RunRecord) -> Result<String, serde_json::Error> {
+    record.run_id = None;
+    record.nonce = None;
+    Ok(sha256(&serde_json::to_vec(record)?))
 }
 
 #[cfg(test)]

@@ -39,11 +39,11 @@ const OTHER_DESCRIPTORS: usize = 64;
 const CONNECTIONS_PER_ADDRESS: usize = 128;
 /// Largest head of a request, which is the most that a connection buffers of an unfinished one.
 const HEAD_BYTES: usize = 16 << 10;
-/// A connection that sends no complete request head for so long is closed, whether slow or idle.
+/// Timeout for a complete request head.
 const HEAD_TIME: Duration = Duration::from_secs(30);
-/// A client that reads nothing of its answer for so long is given up.
+/// Timeout for a client that does not read its answer.
 const READING_TIME: Duration = Duration::from_secs(30);
-/// How long requests in progress may take to finish when the server stops.
+/// Time for requests in progress to finish when the server stops.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time between two deletions of states and segments of expired runs.
@@ -51,7 +51,7 @@ const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
 /// How often salts of days that are over are looked for, and announcements counted.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
-/// Why a server could not start.
+/// The reason why a server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("cannot listen on {address}: {cause}. Choose another address or port with --listen.")]
@@ -83,7 +83,7 @@ pub enum StartError {
     Snapshots { folder: PathBuf, cause: std::io::Error },
 }
 
-/// What a host can do about a data base that cannot be used.
+/// Returns advice for the host about a database that cannot be used.
 fn to_do(address: &DatabaseAddress) -> &'static str {
     match address {
         DatabaseAddress::File(_) => ". Choose another file with --database, or see who may write this one.",
@@ -94,7 +94,7 @@ fn to_do(address: &DatabaseAddress) -> &'static str {
     }
 }
 
-/// A server that owns its port and its data base and is ready to run.
+/// A server that owns its port and its database and is ready to run.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -112,10 +112,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// Opens the data base, brings its tables up to date, reads the page and takes the port.
+    /// Opens and upgrades the database, reads the page and binds the port.
     ///
     /// # Errors
-    /// A port that is taken, a file that is no data base, a folder that is missing.
+    /// A port that is taken, a file that is no database, a folder that is missing.
     // Boxes the future, which is then compiled here and not again in each program that awaits it.
     #[async_recursion(?Send)]
     pub async fn bind(config: Config) -> Result<Self, StartError> {
@@ -191,7 +191,7 @@ impl Server {
         })
     }
 
-    /// Where metrics are read, if anywhere.
+    /// Returns the address of the metrics, if they are enabled.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
         self.metrics_listener.as_ref().map(MetricsListener::address)
     }
@@ -200,7 +200,7 @@ impl Server {
         self.address
     }
 
-    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the data base.
+    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the database.
     ///
     /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
     /// are and none on how long a client may take to send a request's head.
@@ -312,7 +312,7 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     }
 }
 
-/// The file of the secret that belongs to a data base.
+/// Returns the key file that belongs to a database.
 fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     let DatabaseAddress::File(file) = database else { return None };
     let mut name = file.as_os_str().to_owned();
@@ -333,7 +333,7 @@ fn most_connections(limits: &str) -> usize {
     soft.map_or(CONNECTIONS, |soft| CONNECTIONS.min(soft.saturating_sub(OTHER_DESCRIPTORS).max(1)))
 }
 
-/// The next connection, once there is a place for it; nothing when accepting failed.
+/// Waits for a free place and accepts a connection. Returns `None` if accepting failed.
 async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpStream, IpAddr, OwnedSemaphorePermit)> {
     let place = Arc::clone(places).acquire_owned().await.ok()?;
     match listener.accept().await {
@@ -344,7 +344,7 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpS
             Some((stream, address.ip().to_canonical(), place))
         }
         Err(cause) => {
-            // Out of file descriptors, mostly: others close in a moment.
+            // Usually the process has no free file descriptors, and others will close soon.
             tracing::error!(cause = &cause as &dyn std::error::Error, "accepting a connection failed");
             tokio::time::sleep(Duration::from_millis(100)).await;
             None

@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_its_name_and_its_sum_when_it_is_finished_and_otherwise_nothing_is_left() {
+    fn file_appears_with_its_sum_or_not_at_all() {
         let folder = tempfile::tempdir().unwrap();
         let (to, partial) = (folder.path().join("a.csv"), folder.path().join(".a.partial"));
         let begin = || WholeFile::create(&to, partial.clone()).unwrap();

@@ -9,10 +9,9 @@ use leaderboard::load::{Board, PastRun};
 use results::api::Tier;
 use results::{ClientKind, Precision, RunRecord};
 
-use crate::measure::Report;
-use crate::server::NOW;
 use crate::support::database::TestDatabase;
 use crate::support::record;
+use crate::{NOW, Report};
 
 /// Runs in one transaction.
 const PORTION: usize = 500;

@@ -3,26 +3,32 @@
 //! --example load` runs it.
 
 mod board;
-mod handing_in;
-mod measure;
-mod reading;
-mod server;
+
+use std::io::Read;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use clap::Parser;
+use engine::SUITES;
+use leaderboard::load::Board;
+use leaderboard::{Clock, Config, DatabaseAddress, Protection};
+use results::api::{AcceptedRun, RunList, StartRun, StartedRun};
+use serde::Serialize;
+use tokio::sync::oneshot;
+use ureq::Agent;
+use ureq::http::Request;
+
+use board::{Random, Runs};
+use support::database::{Cluster, TestDatabase, block_on};
+use support::record;
 
 #[path = "../../tests/http/support"]
 #[expect(dead_code, reason = "the tests use more of their support")]
 mod support {
     pub(crate) mod database;
-    pub(crate) mod postgres;
     pub(crate) mod record;
 }
-
-use clap::Parser;
-use leaderboard::DatabaseAddress;
-use leaderboard::load::Board;
-use support::database::{TestDatabase, block_on};
-
-use board::Runs;
-use measure::Report;
 
 /// Returns false for the tests' support code: this program chooses the kind of each database itself.
 const fn on_postgres() -> bool {
@@ -90,7 +96,7 @@ fn main() {
 fn new_database(kind: Kind) -> TestDatabase {
     match kind {
         Kind::Sqlite => TestDatabase::new(),
-        Kind::Postgres => TestDatabase::at(support::postgres::Cluster::shared().new_schema()),
+        Kind::Postgres => TestDatabase::at(Cluster::shared().new_schema()),
     }
 }
 
@@ -109,8 +115,386 @@ fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
         board.close().await;
     });
     let runs = Runs::on(database);
-    let server = server::Server::start(database);
-    reading::measure(&server, &runs, arguments, &mut report);
-    handing_in::measure(&server, arguments.hand_ins, &mut report);
+    let server = Server::start(database);
+    measure_reading(&server, &runs, arguments, &mut report);
+    measure_hand_ins(&server, arguments.hand_ins, &mut report);
     report
+}
+
+/// Everything that was measured on one data base.
+#[derive(Serialize)]
+pub(crate) struct Report {
+    database: String,
+    results: u64,
+    pub(crate) figures: Vec<Figure>,
+}
+
+/// One thing that was measured.
+#[derive(Serialize)]
+pub(crate) struct Figure {
+    name: String,
+    value: f64,
+    unit: &'static str,
+    /// At most so much of a duration, at least so much of a rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wanted: Option<f64>,
+}
+
+impl Figure {
+    pub(crate) fn missed(&self) -> bool {
+        let Some(wanted) = self.wanted else { return false };
+        if self.unit == "ms" { self.value > wanted } else { self.value < wanted }
+    }
+}
+
+impl Report {
+    pub(crate) fn new(kind: Kind, results: u64) -> Self {
+        let database = format!("{kind:?}");
+        eprintln!("{database}, {results} results");
+        Self { database, results, figures: Vec::new() }
+    }
+
+    pub(crate) fn add(&mut self, name: &str, value: f64, unit: &'static str, wanted: Option<f64>) {
+        let figure = Figure { name: name.to_owned(), value, unit, wanted };
+        let beside = match wanted {
+            None => String::new(),
+            Some(wanted) => format!("   wanted {wanted} {}", if figure.missed() { "MISSED" } else { "met" }),
+        };
+        eprintln!("  {name:<58} {value:>10.1} {unit:<9}{beside}");
+        self.figures.push(figure);
+    }
+
+    /// The 95th percentile of durations, and the median without a target.
+    pub(crate) fn add_durations(&mut self, name: &str, mut durations: Vec<Duration>, wanted_milliseconds: f64) {
+        durations.sort_unstable();
+        let at = |share: usize| durations[(durations.len() * share / 100).min(durations.len() - 1)].as_secs_f64() * 1e3;
+        self.add(&format!("{name}, p95"), at(95), "ms", Some(wanted_milliseconds));
+        self.add(&format!("{name}, median"), at(50), "ms", None);
+    }
+}
+
+/// Performs `number` requests on so many threads and returns how long each took.
+pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> Vec<Duration> {
+    let ask = &ask;
+    std::thread::scope(|scope| {
+        let work = |client: u32| {
+            move || {
+                let of_client = (client..number).step_by(clients as usize);
+                let timed = |i| {
+                    let begin = Instant::now();
+                    ask(i);
+                    begin.elapsed()
+                };
+                of_client.map(timed).collect::<Vec<_>>()
+            }
+        };
+        let threads: Vec<_> = (0..clients).map(|client| scope.spawn(work(client))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().expect("a client ends well")).collect()
+    })
+}
+
+/// Who hand in at the same time.
+const CLIENTS: u32 = 16;
+/// Accepted hand-ins in a second, sustained.
+const WANTED: f64 = 500.0;
+
+pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report) {
+    let client = server.client();
+    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+    let start = serde_json::to_vec(&start).expect("JSON");
+    let started = std::sync::Mutex::new(Vec::new());
+    let begin = Instant::now();
+    together(CLIENTS, number, |_| {
+        let answer: StartedRun =
+            serde_json::from_slice(&client.send("POST", "/api/v1/runs", Some(&start), 201)).expect("JSON");
+        started.lock().expect("nobody panics with it").push(answer);
+    });
+    let announcing = begin.elapsed().as_secs_f64();
+    report.add("runs announced", f64::from(number) / announcing, "a second", None);
+    let started = started.into_inner().expect("nobody panics with it");
+    // A client's own work is done before.
+    let records: Vec<(String, Vec<u8>)> = started
+        .iter()
+        .enumerate()
+        .map(|(i, run)| {
+            let mut record = record::for_run(run);
+            // No two real runs take equally long. Those of equal seeds would be one record here, and a deleted one stays away.
+            record.provenance.wall_seconds += 1e-6 * i as f64;
+            (run.run_id.clone(), serde_json::to_vec(&record).expect("JSON"))
+        })
+        .collect();
+    server.pass(30.0);
+    let accepted = std::sync::Mutex::new(Vec::new());
+    let begin = Instant::now();
+    let durations = together(CLIENTS, number, |i| {
+        let (run_id, body) = &records[i as usize];
+        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), Some(body), 201);
+        accepted.lock().expect("nobody panics with it").push(answer);
+    });
+    let seconds = begin.elapsed().as_secs_f64();
+    report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
+    report.add("announced and handed in together", f64::from(number) / (announcing + seconds), "a second", None);
+    report.add_durations("one of them, with fifteen others waiting", durations, 1000.0);
+    delete_runs(&client, &accepted.into_inner().expect("nobody panics with it"), report);
+}
+
+fn delete_runs(client: &Client, accepted: &[Vec<u8>], report: &mut Report) {
+    let runs: Vec<AcceptedRun> = accepted.iter().map(|answer| serde_json::from_slice(answer).expect("JSON")).collect();
+    let number = u32::try_from(runs.len()).expect("it was one before");
+    let begin = Instant::now();
+    together(CLIENTS, number, |i| {
+        let run = &runs[i as usize];
+        client.delete(&format!("/api/v1/runs/{}", run.run_id), &run.deletion_secret);
+    });
+    report.add("runs deleted", f64::from(number) / begin.elapsed().as_secs_f64(), "a second", None);
+}
+
+/// What every list, filter and distribution may take, and a page made of several; in milliseconds.
+const LIST: f64 = 50.0;
+const PAGE: f64 = 100.0;
+
+/// In which a hundredth of all runs were handed in.
+const FORTNIGHT: &str = "since=2026-03-01&until=2026-03-14";
+
+/// Each filter alone, common and rare.
+const FILTERS: [(&str, &str); 14] = [
+    ("a back end", "&backend=burn-wgpu"),
+    ("a back end that few have", "&backend=burn-cuda"),
+    ("f16", "&precision=f16"),
+    ("a suite", "&suite=complete"),
+    ("a vendor", "&vendor=NVIDIA"),
+    ("a vendor of few devices", "&vendor=Imagination"),
+    ("a browser", "&browser=Firefox"),
+    ("a browser that few have", "&browser=Opera"),
+    ("a system", "&system=macOS"),
+    ("browsers", "&client=browser"),
+    ("a tier", "&tier=checked"),
+    ("a tier that few have", "&tier=flagged"),
+    ("ranked", "&ranked=true"),
+    ("a fortnight", "&since=2026-03-01&until=2026-03-14"),
+];
+
+const PAIRS: [(&str, &str); 10] = [
+    ("a back end and a vendor", "&backend=burn-wgpu&vendor=AMD"),
+    ("a browser and a system", "&browser=Safari&system=macOS"),
+    ("a tier and f16", "&tier=flagged&precision=f16"),
+    ("a suite and a vendor", "&suite=complete&vendor=Intel"),
+    ("a browser and a fortnight", "&browser=Firefox&since=2026-03-01&until=2026-03-14"),
+    ("programs and a tier", "&client=native&tier=unverified"),
+    ("a rare browser and a rare back end", "&browser=Opera&backend=burn-cuda"),
+    ("a rare browser and a fortnight", "&browser=Opera&since=2026-03-01&until=2026-03-14"),
+    ("a system, most accurate", "&system=macOS&sort=accuracy"),
+    ("a vendor, soonest accurate", "&vendor=AMD&sort=time_to_accuracy"),
+];
+
+/// Pages that are gone through before one far down is asked for.
+const PAGES: usize = 100;
+
+/// The cursors of these pages.
+fn cursors(server: &Server) -> Vec<String> {
+    let client = server.client();
+    let path = format!("/api/v1/runs?workload={}&limit=100", SUITES[0].workloads[0]);
+    let mut cursors: Vec<String> = Vec::new();
+    for _ in 0..PAGES {
+        let from = cursors.last().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
+        let page: RunList = serde_json::from_slice(&client.read(&format!("{path}{from}"))).expect("JSON");
+        let Some(next) = page.next else { break };
+        cursors.push(next);
+    }
+    cursors
+}
+
+pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Arguments, report: &mut Report) {
+    let client = server.client();
+    let cursors = cursors(server);
+    let mut ask = |name: &str, wanted: f64, path: &(dyn Fn(&mut Random) -> String + Sync)| {
+        let request = |i: u32| client.get(&path(&mut Random(u64::from(i))));
+        // What is asked for the first time comes from the disk; a board is not asked once.
+        together(arguments.clients, arguments.requests / 10, request);
+        report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
+    };
+    let workload = |random: &mut Random| one_of(SUITES[1].workloads, random).to_string();
+    let list =
+        |rest: &'static str| move |random: &mut Random| format!("/api/v1/runs?workload={}{rest}", workload(random));
+    ask("newest results", LIST, &|_| "/api/v1/runs".to_owned());
+    ask("newest ranked results", LIST, &|_| "/api/v1/runs?ranked=true".to_owned());
+    ask("fastest of a network", LIST, &list(""));
+    ask("fastest of a network, 500", LIST, &list("&limit=500"));
+    ask("fastest of a network, far down", LIST, &list("&offset=10000"));
+    ask("fastest of a back end", LIST, &list("&backend=burn-wgpu"));
+    ask("fastest in f16", LIST, &list("&precision=f16"));
+    ask("fastest of a back end in f16", LIST, &list("&backend=burn-wgpu&precision=f16"));
+    ask("fastest of a back end that nobody has", LIST, &list("&backend=burn-cuda"));
+    ask("ranking of a network", LIST, &list("&ranked=true"));
+    ask("ranking of a back end in f16", LIST, &list("&ranked=true&backend=wgsl&precision=f16"));
+    for (name, rest) in FILTERS {
+        ask(&format!("fastest, {name}"), LIST, &list(rest));
+        ask(&format!("newest, {name}"), LIST, &|_| format!("/api/v1/runs?{}", &rest[1..]));
+    }
+    for (name, rest) in PAIRS {
+        ask(&format!("fastest, {name}"), LIST, &list(rest));
+    }
+    let device = |rest: &'static str| {
+        move |random: &mut Random| {
+            format!("/api/v1/runs?workload={}&device={}{rest}", workload(random), runs.devices[0])
+        }
+    };
+    ask("newest of the device that most people have", LIST, &|_| format!("/api/v1/runs?device={}", runs.devices[0]));
+    ask("fastest of it", LIST, &device(""));
+    ask("most accurate of it", LIST, &device("&sort=accuracy"));
+    ask("fastest of it, a browser that few have", LIST, &device("&browser=Opera"));
+    ask("newest of any device", LIST, &|random| format!("/api/v1/runs?device={}", one_of(&runs.devices, random)));
+    // Filters that leave more than are read at once, and meet so rarely that the bound ends the page.
+    ask("the worst: f16 in a fortnight, fastest", LIST, &|_| {
+        format!("/api/v1/runs?workload={}&precision=f16&{FORTNIGHT}", SUITES[0].workloads[0])
+    });
+    ask("the worst: f16 in a fortnight, most accurate", LIST, &|_| {
+        format!("/api/v1/runs?workload={}&precision=f16&sort=accuracy&{FORTNIGHT}", SUITES[0].workloads[0])
+    });
+    ask("the worst with 10,000 left out", LIST, &|_| {
+        format!("/api/v1/runs?workload={}&precision=f16&{FORTNIGHT}&offset=10000", SUITES[0].workloads[0])
+    });
+    ask("a page far down by cursor", LIST, &|random| {
+        let pages = &cursors[..];
+        format!("/api/v1/runs?workload={}&limit=100&cursor={}", SUITES[0].workloads[0], one_of(pages, random))
+    });
+    ask("two runs compared", PAGE, &|random| {
+        let (a, b) = (random.below(runs.quick.len()), random.below(runs.complete.len()));
+        format!("/api/v1/compare?runs={},{}", runs.quick[a], runs.complete[b])
+    });
+    ask("two devices compared", PAGE, &|_| format!("/api/v1/compare?devices={},{}", runs.devices[0], runs.devices[1]));
+    ask("history of the device that most people have", PAGE, &|_| {
+        format!("/api/v1/devices/{}/history", runs.devices[0])
+    });
+    ask("history of a device", PAGE, &|random| format!("/api/v1/devices/{}/history", one_of(&runs.devices, random)));
+    let standings = |rest: &'static str| move |_: &mut Random| format!("/api/v1/standings?suite={rest}");
+    ask("places, quick suite (the start page)", LIST, &standings("quick"));
+    ask("places, complete suite", LIST, &standings("complete"));
+    ask("places, quick suite, browsers", LIST, &standings("quick&client=browser"));
+    ask("places, quick suite, f16 of a back end", LIST, &standings("quick&precision=f16&backend=burn-wgpu"));
+    ask("places, quick suite, 500 lines", LIST, &standings("quick&limit=500"));
+    ask("distribution of a network, quick suite", LIST, &|random| {
+        format!("/api/v1/distribution?suite=quick&workload={}", one_of(SUITES[0].workloads, random))
+    });
+    ask("distribution of a network, complete suite", LIST, &|random| {
+        format!("/api/v1/distribution?suite=complete&workload={}", workload(random))
+    });
+    ask("a run", LIST, &|random| format!("/api/v1/runs/{}", one_of(&runs.quick, random)));
+    ask("where a quick run stands", PAGE, &|random| format!("/api/v1/runs/{}/standing", one_of(&runs.quick, random)));
+    ask("where a complete run stands", PAGE, &|random| {
+        format!("/api/v1/runs/{}/standing", one_of(&runs.complete, random))
+    });
+    ask("the device that most people have", PAGE, &|_| format!("/api/v1/devices/{}", runs.devices[0]));
+    ask("a device", PAGE, &|random| format!("/api/v1/devices/{}", one_of(&runs.devices, random)));
+}
+
+fn one_of<'a, T>(list: &'a [T], random: &mut Random) -> &'a T {
+    &list[random.below(list.len())]
+}
+
+/// The moment at which the server starts.
+pub(crate) const NOW: f64 = 1.8e9;
+
+pub(crate) struct Server {
+    address: SocketAddr,
+    now: Arc<Mutex<f64>>,
+    /// Stops it when dropped.
+    _stop: oneshot::Sender<()>,
+}
+
+/// One who asks; connections are kept.
+pub(crate) struct Client {
+    agent: Agent,
+    address: SocketAddr,
+}
+
+impl Server {
+    pub(crate) fn start(database: &TestDatabase) -> Self {
+        let now = Arc::new(Mutex::new(NOW));
+        let clock = Arc::clone(&now);
+        let unlimited = Protection {
+            announcements_per_hour: 0,
+            imports_per_hour: 0,
+            uploads_per_second: 0,
+            reading_per_second: 0,
+            open_runs: 0,
+            import_bytes_per_day: 0,
+            ..Protection::default()
+        };
+        let config = Config {
+            listen: "127.0.0.1:0".to_owned(),
+            database: database.address(),
+            page: None,
+            data: None,
+            snapshots: None,
+            secret_file: None,
+            secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
+            verifiers: 0,
+            run_lifetime_seconds: 6.0 * 3600.0,
+            seed: None,
+            connections_per_address: None,
+            protection: unlimited,
+            clock: Clock::from_fn(move || *clock.lock().expect("nobody panics with it")),
+        };
+        let (stop, stopped) = oneshot::channel::<()>();
+        let (tell, told) = std::sync::mpsc::channel();
+        std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().expect("threads");
+            runtime.block_on(async {
+                let server = leaderboard::Server::bind(config).await.expect("the server starts");
+                tell.send(server.address()).expect("somebody waits");
+                server.run(async { drop(stopped.await) }).await;
+            });
+        });
+        Self { address: told.recv().expect("the server says where it is"), now, _stop: stop }
+    }
+
+    pub(crate) fn pass(&self, seconds: f64) {
+        *self.now.lock().expect("nobody panics with it") += seconds;
+    }
+
+    pub(crate) fn client(&self) -> Client {
+        let agent = Agent::config_builder().http_status_as_error(false).build().into();
+        Client { agent, address: self.address }
+    }
+}
+
+impl Client {
+    /// Asks, as a browser does, and reads the whole answer.
+    ///
+    /// # Panics
+    /// At any other status than the one expected: what is measured is what works.
+    pub(crate) fn send(&self, method: &str, path: &str, body: Option<&[u8]>, expected: u16) -> Vec<u8> {
+        let encoding = if body.is_none() { "gzip" } else { "identity" };
+        self.ask(method, path, &[("accept-encoding", encoding)], body, expected)
+    }
+
+    /// Deletes a run by its secret.
+    pub(crate) fn delete(&self, path: &str, secret: &str) {
+        self.ask("DELETE", path, &[("authorization", &format!("Bearer {secret}"))], None, 204);
+    }
+
+    pub(crate) fn get(&self, path: &str) {
+        self.send("GET", path, None, 200);
+    }
+
+    /// The answer, as it is before it is packed.
+    pub(crate) fn read(&self, path: &str) -> Vec<u8> {
+        self.ask("GET", path, &[("accept-encoding", "identity")], None, 200)
+    }
+
+    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>, expected: u16) -> Vec<u8> {
+        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
+        let request = request.header("content-type", "application/json");
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let answer = match body {
+            None => self.agent.run(request.body(()).expect("a request")),
+            Some(body) => self.agent.run(request.body(body).expect("a request")),
+        };
+        let mut answer = answer.expect("the server answers");
+        let mut read = Vec::new();
+        answer.body_mut().as_reader().read_to_end(&mut read).expect("the whole answer");
+        assert_eq!(answer.status().as_u16(), expected, "{method} {path}: {}", String::from_utf8_lossy(&read));
+        read
+    }
 }

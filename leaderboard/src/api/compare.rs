@@ -1,19 +1,23 @@
-//! A few runs or devices side by side.
+//! Comparisons of a few runs or devices.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use results::api::{Comparing, ComparingQuery};
+use results::api::{ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, StoredRun};
+use results::environment::{FACTS, difference, differences};
+use results::estimate::{Estimate, Interval};
+use results::{Outcome, RunRecord, WorkloadRecord};
 
 use super::Leaderboard;
 use super::devices::unknown_device;
+use super::extract::RunId;
 use super::list::is_device_key;
-use super::run_id::RunId;
 use super::runs::{bad_query, read_query};
-use crate::comparing::{DeviceSide, of_devices, of_runs};
+use crate::devices::Identity;
 use crate::error::ApiError;
+use crate::figures::{DeviceDescription, DeviceFigure};
 
-/// More than these beside each other nobody reads, and a record may have four megabytes.
+/// More than these are unreadable side by side, and a record may have four megabytes.
 const MOST: usize = 4;
 
 /// `GET /api/v1/compare`: two to four runs, or devices, with ratios to the first.
@@ -50,7 +54,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Two to four words with commas between them, none twice.
+/// Splits two to four distinct words at commas.
 fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
@@ -58,4 +62,183 @@ fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
         return Ok(words);
     }
     Err(bad_query("Two to four are compared, each another, with commas between them.").at(field))
+}
+
+/// A device with its metrics in all categories.
+pub(crate) struct DeviceSide {
+    pub(crate) device: DeviceDescription,
+    pub(crate) figures: Vec<DeviceFigure>,
+}
+
+/// Compares runs with the first one.
+pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
+    let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
+    let name = |run: &StoredRun| Identity::of(&run.record).group.label;
+    let mut names: Vec<&str> = Vec::new();
+    for workload in records.iter().flat_map(|record| &record.workloads) {
+        if !names.contains(&workload.workload.as_str()) {
+            names.push(&workload.workload);
+        }
+    }
+    let compared = names.into_iter().filter_map(|name| {
+        let figures = records.iter().map(|record| completed(record, name).map(figure_of_run)).collect();
+        Some(ComparedWorkload {
+            workload: name.to_owned(),
+            suite: None,
+            backend: None,
+            client_kind: None,
+            figures: related(figures)?,
+        })
+    });
+    Comparing {
+        workloads: compared.collect(),
+        sides: runs.iter().map(|run| ComparedSide { id: run.run_id.clone(), name: name(run) }).collect(),
+        differences: differences(FACTS, &records.iter().map(|record| vec![*record]).collect::<Vec<_>>()),
+    }
+}
+
+/// Compares devices with the first one in every category in which several have proven runs.
+pub(crate) fn of_devices(sides: &[DeviceSide]) -> Comparing {
+    let mut lines: Vec<&DeviceFigure> = Vec::new();
+    for line in sides.iter().flat_map(|side| &side.figures).filter(|line| !line.category.workload.is_empty()) {
+        if !lines.iter().any(|other| of_one_kind(other, line)) {
+            lines.push(line);
+        }
+    }
+    let compared = lines.into_iter().filter_map(|line| {
+        let of_side =
+            |side: &DeviceSide| side.figures.iter().find(|other| of_one_kind(other, line)).map(figure_of_device);
+        Some(ComparedWorkload {
+            workload: line.category.workload.clone(),
+            suite: Some(line.category.suite.clone()),
+            backend: Some(line.category.backend.clone()),
+            client_kind: Some(line.category.client_kind),
+            figures: related(sides.iter().map(of_side).collect())?,
+        })
+    });
+    let devices: Vec<&DeviceDescription> = sides.iter().map(|side| &side.device).collect();
+    let differing = |what: &str, value: &dyn Fn(&DeviceDescription) -> Option<String>| {
+        difference(what, devices.iter().map(|device| value(device)).collect())
+    };
+    let differences = [
+        differing("vendor", &|device| device.vendor.clone()),
+        differing("source", &|device| Some(device.source.name().to_owned())),
+        differing("inferred", &|device| device.inferred.clone()),
+    ];
+    Comparing {
+        workloads: compared.collect(),
+        sides: devices
+            .iter()
+            .map(|device| ComparedSide { id: device.key.clone(), name: device.name.clone() })
+            .collect(),
+        differences: differences.into_iter().flatten().collect(),
+    }
+}
+
+fn of_one_kind(a: &DeviceFigure, b: &DeviceFigure) -> bool {
+    a.class == b.class && a.category == b.category
+}
+
+fn completed<'a>(record: &'a RunRecord, name: &str) -> Option<&'a WorkloadRecord> {
+    record.workloads.iter().find(|workload| workload.workload == name && workload.outcome == Outcome::Completed)
+}
+
+fn figure_of_run(workload: &WorkloadRecord) -> ComparedFigure {
+    let summary = &workload.summary;
+    ComparedFigure {
+        batch_size: Some(workload.settings.batch_size),
+        precision: workload.settings.precision,
+        samples_per_second: summary.samples_per_second,
+        samples_per_second_low: summary.samples_per_second_low,
+        samples_per_second_high: summary.samples_per_second_high,
+        to_first: None,
+        verdict: None,
+        accuracy: summary.accuracy,
+        seconds_to_target: summary.seconds_to_target,
+    }
+}
+
+fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
+    ComparedFigure {
+        batch_size: None,
+        precision: line.category.precision,
+        samples_per_second: Some(line.figure.median),
+        samples_per_second_low: Some(line.figure.lower_quartile),
+        samples_per_second_high: Some(line.figure.upper_quartile),
+        to_first: None,
+        verdict: None,
+        accuracy: None,
+        seconds_to_target: None,
+    }
+}
+
+/// Returns the ratios of one workload's metrics to those of the first side, or `None` if fewer than two sides have one.
+fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
+    if figures.iter().flatten().count() < 2 {
+        return None;
+    }
+    if let Some((Some(first), others)) = figures.split_first_mut() {
+        for other in others.iter_mut().flatten() {
+            relate(first, other);
+        }
+    }
+    Some(figures)
+}
+
+fn relate(first: &ComparedFigure, other: &mut ComparedFigure) {
+    if first.batch_size != other.batch_size {
+        return;
+    }
+    let Some(ratio) = estimate(other).zip(estimate(first)).and_then(|(rate, its)| rate.over(its)) else { return };
+    other.to_first = Some(ratio.value);
+    other.verdict = ratio.interval.map(Interval::verdict);
+}
+
+fn estimate(figure: &ComparedFigure) -> Option<Estimate> {
+    Estimate::new(figure.samples_per_second, figure.samples_per_second_low, figure.samples_per_second_high)
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Precision;
+    use results::api::SideVerdict;
+
+    use super::*;
+
+    fn figure(rate: Option<f64>, interval: Option<(f64, f64)>) -> Option<ComparedFigure> {
+        Some(ComparedFigure {
+            batch_size: Some(128),
+            precision: Precision::F32,
+            samples_per_second: rate,
+            samples_per_second_low: interval.map(|(low, _)| low),
+            samples_per_second_high: interval.map(|(_, high)| high),
+            to_first: None,
+            verdict: None,
+            accuracy: None,
+            seconds_to_target: None,
+        })
+    }
+
+    fn second(figures: Vec<Option<ComparedFigure>>) -> (Option<f64>, Option<SideVerdict>) {
+        let second = related(figures).unwrap().swap_remove(1).unwrap();
+        (second.to_first, second.verdict)
+    }
+
+    #[test]
+    fn ratio_needs_metrics_and_verdict_needs_intervals() {
+        let (some, none) = (figure(Some(100.0), Some((90.0, 110.0))), figure(None, None));
+        assert_eq!(second(vec![some.clone(), none.clone()]), (None, None));
+        assert_eq!(second(vec![none, some.clone()]), (None, None));
+        assert_eq!(second(vec![some.clone(), figure(Some(50.0), None)]), (Some(0.5), None));
+        assert_eq!(related(vec![some.clone(), None]), None, "nothing to compare");
+        let without_first = related(vec![None, some.clone(), some]).unwrap();
+        assert!(without_first.iter().flatten().all(|figure| figure.to_first.is_none() && figure.verdict.is_none()));
+    }
+
+    #[test]
+    fn other_batch_sizes_are_shown_and_not_compared() {
+        let first = figure(Some(100.0), Some((90.0, 110.0)));
+        let other = first.clone().map(|figure| ComparedFigure { batch_size: Some(64), ..figure });
+        assert_eq!(second(vec![first, other]), (None, None));
+    }
 }

@@ -1,4 +1,4 @@
-//! Comparisons of back ends that somebody shares.
+//! Shared comparisons of backends.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, Path, State};
@@ -9,16 +9,15 @@ use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
 use serde::Deserialize;
 
 use super::Leaderboard;
-use super::body::JsonBytes;
-use super::idempotency_key::IdempotencyKey;
-use super::run_id::RunId;
+use super::extract::{IdempotencyKey, JsonBytes, RunId};
 use super::runs::deletion_secret;
 use super::submissions::aside;
 use crate::error::ApiError;
 use crate::limits::day_of;
-use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::NewComparison;
-use crate::validation::{self, FieldPath, Networks, check_networks};
+use crate::validation::{FieldPath, Networks, check_networks};
+use crate::{secrets, validation};
 
 /// The id in the path, which looks like that of a run.
 pub(crate) struct ComparisonId(String);
@@ -33,11 +32,8 @@ impl<S: Send + Sync> FromRequestParts<S> for ComparisonId {
 }
 
 fn unknown() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "unknown_comparison",
-        "No comparison with this id is here. It may have been deleted, or the link may be incomplete.",
-    )
+    let message = "No comparison with this id is here. It may have been deleted, or the link may be incomplete.";
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
 }
 
 /// `POST /api/v1/comparisons`: keeps a comparison, whose records are no runs.
@@ -54,7 +50,7 @@ pub(crate) async fn share(
         check_size(&body)?;
         let mut comparison: SharedComparison = body.parse()?;
         for record in &mut comparison.records {
-            // They may belong to a run, here or elsewhere, and nothing vouches for them.
+            // They may belong to a run, here or elsewhere, and nothing proves that.
             (record.run_id, record.nonce) = (None, None);
         }
         validation::check_comparison(&comparison)?;
@@ -126,11 +122,8 @@ pub(crate) async fn delete(
     let secret = deletion_secret(&headers, "a comparison")?;
     let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
     if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "wrong_secret",
-            "This is not the deletion secret of this comparison. Use the deletion link that the upload gave.",
-        ));
+        let message = "This is not the deletion secret of this comparison. Use the deletion link that the upload gave.";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
     }
     if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }
 }

@@ -1,20 +1,22 @@
-//! A device's page.
+//! A device's page, and how its metrics changed.
 
 use std::collections::BTreeMap;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
 use axum::http::StatusCode;
-use results::api::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
+use results::Date;
+use results::api::{CategoryFigure, DeviceHistory, DeviceHistoryQuery, DeviceSummary, HistoryCategory, HistoryLine};
 
 use super::Leaderboard;
 use super::list::is_device_key;
+use super::runs::read_query;
+use super::standings::{check_backend, key, places_of, told};
 use crate::error::ApiError;
-use crate::figures::DeviceFigure;
-use crate::ranking::{self, BrowserTax, Category, browser_taxes, place_behind};
-use crate::standings::{key, places_of, told};
-use crate::storage::{StorageError, TableQuery};
+use crate::figures::{DeviceFigure, browser_taxes};
+use crate::ranking::{Category, Figure, ProvenRun, place_behind};
+use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
 /// Results of the device that are shown.
 const RECENT: u32 = 20;
@@ -37,26 +39,23 @@ pub(crate) async fn show(
         vendor: device.vendor,
         inferred: device.inferred,
         figures,
-        browser_taxes: taxes(&rows),
+        browser_taxes: browser_taxes(&rows),
         recent: leaderboard.storage.recent_of_device(&key, RECENT).await?,
     }))
 }
 
-/// The key in an address.
+/// Reads the key in an address.
 pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
     let Path(key) = key.map_err(|_rejected| unknown_device())?;
     if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
 }
 
 pub(super) fn unknown_device() -> ApiError {
-    ApiError::new(
-        StatusCode::NOT_FOUND,
-        "unknown_device",
-        "No device of this key has a visible run. The tables of `/api/v1/standings` have the keys.",
-    )
+    let message = "No device of this key has a visible run. The tables of `/api/v1/standings` have the keys.";
+    ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 
-/// Figures with their places, each in the table of its suite, class, precision and workload.
+/// Returns metrics with their places, each in the table of its suite, class, precision and workload.
 async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result<Vec<CategoryFigure>, StorageError> {
     let mut tables: BTreeMap<_, Vec<&DeviceFigure>> = BTreeMap::new();
     for row in rows {
@@ -75,7 +74,7 @@ async fn with_places(leaderboard: &Leaderboard, rows: &[DeviceFigure]) -> Result
         let behind_all = fast.len() as u64 + 1;
         let of_others = place_behind(usize::try_from(of.with_place)?) as u64;
         let places = places_of(fast);
-        // Where its figures were made anew a moment ago, a line is behind all others.
+        // If its metrics were refreshed a moment ago, a row comes after all others.
         let place = |line: &DeviceFigure| {
             let has_place = line.figure.has_place();
             if has_place { places.get(&key(line)).copied().unwrap_or(behind_all) } else { of_others }
@@ -101,23 +100,138 @@ fn category_figure(row: &DeviceFigure, place: u64, of: u64) -> CategoryFigure {
     }
 }
 
-fn taxes(rows: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
-    let of_workloads = rows.iter().filter(|row| !row.category.workload.is_empty());
-    let figures: Vec<ranking::DeviceFigure> = of_workloads
-        .map(|row| ranking::DeviceFigure {
-            device: row.device.key.clone(),
-            category: row.category.clone(),
-            figure: row.figure.clone(),
-        })
-        .collect();
-    let told = |tax: BrowserTax| BrowserTaxOfDevice {
-        suite: tax.suite,
-        workload: tax.workload,
-        backend: tax.backend,
-        precision: tax.precision,
-        native_over_browser: tax.native_over_browser,
-        native_submitters: tax.submitters.0 as u64,
-        browser_submitters: tax.submitters.1 as u64,
+/// `GET /api/v1/devices/{key}/history`: what a device's proven runs of one category come to by version, driver and month.
+pub(crate) async fn show_history(
+    State(leaderboard): State<Leaderboard>,
+    key: Result<Path<String>, PathRejection>,
+    query: Result<Query<DeviceHistoryQuery>, QueryRejection>,
+) -> Result<Json<DeviceHistory>, ApiError> {
+    let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
+    let query = read_query(query)?;
+    check_backend(query.backend.as_deref())?;
+    let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
+    let figures = leaderboard.storage.figures_of_device(&device.key).await?;
+    let (category, part) = match usual(&figures, &query) {
+        Some(line) => {
+            let part = leaderboard.storage.history(&device.key, line.class.name(), &line.category).await?;
+            (Some(line.category.clone()), part)
+        }
+        None => (None, HistoryPart { results: Vec::new(), older_left_out: false }),
     };
-    browser_taxes(&figures).into_iter().map(told).collect()
+    let by = |label: &dyn Fn(&PastResult) -> String| history_lines(&part.results, label);
+    Ok(Json(DeviceHistory {
+        device_key: device.key,
+        category: category.map(told_category),
+        results: part.results.len() as u64,
+        older_left_out: part.older_left_out,
+        engine_versions: by(&|result| result.engine_version.clone()),
+        drivers: by(&|result| result.driver.clone()),
+        months: by(&|result| month(result.submitted_unix_seconds)),
+    }))
+}
+
+/// Returns the matching category in which the device has most runs.
+fn usual<'a>(figures: &'a [DeviceFigure], query: &DeviceHistoryQuery) -> Option<&'a DeviceFigure> {
+    let fits = |line: &&DeviceFigure| {
+        let Category { suite, workload, backend, precision, client_kind } = &line.category;
+        let named = |wanted: &Option<String>, name: &str| wanted.as_deref().is_none_or(|wanted| wanted == name);
+        !workload.is_empty()
+            && named(&query.suite, &suite.name)
+            && named(&query.workload, workload)
+            && named(&query.backend, backend)
+            && query.precision.is_none_or(|wanted| wanted == *precision)
+            && query.client.is_none_or(|wanted| wanted == *client_kind)
+    };
+    // The first of several with equally many, so that the answer is stable.
+    figures.iter().rev().filter(fits).max_by_key(|line| line.figure.runs)
+}
+
+/// Returns a line for each label, in the order in which the labels were first seen. Results without a label are left out.
+fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) -> Vec<HistoryLine> {
+    let mut labels: BTreeMap<String, Vec<&PastResult>> = BTreeMap::new();
+    for result in results {
+        labels.entry(label(result)).or_default().push(result);
+    }
+    labels.remove("");
+    let line = |(label, results): (String, Vec<&PastResult>)| {
+        let runs: Vec<ProvenRun> = results.iter().map(|result| result.run.clone()).collect();
+        let times = || results.iter().map(|result| result.submitted_unix_seconds);
+        Some(HistoryLine {
+            label,
+            figure: told(&Figure::of(&runs)?),
+            first_unix_seconds: times().fold(f64::INFINITY, f64::min),
+            last_unix_seconds: times().fold(f64::NEG_INFINITY, f64::max),
+        })
+    };
+    let mut lines: Vec<HistoryLine> = labels.into_iter().filter_map(line).collect();
+    lines.sort_by(|a, b| a.first_unix_seconds.total_cmp(&b.first_unix_seconds));
+    lines
+}
+
+/// Returns the month of a time, such as `2026-11`.
+fn month(unix_seconds: f64) -> String {
+    let Date { year, month, .. } = Date::of(unix_seconds);
+    format!("{year:04}-{month:02}")
+}
+
+fn told_category(category: Category) -> HistoryCategory {
+    let Category { suite, workload, backend, precision, client_kind } = category;
+    HistoryCategory { suite, workload, backend, precision, client_kind }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ranking::run;
+
+    fn past(version: &str, submitted_unix_seconds: f64, who: &str, rate: f64) -> PastResult {
+        let (run, engine_version) = (run(Some(who), 1, rate), version.to_owned());
+        PastResult { run, submitted_unix_seconds, engine_version, driver: String::new() }
+    }
+
+    fn history(results: &[PastResult]) -> Vec<HistoryLine> {
+        history_lines(results, &|result| result.engine_version.clone())
+    }
+
+    #[test]
+    fn history_has_a_line_per_version_in_order_of_appearance() {
+        let runs = [
+            past("0.2.0", 30.0, "ann", 40.0),
+            past("0.10.0", 40.0, "ann", 50.0),
+            past("0.1.0", 10.0, "ann", 10.0),
+            past("0.1.0", 20.0, "ann", 20.0),
+            past("0.1.0", 50.0, "bob", 35.0),
+        ];
+        let groups = history(&runs);
+        let labels: Vec<&str> = groups.iter().map(|group| group.label.as_str()).collect();
+        assert_eq!(labels, ["0.1.0", "0.2.0", "0.10.0"]);
+        let first = &groups[0];
+        assert_eq!((first.first_unix_seconds, first.last_unix_seconds), (10.0, 50.0));
+        assert_eq!((first.figure.median, first.figure.runs, first.figure.submitters), (25.0, 3, 2));
+        assert!(history_lines(&runs, &|result| result.driver.clone()).is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn every_run_is_in_one_group_and_no_order_matters(
+            mut runs in prop::collection::vec((0_u8..4, 0_u32..1000, 0_u8..3, 1.0_f64..1e6), 0..30)
+        ) {
+            let made = |runs: &[(u8, u32, u8, f64)]| {
+                let past = |(version, at, who, rate): &(u8, u32, u8, f64)| {
+                    past(&version.to_string(), f64::from(*at), &who.to_string(), *rate)
+                };
+                history(&runs.iter().map(past).collect::<Vec<_>>())
+            };
+            let mut groups = made(&runs);
+            prop_assert_eq!(groups.iter().map(|group| group.figure.runs).sum::<u64>(), runs.len() as u64);
+            prop_assert!(groups.is_sorted_by(|a, b| a.first_unix_seconds <= b.first_unix_seconds));
+            runs.reverse();
+            let mut others = made(&runs);
+            groups.sort_by(|a, b| a.label.cmp(&b.label));
+            others.sort_by(|a, b| a.label.cmp(&b.label));
+            prop_assert_eq!(groups, others);
+        }
+    }
 }

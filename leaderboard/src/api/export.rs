@@ -1,4 +1,4 @@
-//! All visible results as a file, for anyone and for anything.
+//! Exports of all visible results or of a list.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -12,35 +12,36 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream;
 use results::Date;
 use results::api::ListRuns;
-use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS};
+use results::open_data::{ExportAbout, ExportFormat, ExportQuery, LICENCE_ADDRESS, SnapshotList};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Leaderboard;
-use super::list::{MOST_ROWS, wanted};
+use super::extract::Requester;
+use super::list::{MOST_ROWS, list_query};
 use super::runs::{bad_query, read_query};
-use super::submitter::Requester;
 use crate::error::ApiError;
 use crate::limits::{Most, Share, Shares};
-use crate::open_data::{self, Export, ExportError};
-use crate::storage::Wanted;
+use crate::open_data;
+use crate::open_data::{Export, ExportError, ExportedRuns};
+use crate::storage::ListQuery;
 
-/// Exports that may be on their way at once; each may be slow, and has some runs in memory.
+/// Maximum number of exports at once. Each may be slow and has some runs in memory.
 const EXPORTS: usize = 8;
-/// Exports of one address, and of a /24 or /48, so that slow readers leave places to others.
+/// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
 const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
-/// Longer than anyone needs who reads; who does not read must not keep others from it.
+/// Timeout of an export, so that a reader that has stopped does not block others.
 const TIME: Duration = Duration::from_secs(1800);
 /// Time after which the mean speed of a reader counts, ...
 const START: Duration = Duration::from_secs(30);
 /// ... and the slowest one.
 const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
 
-/// The media type of a Parquet file, which is compressed as it is.
+/// The media type of a Parquet file, which is compressed already.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// Places for exports; cloning shares them.
+/// Places for exports. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ExportPlaces {
     places: Arc<Semaphore>,
@@ -60,7 +61,7 @@ impl Default for ExportPlaces {
 }
 
 impl ExportPlaces {
-    /// A place for a reader; `address` is absent for this machine.
+    /// Takes a place for a reader. `address` is `None` for this machine.
     ///
     /// # Errors
     /// All places are taken, or as many as this address may have.
@@ -74,7 +75,7 @@ impl ExportPlaces {
     }
 }
 
-/// Why an export broke off, which the client sees as an answer without its end.
+/// The reason why an export ended early, which the client sees as a truncated answer.
 #[derive(Debug, thiserror::Error)]
 enum Broken {
     #[error(transparent)]
@@ -90,14 +91,15 @@ pub(crate) async fn all(
     uri: Uri,
 ) -> Result<Response, ApiError> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
-    let wanted = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
+    let list = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
     let place = leaderboard.exports.take(requester.counted())?;
     let date = Date::of(leaderboard.clock.unix_seconds()).iso();
-    let mut export = match wanted {
-        None => Export::new(leaderboard.storage, format)?,
-        Some(wanted) => Export::of_list(leaderboard.storage, wanted, format)?,
+    let runs = match list {
+        None => ExportedRuns::all(leaderboard.storage),
+        Some(list) => ExportedRuns::of_list(leaderboard.storage, list),
     };
-    // Trouble at the start is told in words; later there is only the end of the connection.
+    let mut export = Export::new(runs, format)?;
+    // An error at the start is answered as text. Later ones can only end the connection.
     let first = export.next().await?;
     let (ending, kind) = match format {
         ExportFormat::Csv => ("csv", "text/csv; charset=utf-8; header=present"),
@@ -113,14 +115,14 @@ pub(crate) async fn all(
     Ok((headers, stream_of(export, first, place)).into_response())
 }
 
-/// What of an export's query is not of a list.
+/// The part of an export's query that is not a list's.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OnlyFormat {
     format: ExportFormat,
 }
 
-/// Reads the format and the list apart: together, every value would be read as a text.
+/// Reads format and list separately: with `flatten`, every value would be read as a string.
 fn read(query: &str) -> Result<ExportQuery, ApiError> {
     let is_format = |pair: &&str| pair.split('=').next() == Some("format");
     let (format, list): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_format);
@@ -134,21 +136,16 @@ fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
     read_query(Query::try_from_uri(&uri))
 }
 
-/// All of a list that is asked for, in the largest pages.
-async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<Wanted, ApiError> {
+/// Returns a list from its first to its last row, in pages of the largest size.
+async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery, ApiError> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
     }
-    let mut wanted = wanted(&list)?;
-    wanted.limit = MOST_ROWS;
-    if let Some(device) = &mut wanted.device {
-        *device = leaderboard.storage.grouped_as(device).await?;
-    }
-    Ok(wanted)
+    Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
-/// A body that is made while it is read, and no faster.
+/// Returns a body that is made as fast as it is read.
 fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
     let start = Instant::now();
     let state = (export, first, place, 0.0);
@@ -187,6 +184,11 @@ impl From<ExportError> for ApiError {
     }
 }
 
+/// `GET /api/v1/snapshots`: which files of the last days can be downloaded.
+pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>, ApiError> {
+    leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
+}
+
 #[cfg(test)]
 mod tests {
     use http_body_util::BodyExt;
@@ -201,7 +203,7 @@ mod tests {
         let places = ExportPlaces::default();
         let begin = async || {
             let place = places.take(None).unwrap();
-            let mut export = Export::new(storage.clone(), ExportFormat::Csv).unwrap();
+            let mut export = Export::new(ExportedRuns::all(storage.clone()), ExportFormat::Csv).unwrap();
             let first = export.next().await.unwrap();
             stream_of(export, first, place)
         };

@@ -1,24 +1,28 @@
-//! Lists of results: what a query means, and a page of it.
+//! Queries of lists of results, their pages, and the cursors between them.
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use results::api::{ListRuns, RunList, RunSort, Tier};
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use results::api::{ListRuns, ModerationLog, ModerationQuery, RunList, RunSort, Tier};
 use results::{BROWSERS, ClientKind, Date, Precision, SYSTEMS, UNKNOWN, VENDORS};
+use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
-use super::cursor;
-use super::runs::{bad_query, read_query};
+use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::ApiError;
-use crate::storage::{Key, KindFilter, Order, Wanted};
-use crate::validation::{self, FieldPath, Refusal};
+use crate::secrets::{RUN_ID_BYTES, sha256};
+use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
+use crate::validation;
+use crate::validation::{Checked, FieldPath, Refusal};
 
 pub(super) const MOST_ROWS: u64 = 500;
 /// Rows of one answer when the query names no limit.
 const DEFAULT_ROWS: u32 = 100;
-/// Nobody pages further than this; every row before a page is counted again.
+/// Largest offset. Every row before a page is counted again.
 pub(super) const LARGEST_OFFSET: u64 = 10_000;
-/// Longer than any name that a record may have.
+/// Limit of keys, larger than that of names in a record.
 const LONGEST_KEY: usize = 1000;
 const DAY: f64 = 86_400.0;
 
@@ -27,36 +31,31 @@ pub(crate) async fn show(
     query: Result<Query<ListRuns>, QueryRejection>,
 ) -> Result<Json<RunList>, ApiError> {
     let query = read_query(query)?;
-    let mut wanted = wanted(&query)?;
-    if let Some(device) = &mut wanted.device {
-        *device = leaderboard.storage.grouped_as(device).await?;
-    }
-    let found = leaderboard.storage.list(&wanted).await?;
+    let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
     let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
     let next = next.and_then(|query| query.cursor);
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 
-/// The query of the page that comes after a place.
+/// Returns the query for the page after a place.
 pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRuns, serde_json::Error> {
-    Ok(ListRuns { cursor: Some(cursor::written(query, key, skip)?), offset: None, ..query.clone() })
+    Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
-/// What a query means, or what is wrong with it.
-pub(crate) fn wanted(query: &ListRuns) -> Result<Wanted, ApiError> {
-    let refused = |refusal: Refusal| bad_query(refusal.message).at(refusal.field);
-    check(query).map_err(refused)?;
+/// Reads a query. A device that was merged into another stands for the other.
+pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery, ApiError> {
+    check(query).map_err(bad_query_of)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
     let order = Order(query.sort.unwrap_or(by_default));
     let (after, skip) = match &query.cursor {
         Some(cursor) => {
-            let (key, skip) = cursor::read(query, cursor).map_err(refused)?;
+            let (key, skip) = read_cursor(query, cursor).map_err(bad_query_of)?;
             (Some(key), skip)
         }
         None => (None, u64::from(query.offset.unwrap_or(0))),
     };
     let day = |field: &str, text: &Option<String>| text.as_deref().map(|text| day(field, text)).transpose();
-    Ok(Wanted {
+    let mut list = ListQuery {
         order,
         workload: query.workload.clone(),
         device: query.device.clone(),
@@ -66,7 +65,11 @@ pub(crate) fn wanted(query: &ListRuns) -> Result<Wanted, ApiError> {
         limit: u64::from(query.limit.unwrap_or(DEFAULT_ROWS)),
         after,
         skip,
-    })
+    };
+    if let Some(device) = &mut list.device {
+        *device = storage.grouped_as(device).await?;
+    }
+    Ok(list)
 }
 
 fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
@@ -87,7 +90,7 @@ fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
     })
 }
 
-/// The one of these words that is asked for, in whatever case.
+/// Returns the word that equals the given one except for case.
 fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>, ApiError> {
     let Some(word) = word else { return Ok(None) };
     let found = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
@@ -97,7 +100,7 @@ fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Opt
     })
 }
 
-/// The moment at which a day begins.
+/// Returns the start of a day, in seconds since 1970.
 fn day(field: &str, text: &str) -> Result<f64, ApiError> {
     let message = "This is no day. Write it as 2026-11-23; days are those of UTC.";
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
@@ -132,7 +135,145 @@ fn check(query: &ListRuns) -> validation::Checked {
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
 }
 
-/// Letters and digits of any script, and hyphens.
+/// Returns whether a key has only letters and digits of any script, and hyphens.
 pub(super) fn is_device_key(key: &str) -> bool {
     key.len() <= LONGEST_KEY && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+}
+
+/// Limit of cursors, larger than all valid ones.
+const LONGEST: usize = 500;
+/// Hexadecimal digits of the digest that ties a cursor to its query.
+const QUERY_DIGITS: usize = 12;
+
+/// A cursor. Numbers are stored as their bits, so that they stay exact.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Place {
+    /// Digest of the query.
+    q: String,
+    n: u64,
+    s: u64,
+    r: String,
+    w: String,
+    /// Rows that are still to be skipped.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    o: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+/// Returns the cursor of the rows after a place.
+///
+/// # Errors
+/// None in practice: texts and numbers can be written as JSON.
+pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
+    let place = Place {
+        q: digest_of_query(query)?,
+        n: key.number.to_bits(),
+        s: key.submitted_unix_seconds.to_bits(),
+        r: key.run_id.clone(),
+        w: key.workload.clone(),
+        o: u32::try_from(skip).unwrap_or(u32::MAX),
+    };
+    Ok(URL_SAFE_NO_PAD.encode(serde_json::to_vec(&place)?))
+}
+
+/// Returns the place of a cursor of this query, and the number of rows to skip after it.
+pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
+    let refusal =
+        |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
+    let broken = || refusal("This is no cursor of this leaderboard. Begin without one, and then take `next` as it is.");
+    let place = (cursor.len() <= LONGEST).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
+    let place: Place = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
+    if digest_of_query(query).ok().as_ref() != Some(&place.q) {
+        return Err(refusal(
+            "This cursor belongs to another query. Ask as you did for the page that it came with, or begin without one.",
+        ));
+    }
+    let (number, submitted_unix_seconds) = (f64::from_bits(place.n), f64::from_bits(place.s));
+    let is_id = place.r.len() == 2 * RUN_ID_BYTES && place.r.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let is_name = FieldPath::ROOT.field("cursor").name(&place.w).is_ok();
+    if !(is_id && is_name && number.is_finite() && submitted_unix_seconds.is_finite()) {
+        return Err(broken());
+    }
+    let key = Key { number, submitted_unix_seconds, run_id: place.r, workload: place.w };
+    Ok((key, u64::from(place.o)))
+}
+
+/// Returns the digest of a query, the same for all its pages of any size.
+fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
+    let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
+    Ok(sha256(&serde_json::to_vec(&query)?).chars().take(QUERY_DIGITS).collect())
+}
+
+/// `GET /api/v1/moderation`: the moderation_log, the newest entry first.
+pub(crate) async fn moderation_log(
+    State(leaderboard): State<Leaderboard>,
+    query: Result<Query<ModerationQuery>, QueryRejection>,
+) -> Result<Json<ModerationLog>, ApiError> {
+    let query = read_query(query)?;
+    check_log_query(&query).map_err(bad_query_of)?;
+    Ok(Json(leaderboard.storage.moderation_log(&query).await?))
+}
+
+fn check_log_query(query: &ModerationQuery) -> Checked {
+    let path = FieldPath::ROOT;
+    path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
+    path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key {
+        Key {
+            number: -1234.5,
+            submitted_unix_seconds: 1.8e9 + 0.1,
+            run_id: "0123456789abcdef".to_owned(),
+            workload: "caffe-mnist".to_owned(),
+        }
+    }
+
+    fn query() -> ListRuns {
+        ListRuns { workload: Some("caffe-mnist".to_owned()), ..ListRuns::default() }
+    }
+
+    fn refusal(query: &ListRuns, cursor: &str) -> String {
+        read_cursor(query, cursor).unwrap_err().message
+    }
+
+    #[test]
+    fn a_place_comes_back_as_it_was_whatever_the_size_of_pages() {
+        let cursor = write_cursor(&query(), &key(), 7).unwrap();
+        let next = ListRuns { limit: Some(3), cursor: Some(cursor.clone()), ..query() };
+        assert_eq!(read_cursor(&next, &cursor).unwrap(), (key(), 7));
+        assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'), "{cursor}");
+    }
+
+    #[test]
+    fn a_cursor_of_another_query_is_refused_in_words() {
+        let cursor = write_cursor(&query(), &key(), 0).unwrap();
+        let other = ListRuns { backend: Some("wgsl".to_owned()), ..query() };
+        assert!(refusal(&other, &cursor).contains("another query"));
+    }
+
+    #[test]
+    fn what_is_no_cursor_is_refused() {
+        let forged = |key: &Key| write_cursor(&query(), key, 0).unwrap();
+        for cursor in [
+            String::new(),
+            "????".to_owned(),
+            "e30".to_owned(),
+            "a".repeat(10_000),
+            forged(&Key { number: f64::NAN, ..key() }),
+            forged(&Key { run_id: "\0".repeat(16), ..key() }),
+            forged(&Key { workload: "a\0b".to_owned(), ..key() }),
+        ] {
+            assert!(refusal(&query(), &cursor).contains("no cursor"), "{cursor}");
+        }
+    }
 }

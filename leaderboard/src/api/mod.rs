@@ -1,41 +1,26 @@
 //! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
 
-mod announced;
-mod badge;
-mod body;
-mod card;
 mod compare;
 mod comparisons;
-mod cursor;
-mod data_sets;
 mod devices;
-mod distribution;
 mod export;
-mod history;
-mod idempotency_key;
+mod extract;
 mod list;
-mod moderation;
 mod openapi;
-mod run_id;
+mod pictures;
 mod runs;
-mod schema;
 mod segments;
-mod snapshots;
 mod standings;
 mod submissions;
-mod submitter;
 
-use axum::Router;
 use axum::extract::State;
 use axum::middleware::from_fn;
 use axum::routing::{get, post, put};
-
-pub(crate) use export::{ExportPlaces, PARQUET};
-pub(crate) use list::{next_page, wanted};
-pub(crate) use run_id::RunId;
+use axum::{Json, Router};
+use results::api::DataSetList;
 
 use crate::card::Cards;
-use crate::clock::Clock;
+use crate::config::Clock;
 use crate::data_sets::DataFolder;
 use crate::error::ApiError;
 use crate::etag;
@@ -44,8 +29,11 @@ use crate::proof::Key;
 use crate::snapshots::Snapshots;
 use crate::storage::Storage;
 use crate::verification::Verifiers;
+pub(crate) use export::{ExportPlaces, PARQUET};
+pub(crate) use extract::RunId;
+pub(crate) use list::{list_query, next_page};
 
-/// What the handlers work with.
+/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
@@ -54,13 +42,13 @@ pub(crate) struct Leaderboard {
     pub(crate) verifiers: Verifiers,
     pub(crate) data: DataFolder,
     pub(crate) run_lifetime_seconds: f64,
-    /// The seed of every run; a random one each where it is absent.
+    /// The seed of every run; `None` for random seeds.
     pub(crate) seed: Option<u32>,
     pub(crate) budgets: Budgets,
     pub(crate) exports: ExportPlaces,
     pub(crate) cards: Cards,
     pub(crate) snapshots: Snapshots,
-    /// In which a proxy in front writes whose request it is.
+    /// The header in which a proxy writes the address of its client.
     pub(crate) trusted_proxy_header: Option<ProxyHeader>,
 }
 
@@ -76,33 +64,38 @@ pub(crate) fn routes() -> Router<Leaderboard> {
         .route("/v1/runs/{id}/proof", post(segments::prove))
         .route("/v1/runs/{id}/states/{workload}/{step}", put(segments::show))
         .route("/v1/runs/{id}/verdict", get(runs::verdict))
-        .route("/v1/runs/{id}/badge.svg", get(badge::svg))
-        .route("/v1/runs/{id}/badge.json", get(badge::json))
-        .route("/v1/runs/{id}/card.png", get(card::png))
-        .route("/v1/runs/{id}/card.svg", get(card::svg))
-        .route("/v1/runs/{id}/standing", get(distribution::of_run))
+        .route("/v1/runs/{id}/badge.svg", get(pictures::badge_svg))
+        .route("/v1/runs/{id}/badge.json", get(pictures::badge_json))
+        .route("/v1/runs/{id}/card.png", get(pictures::card_png))
+        .route("/v1/runs/{id}/card.svg", get(pictures::card_svg))
+        .route("/v1/runs/{id}/standing", get(standings::of_run))
         .route("/v1/standings", get(standings::show))
-        .route("/v1/distribution", get(distribution::show))
+        .route("/v1/distribution", get(standings::show_distribution))
         .route("/v1/devices/{key}", get(devices::show))
-        .route("/v1/moderation", get(moderation::log))
-        .route("/v1/devices/{key}/history", get(history::show))
+        .route("/v1/moderation", get(list::moderation_log))
+        .route("/v1/devices/{key}/history", get(devices::show_history))
         .route("/v1/compare", get(compare::show))
         .route("/v1/comparisons", post(comparisons::share))
         .route("/v1/comparisons/{id}", get(comparisons::show).delete(comparisons::delete))
-        .route("/v1/data-sets", get(data_sets::list))
+        .route("/v1/data-sets", get(list_data_sets))
         .route("/v1/export/about", get(export::about))
-        .route("/v1/snapshots", get(snapshots::list))
-        .route("/v1/schema", get(schema::run_record))
+        .route("/v1/snapshots", get(export::list_snapshots))
+        .route("/v1/schema", get(runs::schema))
         .route_layer(from_fn(etag::tag))
-        // It is never whole in memory, so that it has no name.
+        // An export is never complete in memory and so has no entity tag.
         .route("/v1/export", get(export::all))
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }
 
-/// Answers `ok` when the database can be read and written.
+/// Answers `ok` if the database can be read and written.
 pub(crate) async fn health(State(leaderboard): State<Leaderboard>) -> Result<&'static str, ApiError> {
     leaderboard.storage.answers().await?;
     leaderboard.storage.takes_writes().await?;
     Ok("ok")
+}
+
+/// Lists the data sets that a page can fetch from this server, and why others are missing.
+pub(crate) async fn list_data_sets(State(leaderboard): State<Leaderboard>) -> Json<DataSetList> {
+    Json(leaderboard.data.list().await)
 }

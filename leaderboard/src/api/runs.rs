@@ -1,17 +1,21 @@
 //! Reading and deleting what was uploaded.
 
 use std::error::Error;
+use std::sync::OnceLock;
 
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::IntoResponse;
+use results::RunRecord;
 use results::api::Verdict;
 
 use super::Leaderboard;
-use super::run_id::RunId;
+use super::extract::RunId;
+use super::openapi::made_once;
 use crate::error::ApiError;
+use crate::validation::Refusal;
 use crate::{etag, secrets};
 
 /// The query, or what is wrong with it.
@@ -25,6 +29,11 @@ pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T
 
 pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
+}
+
+/// Returns the refusal of a query that a check refused.
+pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
+    bad_query(refusal.message).at(refusal.field)
 }
 
 /// `GET /api/v1/runs/{id}`: a [`results::api::StoredRun`].
@@ -61,11 +70,8 @@ pub(crate) async fn delete(
     let hash = secrets::sha256(secret.as_bytes());
     // Every hash is compared, so that the time taken does not tell which one came close.
     if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
-        return Err(ApiError::new(
-            StatusCode::FORBIDDEN,
-            "wrong_secret",
-            "This is not the deletion secret of this run. Use the deletion link that the upload gave.",
-        ));
+        let message = "This is not the deletion secret of this run. Use the deletion link that the upload gave.";
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
     }
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
@@ -84,4 +90,11 @@ pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, secret) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+/// The JSON Schema of a run record, made from the types that read it.
+pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
+    static SCHEMA: OnceLock<String> = OnceLock::new();
+    let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;
+    Ok(([(header::CONTENT_TYPE, "application/schema+json")], text))
 }

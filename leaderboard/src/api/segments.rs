@@ -16,9 +16,7 @@ use results::api::{
 use results::{Beacon, losses_sha256};
 
 use super::Leaderboard;
-use super::announced::Announced;
-use super::body::{BinaryBytes, JsonBytes, LIMIT_OF_LOSSES, LIMIT_OF_WORDS};
-use super::run_id::RunId;
+use super::extract::{Announced, BinaryBytes, JsonBytes, LIMIT_OF_LOSSES, LIMIT_OF_WORDS, RunId};
 use super::runs::bearer;
 use super::submissions::aside;
 use crate::error::ApiError;
@@ -26,9 +24,9 @@ use crate::limits::WEIGHTS_SHARE_OF_PREFIX;
 use crate::proof::{
     BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments, TrainingKey, draws,
 };
-use crate::secrets;
 use crate::storage::Started;
-use crate::validation::{self, FieldPath};
+use crate::validation::FieldPath;
+use crate::{secrets, validation};
 
 /// Number of segments of a workload that may be committed at once …
 const SEGMENTS_AT_ONCE: f64 = 100.0;

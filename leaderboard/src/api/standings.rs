@@ -1,19 +1,25 @@
 //! The places of devices.
 
+use std::collections::{BTreeMap, HashMap};
+
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
 use engine::SuiteDefinition;
-use results::api::{RankedClass, ScoreTable, Standings, StandingsQuery, StandingsTable};
+use results::api::{
+    Distribution, DistributionQuery, FigureOfDevice, RankedClass, RateBin, RunStanding, ScoreTable, Standings,
+    StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding,
+};
 use results::{ClientKind, Precision, Suite};
 
 use super::Leaderboard;
+use super::extract::RunId;
 use super::list::MOST_ROWS;
-use super::runs::{bad_query, read_query};
+use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::ApiError;
-use crate::ranking::reference_of;
-use crate::standings::lines;
-use crate::storage::TableQuery;
+use crate::figures::DeviceFigure;
+use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
+use crate::storage::{FastLine, Grouped, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
 /// Lines of one table when the query names no limit.
@@ -29,11 +35,11 @@ pub(crate) async fn show(
     check_backend(query.backend.as_deref())?;
     let limit = query.limit.unwrap_or(DEFAULT_LINES);
     let bounded = FieldPath::ROOT.field("limit").whole(u64::from(limit), 1..=MOST_ROWS);
-    bounded.map_err(|refusal| bad_query(refusal.message).at(refusal.field))?;
+    bounded.map_err(bad_query_of)?;
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
-    // Scores are the figures of no workload.
+    // Scores have no workload.
     let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let scores = reference.and_then(|reference| {
@@ -59,15 +65,15 @@ pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition, ApiErr
 pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
     let Some(backend) = backend else { return Ok(()) };
     let named = FieldPath::ROOT.field("backend").name(backend);
-    named.map_err(|refusal| bad_query(refusal.message).at(refusal.field))
+    named.map_err(bad_query_of)
 }
 
-/// A suite as it is now.
+/// Returns the current version of a suite.
 pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
 
-/// The table that a query means: of GPUs and in f32 where it does not say.
+/// Returns the table of a query, by default that of GPUs in f32.
 pub(super) fn table<'a>(
     suite: &'a Suite,
     class: Option<RankedClass>,
@@ -82,4 +88,152 @@ pub(super) fn table<'a>(
         backend,
         client,
     }
+}
+
+/// Returns the lines of a table with their places, in order. Only the last ones may be missing from `figures`.
+pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
+    let mut of_keys: HashMap<String, DeviceFigure> = figures.into_iter().map(|figure| (key(&figure), figure)).collect();
+    let figures = of_keys.iter().map(|(key, row)| (key.clone(), row.figure.clone())).collect();
+    let line = |placed: Placed| of_keys.remove(&placed.device).map(|row| line(placed.place, row));
+    places(figures).into_iter().filter_map(line).collect()
+}
+
+/// Returns the places of these lines by their keys. `lines` are all lines of a table with enough voices that are at
+/// least as fast as the slowest line of interest.
+pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
+    let figure = |line: FastLine| {
+        let FastLine { key, median, lower_quartile, upper_quartile } = line;
+        // Places do not depend on the number of runs.
+        let (submitters, days) = (usize::MAX, usize::MAX);
+        let figure = Figure { median, lower_quartile, upper_quartile, runs: 0, submitters, days };
+        (key, figure)
+    };
+    let placed = places(lines.into_iter().map(figure).collect());
+    placed.into_iter().map(|placed| (placed.device, placed.place as u64)).collect()
+}
+
+/// Returns the key of a table row as in [`FastLine`].
+pub(crate) fn key(row: &DeviceFigure) -> String {
+    format!("{}/{}/{}", row.device.key, row.category.backend, row.category.client_kind.name())
+}
+
+fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
+    StandingsPlace {
+        place: place as u64,
+        device_key: row.device.key,
+        device_name: row.device.name,
+        device_source: row.device.source,
+        inferred: row.device.inferred,
+        backend: row.category.backend,
+        client_kind: row.category.client_kind,
+        figure: told(&row.figure),
+        completion: row.completion,
+        outlier_runs: row.outlier_runs,
+        outliers: row.outliers,
+        best_run_id: row.best_run_id,
+    }
+}
+
+/// Converts a metric for the API.
+pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
+    FigureOfDevice {
+        median: figure.median,
+        lower_quartile: figure.lower_quartile,
+        upper_quartile: figure.upper_quartile,
+        runs: figure.runs as u64,
+        submitters: figure.submitters as u64,
+        days: figure.days as u64,
+    }
+}
+
+/// Bins of one percent in each that is answered: five percent are as much as a chart can show.
+const BINS_IN_ONE: i32 = 5;
+
+/// `GET /api/v1/distribution`: how many proven runs of a workload have which rate.
+pub(crate) async fn show_distribution(
+    State(leaderboard): State<Leaderboard>,
+    query: Result<Query<DistributionQuery>, QueryRejection>,
+) -> Result<Json<Distribution>, ApiError> {
+    let query = read_query(query)?;
+    let known = known_suite(&query.suite)?;
+    check_backend(query.backend.as_deref())?;
+    if !known.workloads.contains(&query.workload.as_str()) {
+        let names = known.workloads.join(", ");
+        return Err(bad_query(format!("The suite has no such workload. Ask for one of these: {names}.")).at("workload"));
+    }
+    let suite = current(known);
+    let table = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
+    let of_devices = leaderboard.storage.rates_in(&table, &query.workload).await?;
+    let rates = together(of_devices.iter());
+    let mut devices: Vec<&str> = of_devices.iter().map(|row| row.device_key.as_str()).collect();
+    devices.sort_unstable();
+    devices.dedup();
+    let bin = |Bin { from, to, runs }| RateBin { from, to, runs };
+    Ok(Json(Distribution {
+        suite: suite.clone(),
+        workload: query.workload,
+        runs: rates.runs(),
+        devices: devices.len() as u64,
+        bins: rates.bins(BINS_IN_ONE).into_iter().map(bin).collect(),
+    }))
+}
+
+/// `GET /api/v1/runs/{id}/standing`: where a run is among all proven ones.
+pub(crate) async fn of_run(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+) -> Result<Json<RunStanding>, ApiError> {
+    let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
+    let reference = reference_of(&run.grouped.suite);
+    let mut workloads = Vec::with_capacity(run.rates.len());
+    for rate in &run.rates {
+        workloads.push(workload_standing(&leaderboard, &run.grouped, rate).await?);
+    }
+    let score = reference.and_then(|reference| score(&run, reference));
+    Ok(Json(RunStanding {
+        score_reference: score.and(reference).map(|reference| reference.description.clone()),
+        score,
+        device_key: run.grouped.device_key,
+        workloads,
+    }))
+}
+
+async fn workload_standing(
+    leaderboard: &Leaderboard,
+    run: &Grouped,
+    rate: &WorkloadRate,
+) -> Result<WorkloadStanding, StorageError> {
+    let devices = match run.class {
+        None => Vec::new(),
+        Some(class) => {
+            let (suite, precision) = (&run.suite, rate.precision);
+            let (backend, client) = (Some(run.backend.as_str()), Some(run.client_kind));
+            let table = TableQuery { suite, class, precision, backend, client };
+            leaderboard.storage.rates_in(&table, &rate.workload).await?
+        }
+    };
+    let all = together(devices.iter());
+    let device = together(devices.iter().filter(|row| row.device_key == run.device_key));
+    let vendor = together(devices.iter().filter(|row| run.vendor.is_some() && row.vendor == run.vendor));
+    Ok(WorkloadStanding {
+        workload: rate.workload.clone(),
+        samples_per_second: rate.rate,
+        among_all: all.mid_rank(rate.rate),
+        of_device: device.mid_rank(rate.rate),
+        of_vendor: vendor.mid_rank(rate.rate),
+        runs: [&all, &device, &vendor].map(Histogram::runs),
+    })
+}
+
+fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
+    let mut sum = Histogram::default();
+    figures.for_each(|row| sum.add(&row.rates));
+    sum
+}
+
+/// Returns the score of a run, or `None` unless every workload of the suite has a rate that may be ranked.
+fn score(run: &StandingRun, reference: &ReferenceScore) -> Option<f64> {
+    let rates = run.rates.iter().filter(|rate| rate.rankable).map(|rate| (rate.workload.clone(), rate.rate));
+    let rates: BTreeMap<String, f64> = rates.collect();
+    run.standard.then(|| reference.score(&rates)).flatten()
 }

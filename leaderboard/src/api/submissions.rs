@@ -1,4 +1,4 @@
-//! Announcing a run and handing in its record.
+//! Announcing a run and submitting its record.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,24 +10,21 @@ use serde::Deserialize;
 use tokio::sync::Semaphore;
 
 use super::Leaderboard;
-use super::announced::Announced;
-use super::body::{JsonBytes, LIMIT_OF_WORDS};
-use super::idempotency_key::IdempotencyKey;
-use super::submitter::Requester;
+use super::extract::{Announced, IdempotencyKey, JsonBytes, LIMIT_OF_WORDS, Requester};
 use crate::error::ApiError;
-use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::{Key, SeenWorkload, limited_summaries};
-use crate::secrets::{self, RUN_ID_BYTES, SECRET_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, NewRun, Started, Submitter};
-use crate::validation::{self, FieldPath, Networks, Origin, Verdict, check_networks};
+use crate::validation::{FieldPath, Networks, Origin, Verdict, check_networks};
+use crate::{secrets, validation};
 
 /// A record that is uploaded again within this time is treated as one whose answer was lost.
 const LOST_ANSWER_SECONDS: f64 = 600.0;
 /// A run has at most this many deletion secrets: the first, and those for lost answers.
 const MOST_SECRETS: u32 = 5;
-/// Places for what is done aside. A record that is being read takes up to sixteen times its length in memory.
+/// Limits blocking work. A record that is being parsed takes up to sixteen times its length in memory.
 static ASIDE: Semaphore = Semaphore::const_new(4);
 
 /// `POST /api/v1/runs`: gives a run its id, its nonce and its seed.
@@ -98,7 +95,7 @@ pub(crate) async fn upload(
     let run = Checked { id: &id, fingerprint, record: &record, seen: &seen, verdict, submitter };
     match run.store(&leaderboard, &random_word::<SECRET_BYTES>()?, true).await? {
         Stored::Now(response) => Ok(response),
-        // Another request with the same nonce was quicker.
+        // Another request with the same nonce was faster.
         Stored::AlreadyUsed => repeated(&leaderboard, &id, fingerprint).await,
         Stored::As(other) => Err(stored_as(&other)),
     }
@@ -160,7 +157,7 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
     Ok(accepted(StatusCode::OK, id, verdict, secret))
 }
 
-/// Does what takes long with a long record where it holds up nobody else's requests.
+/// Does slow work on a blocking thread, so that it does not delay other requests.
 pub(super) async fn aside<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -171,7 +168,7 @@ pub(super) async fn aside<T: Send + 'static>(
     };
     match tokio::task::spawn_blocking(placed).await {
         Ok(done) => done,
-        // As if it had been done here.
+        // Continues a panic of the work.
         Err(ended) => match ended.try_into_panic() {
             Ok(panic) => std::panic::resume_unwind(panic),
             Err(_cancelled) => Err(ApiError::failed_inside()),
@@ -179,7 +176,7 @@ pub(super) async fn aside<T: Send + 'static>(
     }
 }
 
-/// A record of another layout is refused for that and not for the first field that is new.
+/// Parses a record. Another schema version is refused as such and not because of its first unknown field.
 fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
     #[derive(Deserialize)]
     struct Layout {
@@ -213,7 +210,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     Ok(())
 }
 
-/// The record must be the one that the announced run asked for.
+/// Refuses a record that does not fit the announced run.
 fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
@@ -230,7 +227,7 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// A record that was checked, on its way into the data base.
+/// A record that was checked, on its way into the database.
 struct Checked<'a> {
     id: &'a str,
     fingerprint: &'a str,
@@ -240,13 +237,13 @@ struct Checked<'a> {
     submitter: &'a Submitter,
 }
 
-/// Where a record is.
+/// The result of storing a record.
 enum Stored {
-    /// Here now, with the answer to it.
+    /// The record was stored, with this answer.
     Now(Response),
     /// The announced run has a record already.
     AlreadyUsed,
-    /// The very same record is stored as this run.
+    /// The same record is stored as this run.
     As(String),
 }
 

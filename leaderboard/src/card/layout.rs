@@ -1,12 +1,10 @@
 //! Where everything stands on a card.
 
-use super::panels;
-use super::pen::{Area, Letters, Pen, Style};
-use super::typeface::{BOX, Weight};
-use super::words::{Card, Device};
+use super::pen::{Area, BOX, Letters, Pen, Style, Weight};
+use super::words::{Card, Device, Figures, Workload};
 use crate::badge::colour;
 
-/// What previews of links are made for.
+/// The usual size of link previews.
 pub(crate) const SIZE: (u32, u32) = (1200, 630);
 
 const GROUND: &str = "#f6f5f1";
@@ -27,7 +25,7 @@ const FOOT: f32 = 600.0;
 /// The panels end here.
 const PANELS_END: f32 = 566.0;
 
-/// The card as SVG. What the picture's font lacks is drawn as boxes, and the foot says so.
+/// Returns the card as SVG. Letters that the font lacks are drawn as boxes, and the foot says so.
 pub(super) fn svg(card: &Card, letters: Letters) -> String {
     let mut pen = Pen::new(letters, SIZE, &format!("{}: {}", card.title(), card.description()));
     pen.area(Area { x: 0.0, y: 0.0, width: 1200.0, height: 630.0 }, 0.0, GROUND);
@@ -36,12 +34,12 @@ pub(super) fn svg(card: &Card, letters: Letters) -> String {
     tier(&mut pen, card);
     let top = head(&mut pen, card);
     let panels = Area { x: MARGIN, y: top, width: WIDTH, height: PANELS_END - top };
-    panels::draw(&mut pen, panels, &card.workloads);
+    draw_panels(&mut pen, panels, &card.workloads);
     foot(&mut pen, card);
     pen.finish()
 }
 
-/// The tier at the top right, in the badge's colour.
+/// Draws the tier at the top right in the badge's colour.
 fn tier(pen: &mut Pen, card: &Card) {
     let words = card.tier_in_words();
     let style = Style::new(24.0, SHEET).bold();
@@ -50,7 +48,7 @@ fn tier(pen: &mut Pen, card: &Card) {
     pen.text(RIGHT - width + 22.0, 70.5, style, &words);
 }
 
-/// The device and what it computed with; returns where the panels begin.
+/// Draws the device and its software. Returns the top of the panels.
 fn head(pen: &mut Pen, card: &Card) -> f32 {
     let Device { lead, name, beside } = &card.device;
     let mut y = 98.0;
@@ -88,4 +86,254 @@ fn foot(pen: &mut Pen, card: &Card) {
     let room = WIDTH - Weight::Regular.width(&right, style.size) - 24.0;
     pen.text(MARGIN, FOOT, style, &Weight::Regular.cut(&left, style.size, room));
     pen.text(RIGHT, FOOT, style.right(), &right);
+}
+
+/// Maximum number of large panels.
+const LARGE: usize = 2;
+/// Maximum number of lines in a column.
+const LINES: usize = 8;
+const GAP: f32 = 24.0;
+const RADIUS: f32 = 18.0;
+/// Padding of a panel.
+const PADDING: f32 = 28.0;
+/// Height of the figures at the foot of a panel.
+const FACTS: f32 = 82.0;
+
+/// Draws the workloads into an area.
+pub(super) fn draw_panels(pen: &mut Pen, area: Area, workloads: &[Workload]) {
+    if workloads.is_empty() {
+        pen.sheet(area, RADIUS, SHEET, EDGE);
+        pen.text(area.x + PADDING, area.y + 60.0, Style::new(26.0, SOFT), "This run has no networks.");
+        return;
+    }
+    if workloads.len() <= LARGE {
+        let number = if workloads.len() == 1 { 1.0 } else { 2.0 };
+        let width = (area.width - GAP * (number - 1.0)) / number;
+        let mut x = area.x;
+        for workload in workloads {
+            large(pen, Area { x, width, ..area }, workload);
+            x += width + GAP;
+        }
+        return;
+    }
+    pen.sheet(area, RADIUS, SHEET, EDGE);
+    if workloads.len() <= LINES {
+        table(pen, area, (workloads, workloads.len()), &WIDE, "");
+        return;
+    }
+    // One line says how many more there are.
+    let shown = if workloads.len() > 2 * LINES { 2 * LINES - 1 } else { workloads.len() };
+    let (left, right) = workloads[..shown].split_at(shown.div_ceil(2));
+    let width = area.width / 2.0;
+    let more = workloads.len() - shown;
+    let more = if more > 0 { format!("and {more} more") } else { String::new() };
+    table(pen, Area { width, ..area }, (left, left.len()), &NARROW, "");
+    table(pen, Area { x: area.x + width, width, ..area }, (right, left.len()), &NARROW, &more);
+    let middle = area.x + width;
+    pen.line(&[(middle, area.y + 18.0), (middle, area.y + area.height - 18.0)], 1.5, EDGE);
+}
+
+/// Draws a workload in its own panel.
+fn large(pen: &mut Pen, area: Area, workload: &Workload) {
+    pen.sheet(area, RADIUS, SHEET, EDGE);
+    let (left, width) = (area.x + PADDING, area.width - 2.0 * PADDING);
+    let fitted = |text: &str, size, weight: Weight| weight.cut(text, size, width);
+    pen.text(left, area.y + 42.0, Style::new(24.0, INK).bold(), &fitted(&workload.name, 24.0, Weight::SemiBold));
+    pen.text(left, area.y + 69.0, Style::new(19.0, SOFT), &fitted(&workload.title, 19.0, Weight::Regular));
+    let figures = match &workload.figures {
+        Ok(figures) => figures,
+        Err(outcome) => {
+            pen.text(left, area.y + 136.0, Style::new(38.0, TROUBLE).bold(), "Not completed");
+            let sentence = fitted(&format!("It {outcome}."), 20.0, Weight::Regular);
+            pen.text(left, area.y + 172.0, Style::new(20.0, SOFT), &sentence);
+            return;
+        }
+    };
+    let foot = area.y + area.height - FACTS;
+    let middle = Area { x: left, y: area.y + 84.0, width, height: foot - area.y - 84.0 };
+    rate(pen, middle, figures, &workload.curve);
+    facts(pen, Area { x: left, y: foot, width, height: FACTS }, figures);
+}
+
+/// Draws the rate as large as possible, and the curve to its right, below it or nowhere, depending on the space.
+fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
+    let beside = area.width > 700.0;
+    let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
+    let below = area.height - size - 24.0;
+    let beneath = !beside && below > 28.0;
+    // Capitals and figures are 0.73 of a letter's size high.
+    let base = if beneath { area.y + 10.0 + 0.73 * size } else { area.y + (area.height + 0.73 * size) / 2.0 };
+    pen.text(area.x, base, Style::new(size, INK).bold(), &figures.rate);
+    let unit = area.x + Weight::SemiBold.width(&figures.rate, size) + 14.0;
+    let style = Style::new(22.0, SOFT);
+    pen.text(unit, if figures.within.is_some() { base - 27.0 } else { base }, style, "samples/s");
+    if let Some(within) = &figures.within {
+        pen.text(unit, base, style, within);
+    }
+    if beside {
+        let x = unit + Weight::Regular.width("samples/s", style.size) + 36.0;
+        sparkline(pen, Area { x, y: area.y, width: area.right() - x, height: area.height - 22.0 }, curve);
+    } else if beneath {
+        let y = base + 20.0;
+        sparkline(pen, Area { y, height: area.y + area.height - 14.0 - y, ..area }, curve);
+    }
+}
+
+/// Draws the loss over time, if there is space.
+fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
+    let most = |of: fn(&(f64, f64)) -> f64| curve.iter().map(of).fold(0.0, f64::max);
+    let (seconds, loss) = (most(|point| point.0), most(|point| point.1));
+    if curve.len() < 3 || area.width < 90.0 || seconds <= 0.0 || loss <= 0.0 {
+        return;
+    }
+    // The last point has a dot, which stays inside.
+    let width = area.width - 7.0;
+    #[expect(clippy::cast_possible_truncation, reason = "pixels of a card")]
+    let place = |(x, y): &(f64, f64)| {
+        let (x, y) = ((x / seconds) as f32, (y.max(0.0) / loss) as f32);
+        (area.x + x * width, area.y + (1.0 - y) * area.height)
+    };
+    let points: Vec<(f32, f32)> = curve.iter().map(place).collect();
+    pen.below(&points, area.y + area.height, WASH);
+    pen.line(&points, 3.5, ACCENT);
+    if let Some(last) = points.last() {
+        pen.dot(*last, 6.0, GLOW);
+    }
+    pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
+}
+
+/// Draws four figures in a row at the foot of a panel.
+fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
+    pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
+    let to_target = match (&figures.target, &figures.seconds_to_target) {
+        (Some(target), Some(seconds)) => (seconds.as_str(), format!("to {target}")),
+        (Some(target), None) => ("not yet", format!("at {target}")),
+        (None, _) => ("–", "no target".to_owned()),
+    };
+    let kept = if figures.sustained { "sustained" } else { "not sustained" };
+    let facts = [
+        (figures.accuracy.as_str(), "accuracy".to_owned()),
+        to_target,
+        (figures.kept.as_str(), kept.to_owned()),
+        (figures.of_peak.as_str(), "of its peak".to_owned()),
+    ];
+    let mut x = area.x;
+    for ((figure, label), share) in facts.into_iter().zip([0.26, 0.25, 0.285, 0.205]) {
+        pen.text(x, area.y + 38.0, Style::new(24.0, INK).bold(), figure);
+        pen.text(x, area.y + 63.0, Style::new(18.0, SOFT), &label);
+        x += share * area.width;
+    }
+}
+
+/// The right end of a column, from the left of its table, and its content.
+struct Column {
+    end: f32,
+    head: &'static str,
+    figure: fn(&Figures) -> String,
+    colour: &'static str,
+}
+
+const RATE: fn(&Figures) -> String = |figures| figures.rate.clone();
+const WITHIN: fn(&Figures) -> String = |figures| figures.within.clone().unwrap_or_default();
+const ACCURACY: fn(&Figures) -> String = |figures| figures.accuracy.clone();
+const TO_TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
+    (_, Some(seconds)) => seconds.clone(),
+    (Some(_), None) => "not yet".to_owned(),
+    (None, None) => "–".to_owned(),
+};
+const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figures.seconds_to_target) {
+    (Some(target), Some(_)) => format!("to {target}"),
+    (Some(target), None) => format!("at {target}"),
+    (None, _) => String::new(),
+};
+const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
+
+/// The layout of a table.
+struct Form {
+    columns: &'static [Column],
+    padding: f32,
+    /// Where the longest name ends.
+    name_end: f32,
+    head_size: f32,
+    sizes: (f32, f32),
+}
+
+/// Over the whole width.
+const WIDE: Form = Form {
+    columns: &[
+        Column { end: 430.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 525.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 645.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 762.0, head: "", figure: TO_TARGET, colour: INK },
+        Column { end: 846.0, head: "time to accuracy", figure: TARGET, colour: SOFT },
+        Column { end: 960.0, head: "pace kept", figure: |figures| figures.kept.clone(), colour: INK },
+        Column { end: 1060.0, head: "of its peak", figure: OF_PEAK, colour: INK },
+    ],
+    padding: PADDING,
+    name_end: 320.0,
+    head_size: 18.0,
+    sizes: (17.0, 20.0),
+};
+
+/// One of two beside each other.
+const NARROW: Form = Form {
+    columns: &[
+        Column { end: 258.0, head: "samples/s", figure: RATE, colour: INK },
+        Column { end: 326.0, head: "", figure: WITHIN, colour: SOFT },
+        Column { end: 394.0, head: "accuracy", figure: ACCURACY, colour: INK },
+        Column { end: 474.0, head: "to target", figure: TO_TARGET, colour: INK },
+        Column { end: 522.0, head: "peak", figure: OF_PEAK, colour: INK },
+    ],
+    padding: 34.0,
+    name_end: 186.0,
+    head_size: 14.0,
+    sizes: (13.0, 15.0),
+};
+
+/// Draws lines of workloads with their figures in columns, a dot before sustained ones, and an optional line of text
+/// below.
+fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), form: &Form, last: &str) {
+    let head = 42.0;
+    let lines = lines as f32;
+    let height = ((area.height - head - 12.0) / lines).min(80.0);
+    let size = (0.48 * height).clamp(form.sizes.0, form.sizes.1);
+    let style = Style::new(form.head_size, SOFT);
+    let (left, y) = (area.x + form.padding, area.y + 28.0);
+    pen.dot((left - 12.0, y - 0.36 * style.size), 4.0, SUSTAINED);
+    pen.text(left, y, style, "sustained");
+    for column in form.columns {
+        pen.text(area.x + column.end, y, style.right(), column.head);
+    }
+    let mut top = area.y + head;
+    for workload in workloads {
+        table_line(pen, Area { y: top, height, ..area }, size, form, workload);
+        top += height;
+    }
+    if !last.is_empty() {
+        pen.text(left, top + height / 2.0 + 0.36 * size, Style::new(size, SOFT), last);
+    }
+}
+
+/// Draws a workload of a table.
+fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
+    let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
+    pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);
+    let base = area.y + area.height / 2.0 + 0.36 * size;
+    let name = Weight::SemiBold.cut(&workload.name, size, form.name_end - form.padding);
+    pen.text(left, base, Style::new(size, INK).bold(), &name);
+    match &workload.figures {
+        Ok(figures) => {
+            if figures.sustained {
+                pen.dot((left - 12.0, base - 0.36 * size), 4.0, SUSTAINED);
+            }
+            for column in form.columns {
+                let style = Style::new(size, column.colour).right();
+                pen.text(area.x + column.end, base, style, &(column.figure)(figures));
+            }
+        }
+        Err(outcome) => {
+            let outcome = Weight::Regular.cut(outcome, size, end - area.x - form.name_end);
+            pen.text(end, base, Style::new(size, TROUBLE).right(), &outcome);
+        }
+    }
 }

@@ -1,17 +1,145 @@
-//! A result as a picture for previews of links: what it says ([`words`]), where it stands ([`layout`], [`panels`]), and how
-//! it becomes SVG ([`pen`]) and PNG ([`picture`]), in a font of our own ([`typeface`]).
+//! Pictures of results for link previews: texts ([`words`]), layout ([`layout`]), and SVG in a font of our own
+//! ([`pen`]). This file renders the SVG as PNG on blocking threads, a few at a time, and caches the pictures.
 
 mod layout;
-mod panels;
 mod pen;
-mod picture;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod typeface;
 mod words;
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use axum::body::Bytes;
+use lru::LruCache;
+use resvg::tiny_skia::{Pixmap, Transform};
+use resvg::usvg::fontdb::Database;
+use resvg::usvg::{Options, Tree};
+use tokio::sync::Semaphore;
+
+use crate::error::ApiError;
+use crate::secrets::sha256;
 pub(crate) use layout::SIZE;
-pub(crate) use picture::Cards;
+use pen::{Letters, REGULAR, SEMI_BOLD};
 pub(crate) use words::Card;
+
+/// Maximum number of cards that are drawn at once. Each takes one core and 3 MB.
+const AT_ONCE: usize = 2;
+/// Maximum number of waiting requests, so that cards leave slots to other requests.
+const WAITING: usize = 32;
+/// Timeout of waiting requests.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Bytes of cached cards. A card has less than a tenth of a megabyte.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// Draws cards. Clones share the font, the places and the cache.
+#[derive(Clone)]
+pub(crate) struct Cards(Arc<Studio>);
+
+struct Studio {
+    fonts: Arc<Database>,
+    waiting: Semaphore,
+    places: Arc<Semaphore>,
+    drawn: Mutex<Drawn>,
+}
+
+/// An error while a card is drawn, which never depends on its content.
+#[derive(Debug, thiserror::Error)]
+enum DrawingError {
+    #[error("the card is no SVG: {0}")]
+    Svg(#[from] resvg::usvg::Error),
+    #[error("there is no memory for the card")]
+    Memory,
+    #[error("the card could not be written as PNG: {0}")]
+    Png(String),
+    #[error("drawing the card ended early: {0}")]
+    Ended(#[from] tokio::task::JoinError),
+}
+
+impl Default for Cards {
+    fn default() -> Self {
+        let mut fonts = Database::new();
+        for font in [REGULAR, SEMI_BOLD] {
+            fonts.load_font_data(font.to_vec());
+        }
+        Self(Arc::new(Studio {
+            fonts: Arc::new(fonts),
+            waiting: Semaphore::new(WAITING),
+            places: Arc::new(Semaphore::new(AT_ONCE)),
+            drawn: Mutex::new(Drawn { cards: LruCache::unbounded(), bytes: 0 }),
+        }))
+    }
+}
+
+impl Cards {
+    /// Returns the card as SVG, for programs with their own fonts.
+    pub(crate) fn svg(card: &Card) -> String {
+        layout::svg(card, Letters::Any)
+    }
+
+    /// Returns the card as PNG.
+    ///
+    /// # Errors
+    /// Too many cards are being drawn.
+    pub(crate) async fn png(&self, card: &Card) -> Result<Bytes, ApiError> {
+        let svg = layout::svg(card, Letters::OfOurFont);
+        // The SVG has all of the content, so equal hashes mean equal pictures on all servers.
+        let name = sha256(svg.as_bytes());
+        if let Some(png) = self.0.drawn().cards.get(&name).cloned() {
+            return Ok(png);
+        }
+        let studio = &self.0;
+        let _waiting = studio.waiting.try_acquire().map_err(|_full| ApiError::too_many_cards())?;
+        let place = tokio::time::timeout(PATIENCE, Arc::clone(&studio.places).acquire_owned()).await;
+        let Ok(Ok(place)) = place else { return Err(ApiError::too_many_cards()) };
+        // Another request may have drawn this card meanwhile.
+        if let Some(png) = studio.drawn().cards.get(&name).cloned() {
+            return Ok(png);
+        }
+        let studio = Arc::clone(studio);
+        let drawing = tokio::task::spawn_blocking(move || {
+            // The picture is cached and the place is taken even if the request was cancelled.
+            let _place = place;
+            let png = Bytes::from(studio.draw(&svg)?);
+            studio.drawn().keep(name, png.clone());
+            Ok::<_, DrawingError>(png)
+        });
+        let drawn = drawing.await.map_err(DrawingError::from).flatten();
+        drawn.map_err(|cause| ApiError::internal(&cause))
+    }
+}
+
+impl Studio {
+    fn draw(&self, svg: &str) -> Result<Vec<u8>, DrawingError> {
+        let options = Options { fontdb: Arc::clone(&self.fonts), ..Options::default() };
+        let tree = Tree::from_str(svg, &options)?;
+        let mut pixels = Pixmap::new(SIZE.0, SIZE.1).ok_or(DrawingError::Memory)?;
+        resvg::render(&tree, Transform::identity(), &mut pixels.as_mut());
+        pixels.encode_png().map_err(|cause| DrawingError::Png(cause.to_string()))
+    }
+
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        // The cache is valid even after a panic.
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Drawn cards by the hashes of their SVG.
+struct Drawn {
+    cards: LruCache<String, Bytes>,
+    bytes: usize,
+}
+
+impl Drawn {
+    fn keep(&mut self, name: String, png: Bytes) {
+        self.bytes += png.len();
+        self.cards.put(name, png);
+        while self.bytes > KEPT_BYTES
+            && let Some((_, oldest)) = self.cards.pop_lru()
+        {
+            self.bytes -= oldest.len();
+        }
+    }
+}

@@ -1,19 +1,21 @@
-//! Writes SVG: shapes, and text that is as wide in any font as in ours.
+//! Writes SVG: shapes, and text that is as wide in any font as in our own.
 
 use std::fmt::Write;
 
-use super::typeface::{self, Weight};
-use crate::markup::escaped;
+use skrifa::instance::{LocationRef, Size};
+use skrifa::{FontRef, MetadataProvider};
 
-/// Ours first. Where it is missing, text is pressed or stretched to the width that it has in it.
+use crate::badge::escaped;
+
+/// Our font comes first. In other fonts, text is stretched to the same width.
 const FAMILIES: &str = "Inter,system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans',sans-serif";
 
-/// Who draws the letters of a picture.
+/// The program that draws the letters of a picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Letters {
-    /// This server, with its own font: what that lacks becomes a box.
+    /// This server with its own font, with boxes for missing letters.
     OfOurFont,
-    /// The reader's program, with whatever fonts it has.
+    /// The reader's program with its own fonts.
     Any,
 }
 
@@ -67,7 +69,7 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// A picture of this size, in words for whoever cannot see it.
+    /// Begins a picture of this size with an alternative text.
     pub(super) fn new(letters: Letters, (width, height): (u32, u32), title: &str) -> Self {
         let title = escaped(title);
         let svg = format!(
@@ -77,21 +79,21 @@ impl Pen {
         Self { svg, letters, boxed: false }
     }
 
-    /// Whether a box stands for some letter.
+    /// Returns whether a box stands for some letter.
     pub(super) fn has_boxes(&self) -> bool {
         self.boxed
     }
 
-    /// A text as it will be drawn.
+    /// Returns a text as it will be drawn.
     pub(super) fn drawable(&mut self, text: &str) -> String {
-        if self.letters == Letters::Any || typeface::has_all(text) {
+        if self.letters == Letters::Any || has_all(text) {
             return text.to_owned();
         }
         self.boxed = true;
-        typeface::with_boxes(text)
+        with_boxes(text)
     }
 
-    /// One line, from the left or up to the right of `x`, on the line `y`.
+    /// Draws a line of text that starts or ends at `x`, on the base line `y`.
     pub(super) fn text(&mut self, x: f32, y: f32, style: Style, text: &str) {
         let text = self.drawable(text);
         let Style { size, weight, colour, align } = style;
@@ -99,8 +101,8 @@ impl Pen {
             Align::Left => "",
             Align::Right => " text-anchor=\"end\"",
         };
-        // Of letters that are not in our font nobody knows how wide they are.
-        let length = if typeface::has_all(&text) {
+        // The width of letters that our font lacks is unknown.
+        let length = if has_all(&text) {
             format!(" textLength=\"{:.1}\" lengthAdjust=\"spacingAndGlyphs\"", weight.width(&text, size))
         } else {
             String::new()
@@ -118,7 +120,7 @@ impl Pen {
         ));
     }
 
-    /// An area with a thin edge.
+    /// Draws an area with a thin edge.
     pub(super) fn sheet(&mut self, area: Area, radius: f32, fill: &str, edge: &str) {
         let Area { x, y, width, height } = area;
         self.write(format_args!(
@@ -131,7 +133,7 @@ impl Pen {
         self.write(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\"/>"));
     }
 
-    /// A line through points, as wide as `width`.
+    /// Draws a line of this width through points.
     pub(super) fn line(&mut self, points: &[(f32, f32)], width: f32, colour: &str) {
         let path = path(points);
         self.write(format_args!(
@@ -140,7 +142,7 @@ impl Pen {
         ));
     }
 
-    /// What lies below points, down to `floor`.
+    /// Fills the area between points and `floor`.
     pub(super) fn below(&mut self, points: &[(f32, f32)], floor: f32, fill: &str) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
         let path = path(points);
@@ -150,7 +152,7 @@ impl Pen {
         ));
     }
 
-    /// The mark of the page, its corner at `x` and `y`.
+    /// Draws the logo with its corner at `x` and `y`.
     pub(super) fn mark(&mut self, x: f32, y: f32, side: f32) {
         let scale = side / 32.0;
         self.write(format_args!(
@@ -177,4 +179,122 @@ fn path(points: &[(f32, f32)]) -> String {
         write!(path, "{letter}{x:.1} {y:.1}").expect("a string takes everything");
     }
     path
+}
+
+pub(super) const REGULAR: &[u8] = include_bytes!("font/Inter-Regular.ttf");
+pub(super) const SEMI_BOLD: &[u8] = include_bytes!("font/Inter-SemiBold.ttf");
+
+/// Stands for a letter that the font lacks.
+pub(super) const BOX: char = '□';
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Weight {
+    Regular,
+    SemiBold,
+}
+
+impl Weight {
+    fn font(self) -> FontRef<'static> {
+        let bytes = match self {
+            Self::Regular => REGULAR,
+            Self::SemiBold => SEMI_BOLD,
+        };
+        FontRef::new(bytes).expect("the font is checked in")
+    }
+
+    /// As SVG counts it.
+    pub(super) fn number(self) -> u16 {
+        match self {
+            Self::Regular => 400,
+            Self::SemiBold => 600,
+        }
+    }
+
+    /// Returns the width of a text in pixels, with estimates for letters that the font lacks.
+    pub(super) fn width(self, text: &str, size: f32) -> f32 {
+        let font = self.font();
+        let (letters, metrics) = (font.charmap(), font.glyph_metrics(Size::new(size), LocationRef::default()));
+        let advance = |letter| letters.map(letter).and_then(|glyph| metrics.advance_width(glyph)).unwrap_or(size);
+        text.chars().map(advance).sum()
+    }
+
+    /// Fits a text into a width at the largest of the sizes, or cuts it at the smallest.
+    pub(super) fn fitted(self, text: &str, sizes: std::ops::RangeInclusive<u16>, width: f32) -> (String, f32) {
+        let largest = sizes.clone().rev().map(f32::from).find(|size| self.width(text, *size) <= width);
+        match largest {
+            Some(size) => (text.to_owned(), size),
+            None => {
+                let size = f32::from(*sizes.start());
+                (self.cut(text, size, width), size)
+            }
+        }
+    }
+
+    /// Returns the letters that fit into a width, with an ellipsis if some do not.
+    pub(super) fn cut(self, text: &str, size: f32, width: f32) -> String {
+        if self.width(text, size) <= width {
+            return text.to_owned();
+        }
+        let room = width - self.width("…", size);
+        let mut kept = String::new();
+        let mut used = 0.0;
+        for letter in text.chars() {
+            used += self.width(letter.encode_utf8(&mut [0; 4]), size);
+            if used > room {
+                break;
+            }
+            kept.push(letter);
+        }
+        format!("{}…", kept.trim_end())
+    }
+}
+
+/// Returns whether the font has every letter of a text.
+pub(super) fn has_all(text: &str) -> bool {
+    let font = Weight::Regular.font();
+    let letters = font.charmap();
+    text.chars().all(|letter| letters.map(letter).is_some())
+}
+
+/// Returns a text with a box for each letter that the font lacks.
+pub(super) fn with_boxes(text: &str) -> String {
+    let font = Weight::Regular.font();
+    let letters = font.charmap();
+    text.chars().map(|letter| if letters.map(letter).is_some() { letter } else { BOX }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn font_has_all_letters_of_known_names() {
+        assert!(has_all("NVIDIA GeForce RTX 4090 – ±1.4 %, “é ß Ł ő Ω Ж” … × · → − ≥ ™ □"));
+        assert!(!has_all("显"));
+    }
+
+    #[test]
+    fn letters_that_the_font_lacks_become_boxes() {
+        assert_eq!(with_boxes("显卡 4090 🚀"), "□□ 4090 □");
+        assert_eq!(with_boxes("Ärger"), "Ärger");
+    }
+
+    #[test]
+    fn figures_have_one_width() {
+        for weight in [Weight::Regular, Weight::SemiBold] {
+            assert!((weight.width("1111", 20.0) - weight.width("8906", 20.0)).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn a_long_name_becomes_smaller_and_then_shorter() {
+        let fit = |text: &str| Weight::SemiBold.fitted(text, 30..=60, 1000.0);
+        assert_eq!(fit("RTX 4090"), ("RTX 4090".to_owned(), 60.0));
+        let (text, size) = fit(&"NVIDIA ".repeat(6));
+        assert_eq!(text, "NVIDIA ".repeat(6));
+        assert!((30.0..60.0).contains(&size), "{size}");
+        let (text, size) = fit(&"NVIDIA ".repeat(60));
+        assert!(text.ends_with('…') && text.len() > 50 && size == 30.0, "{text} {size}");
+        assert!(Weight::SemiBold.width(&text, size) <= 1000.0);
+    }
 }

@@ -1,7 +1,12 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::body::Bytes;
+use lru::LruCache;
 use results::api::{StoredRun, Tier};
 
 use super::testing::{card, flagged, named, of_networks, run, said_to_be, without_figures};
-use super::{Card, Cards, SIZE};
+use super::{Card, Cards, Drawn, KEPT_BYTES, SIZE};
 use crate::badge::colour;
 
 fn svg(run: &StoredRun) -> String {
@@ -67,7 +72,7 @@ fn nothing_of_a_name_is_markup_or_leaves_the_card() {
 }
 
 #[test]
-fn letters_that_the_font_lacks_are_boxes_in_the_picture_and_letters_in_the_svg() {
+fn letters_missing_in_the_font_are_boxes_only_in_the_png() {
     let drawn = |run: &StoredRun| super::layout::svg(&card(run), super::pen::Letters::OfOurFont);
     let run = named("显卡 4090");
     assert!(svg(&run).contains(">显卡 4090<"));
@@ -148,4 +153,47 @@ async fn every_kind_of_card_becomes_a_picture() {
         }
         assert!(different.insert(png), "{name} looks like another one");
     }
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_what_is_asked_for_stays() {
+    let mut drawn = Drawn { cards: LruCache::unbounded(), bytes: 0 };
+    let megabyte = || Bytes::from(vec![0; 1 << 20]);
+    for name in ["a", "b", "c", "d"] {
+        drawn.keep(name.to_owned(), megabyte());
+    }
+    assert!(drawn.cards.get("a").is_some());
+    drawn.keep("e".to_owned(), megabyte());
+    let kept = ["a", "b", "c", "d", "e"].map(|name| drawn.cards.contains(name));
+    assert_eq!((kept, drawn.bytes), ([true, false, true, true, true], KEPT_BYTES));
+}
+
+#[tokio::test]
+async fn a_card_is_drawn_once() {
+    let cards = Cards::default();
+    let first = cards.png(&card(&run())).await.unwrap();
+    let start = Instant::now();
+    let second = cards.png(&card(&run())).await.unwrap();
+    assert!(first == second && first.as_ptr() == second.as_ptr(), "the very same bytes");
+    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn overload_refuses_new_cards_and_still_serves_cached_ones() {
+    let cards = Cards::default();
+    let known = card(&run());
+    cards.png(&known).await.unwrap();
+    let _all = cards.0.waiting.acquire_many(32).await.unwrap();
+    let mut other = run();
+    other.run_id = "fedcba9876543210".to_owned();
+    assert_eq!(cards.png(&card(&other)).await.unwrap_err().code(), "busy");
+    assert!(cards.png(&known).await.is_ok());
+}
+
+#[tokio::test]
+#[ignore = "waits for 5 s"]
+async fn waiting_for_a_place_has_an_end() {
+    let cards = Cards::default();
+    let _both = Arc::clone(&cards.0.places).acquire_many_owned(2).await.unwrap();
+    assert_eq!(cards.png(&card(&run())).await.unwrap_err().code(), "busy");
 }

@@ -18,7 +18,7 @@ const MOST_CHARACTERS: usize = 200;
 pub(crate) struct Card {
     pub(super) run_id: String,
     pub(crate) device: Device,
-    /// Client, back end and precision.
+    /// Client, backend and precision.
     pub(super) how: String,
     pub(crate) tier: Tier,
     pub(super) being_verified: bool,
@@ -130,7 +130,7 @@ impl Device {
     }
 }
 
-/// `Native: native-runner 0.1.0 on Linux · back end wgsl · f32`
+/// `Native: native-runner 0.1.0 on Linux · backend wgsl · f32`
 fn how(record: &RunRecord) -> String {
     let client = &record.provenance.client;
     let kind = match client.kind {

@@ -1,4 +1,4 @@
-//! What kind of thing computed: only GPUs rank among GPUs.
+//! The class of the device that computed a run. Only GPUs rank among GPUs.
 
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
@@ -9,7 +9,7 @@ use results::{DeviceKind, RunRecord};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Gpu,
-    /// A back end that computes on the processor and says so.
+    /// A backend that computes on the processor and says so.
     Processor,
     /// A program on the processor that acts as a GPU. Shown, never ranked.
     Software,
@@ -18,7 +18,7 @@ pub enum DeviceClass {
 }
 
 impl DeviceClass {
-    /// As it is kept and asked for.
+    /// Returns the name in the database and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -29,7 +29,7 @@ impl DeviceClass {
     }
 }
 
-/// What computed the run of this record, whatever the record itself says of its adapter.
+/// Returns what computed a run, whatever its record says of the adapter.
 pub fn class_of(record: &RunRecord) -> DeviceClass {
     match () {
         () if computes_on_processor(record) => DeviceClass::Processor,
@@ -39,8 +39,7 @@ pub fn class_of(record: &RunRecord) -> DeviceClass {
     }
 }
 
-/// Why the adapter is a program that acts as a GPU, as a sentence; nothing where it is a GPU or plainly the processor, or
-/// where nobody can tell.
+/// Returns as a sentence why the adapter is a program that acts as a GPU, or `None` if it is not or is unknown.
 pub fn is_software(record: &RunRecord) -> Option<String> {
     if computes_on_processor(record) {
         return None;
@@ -55,8 +54,8 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
 }
 
-/// Whether the back end is one of those that have no device but the processor; one on a device that is served elsewhere
-/// says what that is.
+/// Returns whether the backend is one of those that have no device but the processor; one on a device that is served
+/// elsewhere says what that is.
 fn computes_on_processor(record: &RunRecord) -> bool {
     let device = &record.device;
     if device.backend == BURN_REMOTE {
@@ -142,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_and_no_faster_than_a_program_is_told_from_none_and_accused_of_nothing() {
+    fn masked_slow_device_is_its_own_class_without_doubt() {
         for (what, record) in [
             ("SwiftShader", on("Linux", 8, ("", ""), 8.0e10)),
             // As measured: two logical processors, one core.
@@ -160,7 +159,7 @@ mod tests {
     fn what_is_hidden_and_faster_than_any_program_is_a_gpu() {
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 130e9)), DeviceClass::Gpu);
         assert_eq!(class_of(&on("Windows", 8, ("", ""), 8.0 * 126e9)), DeviceClass::Masked);
-        // A back end that measures no peak shows what it trains with.
+        // A backend that measures no peak shows what it trains with.
         let trained = |flops| class_of(&achieving(in_browser("", ""), flops, Precision::F32));
         assert_eq!((trained(2e12), trained(1e11)), (DeviceClass::Gpu, DeviceClass::Masked));
         // Where the processors are hidden as well, there may be many.

@@ -1,18 +1,18 @@
-//! What cannot be true together: a claim and what the platform tells, or a device and its speed.
+//! Contradictions between a claim and the platform's report, or between a device and its speed.
 //!
 //! A contradiction makes a person look; it refuses nothing. So words and devices that the table does not know never
 //! contradict, and a device is given every clock that it reaches by itself.
 
 use results::{Precision, RunRecord};
 
-use super::identity::{Reported, claim};
-use super::inference::measured_peak;
-use super::table::{KnownDevice, is_known_architecture};
+use super::identity::{Reported, claim, measured_peak};
+use super::lookup::{KnownDevice, is_known_architecture};
+use super::{DeviceClass, class_of};
 
 /// A device may be faster than its ceiling by this share: cards are sold, and set by their owners, with higher clocks.
 const TOLERANCE: f64 = 0.15;
 
-/// Why what is said about the device of `record` cannot all be true, as a plain sentence; the first reason that is found.
+/// Returns the first reason why the statements about the device of `record` cannot all be true, as a sentence.
 pub fn contradiction(record: &RunRecord) -> Option<String> {
     let reported = Reported::of(&record.device.adapter);
     let claimed = claim(&record.device).and_then(|name| name.device());
@@ -85,11 +85,37 @@ fn fastest_training(record: &RunRecord) -> Option<f64> {
     comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
 }
 
+/// Smallest share of the published peak that a device must reach. Integrated GPUs share their power with the processor,
+/// and clocks drop with heat.
+const LEAST_SHARE_OF_PUBLISHED: f64 = 0.25;
+
+/// Returns the reason why a run on a GPU is not ranked as `device`, as a plain sentence. Returns `None` for a device
+/// without a published peak.
+pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String> {
+    // Some processors have the same name as the GPU on their chip.
+    let published = device.flops_per_second.filter(|_| class_of(record) != DeviceClass::Processor)?;
+    let name = &device.name;
+    let Some(measured) = measured_peak(record) else {
+        return Some(format!("The run is not ranked as {name}, because its peak was not measured."));
+    };
+    (measured < published * LEAST_SHARE_OF_PUBLISHED).then(|| {
+        let (measured, published) = (measured / 1e12, published / 1e12);
+        format!(
+            "The run is not ranked as {name}: its measured peak is {measured:.2} TFLOP/s, and the device does \
+             {published:.1} TFLOP/s by its maker."
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use results::DeviceKind;
+
     use super::super::known_devices;
     use super::super::testing::{achieving, claimed, in_browser, native, with_peak};
     use super::*;
+    use crate::devices::look_up;
+    use crate::devices::testing::trained_by;
 
     fn says(record: &RunRecord, expected: &str) {
         let found = contradiction(record);
@@ -124,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn every_known_device_agrees_with_its_own_vendor_and_every_word_for_it() {
+    fn known_devices_agree_with_their_vendor() {
         for device in known_devices() {
             agrees(&native(&device.name, device.vendor.name()));
             for architecture in &device.architectures {
@@ -134,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reported_name_of_letters_that_look_alike_or_of_another_vendor_contradicts() {
+    fn lookalike_or_foreign_reported_names_contradict() {
         says(&native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090");
         says(&native("GeForce RTX 4O90", "NVIDIA"), "only looks like");
         says(&native("GeForce RTX 4090", "AMD"), "as its vendor, AMD");
@@ -155,7 +181,33 @@ mod tests {
         agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0));
         agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0));
         agrees(&achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix));
-        // Without a peak of its own the back end may use matrix units for f32.
+        // Without a peak of its own the backend may use matrix units for f32.
         agrees(&achieving(rtx_2080_ti(), 6e13, Precision::F32));
+    }
+
+    fn said(record: &RunRecord, name: &str) -> Option<String> {
+        misfit(record, look_up(name).unwrap().device)
+    }
+
+    #[test]
+    fn peaks_below_a_quarter_of_the_published_one_do_not_fit() {
+        // The published peak is 82.6 TFLOP/s.
+        let rtx_4090 = |peak| said(&with_peak(native("NVIDIA GeForce RTX 4090", "NVIDIA"), peak), "RTX 4090");
+        assert!(rtx_4090(2.0e13).unwrap().contains("its measured peak is 20.00 TFLOP/s"));
+        assert_eq!(rtx_4090(2.1e13), None);
+    }
+
+    #[test]
+    fn devices_without_a_measured_peak_fit_only_if_none_is_published() {
+        let record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
+        assert!(said(&record, "RTX 4090").unwrap().contains("was not measured"));
+        let unpublished = KnownDevice { flops_per_second: None, ..look_up("RTX 4090").unwrap().device.clone() };
+        assert_eq!(misfit(&record, &unpublished), None);
+    }
+
+    #[test]
+    fn processors_with_the_name_of_their_gpu_fit() {
+        let record = trained_by(native("Apple M1 Pro", "Apple"), "burn-flex", DeviceKind::Cpu, "CPU");
+        assert_eq!(said(&record, "Apple M1 Pro"), None);
     }
 }

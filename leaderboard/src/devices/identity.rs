@@ -4,15 +4,14 @@ use results::api::DeviceSource;
 use results::software::program_of_architecture;
 use results::{Adapter, Device, HiddenDevice, RunRecord};
 
-use super::inference::{Inferred, infer};
-use super::misfit::misfit;
+use super::contradiction::misfit;
 use super::name::displayed;
-use super::{Found, KnownDevice, Vendor, contradiction, look_up};
+use super::{Found, KnownDevice, Vendor, contradiction, known_devices, look_up};
 
-/// A name that somebody gave, and what the table has under it.
+/// A given name with the known device of this name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Named {
-    /// As it can be shown: see [`displayed`].
+    /// The name as it is shown: see [`displayed`].
     pub text: String,
     pub found: Option<Found>,
 }
@@ -29,28 +28,28 @@ impl Named {
     }
 }
 
-/// What the platform says.
+/// The device as the platform reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reported {
-    /// Nothing where the platform masks the name.
+    /// `None` if the platform masks the name.
     pub name: Option<Named>,
     pub vendor: Option<Vendor>,
     /// The platform's word, which only WebGPU has in a form that the table knows; may be empty.
     pub architecture: String,
 }
 
-/// Whose result it is: rows of one group are one device.
+/// A group of rows that count as one device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceGroup {
     /// Key for addresses and databases: letters, digits and hyphens. A known device has the key of its canonical name.
     /// Keys of unknown names begin with their source, keys of masked devices with `masked`, and keys of devices that do
     /// not fit their name with `unknown`.
     pub key: String,
-    /// For readers.
+    /// The name for readers.
     pub label: String,
 }
 
-/// Everything that is said about which device a record is of.
+/// All statements about the device of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     pub reported: Reported,
@@ -61,12 +60,12 @@ pub struct Identity {
     pub source: DeviceSource,
     /// Reason why the group is another one than the device's name suggests, as a sentence.
     pub misfit: Option<String>,
-    /// Why not all of it can be true, as a sentence.
+    /// The reason why not all of it can be true, as a sentence.
     pub contradiction: Option<String>,
 }
 
 impl Identity {
-    /// What can be said of the device of `record`.
+    /// Identifies the device of `record`.
     pub fn of(record: &RunRecord) -> Self {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
@@ -94,19 +93,19 @@ impl Reported {
         Self { name, vendor: Vendor::named(&adapter.vendor), architecture: adapter.architecture.clone() }
     }
 
-    /// The known device that the platform names.
+    /// Returns the known device that the platform names.
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.name.as_ref().and_then(Named::device)
     }
 }
 
-/// The name that the person gave, if any.
+/// Returns the name that the person gave, if any.
 pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
 
-/// Whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU for many,
-/// as Firefox has it (`…, or similar`).
+/// Returns whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU
+/// for many, as Firefox has it (`…, or similar`).
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();
@@ -145,11 +144,52 @@ fn masked_group(reported: &Reported) -> DeviceGroup {
     DeviceGroup { key, label }
 }
 
-/// Lower-case letters and digits, with a hyphen for everything between them.
+/// Returns lower-case letters and digits, with a hyphen for everything else between them.
 fn slug(text: &str) -> String {
     let lower = text.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join("-")
+}
+
+/// Maximum number of candidates that are useful to name.
+const MOST_CANDIDATES: usize = 3;
+/// A device's measured peak is at least this share of the published one: what our kernel of multiply-adds reaches is
+/// close to all, and clocks sink with heat.
+const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
+
+/// The device that the server infers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inferred {
+    /// The platform names a device of the table.
+    Reported(&'static KnownDevice),
+    /// Of the devices whose peak is published, those of the reported vendor and architecture that could have the
+    /// measured peak: one to three. A laptop's GPU or one that is not in the table may have it, too.
+    Candidates(Vec<&'static KnownDevice>),
+}
+
+/// What follows from the reported name, or else from vendor, architecture and measured peak together.
+pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
+    if let Some(device) = reported.device() {
+        return Some(Inferred::Reported(device));
+    }
+    // A platform that names a device which the table lacks has answered the question.
+    let (vendor, None) = (reported.vendor?, &reported.name) else { return None };
+    let measured = measured_peak(record)?;
+    let fits = |device: &&KnownDevice| {
+        let of_architecture = device.architectures.contains(&reported.architecture);
+        let bounds = device.flops_per_second.zip(device.ceiling_flops_per_second());
+        let of_speed = bounds
+            .is_some_and(|(published, ceiling)| (published * LEAST_SHARE_OF_PUBLISHED..=ceiling).contains(&measured));
+        device.vendor == vendor && of_architecture && of_speed
+    };
+    let candidates: Vec<&KnownDevice> = known_devices().iter().filter(fits).collect();
+    (1..=MOST_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
+}
+
+/// The highest peak of the record, in single-precision operations per second.
+pub(super) fn measured_peak(record: &RunRecord) -> Option<f64> {
+    let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks);
+    peaks.map(|peak| peak.flops_per_second).max_by(f64::total_cmp)
 }
 
 #[cfg(test)]
@@ -213,10 +253,40 @@ mod tests {
     }
 
     #[test]
-    fn no_two_known_devices_have_the_same_key_and_none_looks_like_an_unknown_one() {
+    fn known_devices_have_distinct_and_recognizable_keys() {
         let keys: BTreeSet<String> = known_devices().iter().map(|device| slug(&device.name)).collect();
         assert_eq!(keys.len(), known_devices().len());
         let reserved = ["reported-", "claimed-", "masked", "unknown"];
         assert!(keys.iter().all(|key| reserved.iter().all(|word| !key.starts_with(word))));
+    }
+
+    fn candidates(record: &RunRecord) -> Vec<&'static str> {
+        match infer(record, &Reported::of(&record.device.adapter)) {
+            Some(Inferred::Candidates(devices)) => devices.iter().map(|device| device.name.as_str()).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_reported_device_is_what_it_is() {
+        let record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
+        let inferred = infer(&record, &Reported::of(&record.device.adapter));
+        assert!(matches!(inferred, Some(Inferred::Reported(device)) if device.name == "NVIDIA GeForce RTX 4090"));
+    }
+
+    #[test]
+    fn a_peak_that_few_devices_have_names_them() {
+        let fast = candidates(&with_peak(in_browser("nvidia", "blackwell"), 1.1e14));
+        assert!(fast.contains(&"NVIDIA GeForce RTX 5090"), "{fast:?}");
+        assert!(fast.len() <= MOST_CANDIDATES);
+    }
+
+    #[test]
+    fn a_peak_that_many_devices_have_or_none_names_nothing() {
+        assert!(candidates(&with_peak(in_browser("nvidia", "ampere"), 3.0e13)).is_empty());
+        assert!(candidates(&with_peak(in_browser("nvidia", "ampere"), 1e10)).is_empty());
+        assert!(candidates(&with_peak(in_browser("", ""), 1.1e14)).is_empty());
+        assert!(candidates(&in_browser("nvidia", "blackwell")).is_empty());
+        assert!(candidates(&with_peak(native("NVIDIA Something New", "NVIDIA"), 1.1e14)).is_empty());
     }
 }

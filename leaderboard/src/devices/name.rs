@@ -7,8 +7,6 @@ use unicode_normalization::UnicodeNormalization;
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 use unicode_security::skeleton;
 
-use super::driver_name;
-
 /// Words that name a vendor, a family or nothing at all: with or without them it is the same device.
 ///
 /// Apple is none of them, because NVIDIA has an A16 as well.
@@ -84,7 +82,7 @@ pub fn look(name: &str) -> String {
 fn words(name: &str) -> Vec<String> {
     // NFKC would turn ™ into the letters TM.
     let lower = displayed(&name.replace(['™', '®', '©', '℠'], " ")).to_lowercase();
-    let core = driver_name::core(&lower);
+    let core = core(&lower);
     let words = core.split(|letter: char| letter.is_whitespace() || "-_/,:;|()[]".contains(letter));
     let spelled = |word: &str| -> String { word.chars().filter(|letter| letter.is_alphanumeric()).collect() };
     words.map(spelled).filter(|word| !is_number_of_cores(word)).collect()
@@ -104,6 +102,45 @@ fn latin_look(letter: char) -> String {
 fn look_of(word: &str) -> String {
     let folded = |text: &str| -> String { skeleton(text).flat_map(char::to_lowercase).collect() };
     folded(&folded(word)).replace('i', "l")
+}
+
+/// Where a driver's own words begin, after which nothing belongs to the GPU's name.
+const BEGINNINGS: [&str; 6] = ["/pcie", "/sse2", " direct3d", ") on vulkan", " opengl engine", " vs_"];
+
+/// The part of `name`, in lower case, that names the GPU.
+pub(super) fn core(name: &str) -> String {
+    let inner = angle(name).unwrap_or(name);
+    let end = BEGINNINGS.iter().filter_map(|beginning| inner.find(beginning)).min().unwrap_or(inner.len());
+    without_brackets(&inner[..end])
+}
+
+/// The second part of `angle (vendor, gpu, version)`, and of that what follows `vulkan 1.3.277 (…` and `… renderer:`.
+fn angle(name: &str) -> Option<&str> {
+    let inner = name.strip_prefix("angle (")?;
+    let parts: Vec<&str> = inner.split(", ").collect();
+    // Old versions say no more than the GPU.
+    let gpu = parts.get(1).copied().unwrap_or(parts[0]).trim_end_matches(')');
+    let gpu = gpu.split_once("renderer: ").map_or(gpu, |(_, gpu)| gpu);
+    Some(if gpu.starts_with("vulkan ") { gpu.split_once(" (").map_or(gpu, |(_, gpu)| gpu) } else { gpu })
+}
+
+/// `text` without what stands in brackets: trademarks, PCI numbers, code names and versions. A bracket that nobody
+/// closes reaches to the end.
+fn without_brackets(text: &str) -> String {
+    let mut depth = 0_u32;
+    let mut kept = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '(' => {
+                depth += 1;
+                kept.push(' ');
+            }
+            ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => kept.push(letter),
+            _ => {}
+        }
+    }
+    kept.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -145,5 +182,30 @@ mod tests {
         assert_eq!(look("RTX 4O90"), look("RTX 4090"));
         assert_eq!(look("rtx 4o9o"), look("RTX 4090"));
         assert_eq!(look("lntel lris Xe"), look("Intel Iris Xe"));
+    }
+
+    #[test]
+    fn the_gpu_is_found_in_what_drivers_say() {
+        for (reported, gpu) in [
+            (
+                "angle (nvidia, nvidia geforce rtx 4090 (0x00002684) direct3d11 vs_5_0 ps_5_0, d3d11)",
+                "nvidia geforce rtx 4090",
+            ),
+            ("angle (apple, angle metal renderer: apple m1 pro, unspecified version)", "apple m1 pro"),
+            ("angle (intel, mesa intel(r) uhd graphics 620 (kbl gt2), opengl 4.6)", "mesa intel uhd graphics 620"),
+            ("angle (amd, amd radeon rx 6700 xt (radeonsi, navi22, llvm 15.0.7), opengl 4.6)", "amd radeon rx 6700 xt"),
+            (
+                "angle (nvidia, vulkan 1.3.277 (nvidia nvidia geforce rtx 3060 (0x00002503)), nvidia)",
+                "nvidia nvidia geforce rtx 3060",
+            ),
+            ("angle (samsung xclipse 920) on vulkan 1.1.179", "samsung xclipse 920"),
+            ("nvidia geforce rtx 4090/pcie/sse2", "nvidia geforce rtx 4090"),
+            ("adreno (tm) 650", "adreno 650"),
+            ("amd radeon rx 7900 xtx (radv navi31)", "amd radeon rx 7900 xtx"),
+            ("geforce rtx 4090 (unclosed", "geforce rtx 4090"),
+            ("", ""),
+        ] {
+            assert_eq!(core(reported), gpu, "{reported}");
+        }
     }
 }

@@ -36,7 +36,7 @@ pub(crate) fn achieving(mut record: RunRecord, flops_per_second: f64, precision:
     record
 }
 
-/// The same, trained by another back end, on the processor unless that says otherwise.
+/// The same, trained by another backend, on the processor unless that says otherwise.
 pub(crate) fn trained_by(mut record: RunRecord, backend: &str, kind: DeviceKind, api: &str) -> RunRecord {
     record.device.backend = backend.to_owned();
     record.device.adapter.kind = kind;

@@ -6,18 +6,14 @@
 //! repeated request gets the same answer. The module `validation` compares a record with the history, and
 //! `verification` computes parts of the training again.
 
-mod beacons;
 pub(crate) mod draws;
 mod key;
 mod seen;
-mod states;
 mod time;
 
-pub(crate) use beacons::TrainingKey;
 pub use key::KeyError;
-pub(crate) use key::{Announcement, Key};
-pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
-pub(crate) use states::StateSize;
+pub(crate) use key::{Announcement, Key, TrainingKey};
+pub(crate) use seen::{BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments};
 pub(crate) use time::limited_summaries;
 
 /// Returns true if a leaderboard can prove the training of this network.

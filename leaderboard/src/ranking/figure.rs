@@ -1,33 +1,54 @@
-//! A device's figure in one category: median, spread, and how many people stand behind it.
+//! A device's metric in one category: median, spread, and the number of voices behind it.
 
-use std::collections::BTreeSet;
-use std::fmt;
+use std::collections::{BTreeMap, BTreeSet};
 
 use results::api::voices_missing;
-use results::statistics::quantile;
+use results::statistics::{median, quantile};
+use results::{ClientKind, Precision, Suite};
 use serde::{Deserialize, Serialize};
 
-use super::{Category, ProvenRun, voices};
+/// Runs are compared inside a category, and never across: not a browser with the command line, not f16 with f32.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Category {
+    pub(crate) suite: Suite,
+    pub(crate) workload: String,
+    pub(crate) backend: String,
+    pub(crate) precision: Precision,
+    pub(crate) client_kind: ClientKind,
+}
+
+/// One proven run of a workload, as far as its place depends on it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct ProvenRun {
+    pub(crate) run_id: String,
+    /// Samples per second, more than 0: the median over the run's windows.
+    pub(crate) rate: f64,
+    /// Word of [`super::SubmitterSalt`] for the /24 or /48 from which it was announced on that day, or for the address
+    /// itself if it is the host's own machine. Absent if unknown.
+    pub(crate) voice: Option<String>,
+    /// The day of that word, in days since 1970-01-01 UTC.
+    pub(crate) day: u32,
+}
 
 /// Samples per second of a device in one category, over its voices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Figure {
-    pub median: f64,
+pub(crate) struct Figure {
+    pub(crate) median: f64,
     /// The quartiles, by definition 7 of Hyndman and Fan (`results::statistics::quantile`): the interval between them is
     /// the interquartile range. One voice has no spread: both are its rate.
-    pub lower_quartile: f64,
-    pub upper_quartile: f64,
-    pub runs: usize,
+    pub(crate) lower_quartile: f64,
+    pub(crate) upper_quartile: f64,
+    pub(crate) runs: usize,
     /// Number of networks (/24 or /48), each counted once a day. A network cannot be recognised the next day, so one
     /// that returns counts again.
-    pub submitters: usize,
+    pub(crate) submitters: usize,
     /// Number of different days with a run.
-    pub days: usize,
+    pub(crate) days: usize,
 }
 
 impl Figure {
-    /// The figure of `runs`; nothing where there are none.
-    pub fn of(runs: &[ProvenRun]) -> Option<Self> {
+    /// The figure of `runs`, or `None` if there are none.
+    pub(crate) fn of(runs: &[ProvenRun]) -> Option<Self> {
         let voices = voices(runs);
         let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
         let days: BTreeSet<u32> = voices.iter().map(|voice| voice.day).collect();
@@ -42,39 +63,61 @@ impl Figure {
     }
 
     /// True if there are enough voices for a place.
-    pub fn has_place(&self) -> bool {
+    pub(crate) fn has_place(&self) -> bool {
         voices_missing(self.submitters as u64, self.days as u64) == 0
     }
 }
 
-/// The figure of one device in one category.
+/// Result of one network (/24 or /48) for a device on one day.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DeviceFigure {
-    /// The key of the device's group (`devices::DeviceGroup`).
-    pub device: String,
-    pub category: Category,
-    pub figure: Figure,
+struct Voice {
+    /// Samples per second: the median over that network's runs of the day.
+    rate: f64,
+    day: u32,
 }
 
-/// How many of a device's announced runs came to their end. Where few did, those that did are a lucky choice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Completion {
-    pub finished: u64,
-    pub announced: u64,
-}
-
-impl fmt::Display for Completion {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} finished", self.finished, self.announced)
+/// Returns the voices among `runs` of one device in one category, by day and network.
+///
+/// All runs of a day without a network are one voice together; otherwise hidden submitters would count most.
+fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
+    let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
+    for run in runs {
+        rates.entry((run.day, run.voice.as_deref())).or_default().push(run.rate);
     }
+    let voice = |((day, _), rates): ((u32, Option<&str>), Vec<f64>)| Some(Voice { rate: median(&rates)?, day });
+    rates.into_iter().filter_map(voice).collect()
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use proptest::prelude::*;
 
-    use super::super::voices::tests::run;
     use super::*;
+
+    pub(crate) fn run(voice: Option<&str>, day: u32, rate: f64) -> ProvenRun {
+        ProvenRun { run_id: format!("{voice:?}-{day}-{rate}"), rate, voice: voice.map(str::to_owned), day }
+    }
+
+    #[test]
+    fn a_hundred_runs_of_one_submitter_in_a_day_are_one_voice() {
+        let mut runs = vec![run(Some("ann"), 7, 100.0); 100];
+        runs.push(run(Some("bob"), 7, 10.0));
+        let rates: Vec<f64> = voices(&runs).iter().map(|voice| voice.rate).collect();
+        assert_eq!(rates, [100.0, 10.0]);
+    }
+
+    #[test]
+    fn the_next_day_is_another_voice() {
+        let runs = [run(Some("ann"), 7, 1.0), run(Some("ann"), 7, 3.0), run(Some("ann"), 8, 5.0)];
+        let expected = [Voice { rate: 2.0, day: 7 }, Voice { rate: 5.0, day: 8 }];
+        assert_eq!(voices(&runs), expected);
+    }
+
+    #[test]
+    fn those_whom_nobody_knows_are_one_voice_together() {
+        assert_eq!(voices(&[run(None, 7, 1.0), run(None, 7, 9.0), run(Some("ann"), 7, 4.0)]).len(), 2);
+        assert!(voices(&[]).is_empty());
+    }
 
     #[test]
     fn the_figure_is_that_of_people_and_not_of_runs() {
@@ -101,11 +144,6 @@ mod tests {
         };
         assert!(has_place(&[1, 1, 2]));
         assert!(!has_place(&[1, 1, 1, 1]) && !has_place(&[1, 2]));
-    }
-
-    #[test]
-    fn completion_is_told_in_words() {
-        assert_eq!(Completion { finished: 3, announced: 20 }.to_string(), "3 of 20 finished");
     }
 
     proptest! {

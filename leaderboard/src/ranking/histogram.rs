@@ -12,20 +12,20 @@ const STEP: f64 = 1.01;
 /// several devices add up to that of all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
-pub struct Histogram(BTreeMap<i32, u64>);
+pub(crate) struct Histogram(BTreeMap<i32, u64>);
 
 /// Runs between two rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bin {
-    pub from: f64,
+pub(crate) struct Bin {
+    pub(crate) from: f64,
     /// Not included.
-    pub to: f64,
-    pub runs: u64,
+    pub(crate) to: f64,
+    pub(crate) runs: u64,
 }
 
 impl Histogram {
     /// Of rates in samples per second, each more than zero.
-    pub fn of(rates: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn of(rates: impl IntoIterator<Item = f64>) -> Self {
         let mut histogram = Self::default();
         for rate in rates {
             *histogram.0.entry(bin_of(rate)).or_default() += 1;
@@ -34,19 +34,19 @@ impl Histogram {
     }
 
     /// Adds the runs of another.
-    pub fn add(&mut self, other: &Self) {
+    pub(crate) fn add(&mut self, other: &Self) {
         for (bin, runs) in &other.0 {
             *self.0.entry(*bin).or_default() += runs;
         }
     }
 
-    pub fn runs(&self) -> u64 {
+    pub(crate) fn runs(&self) -> u64 {
         self.0.values().sum()
     }
 
     /// The share of runs that one of this rate is at or above, 0 to 1: those below, and half of those in its own bin (the
     /// mid-rank). Nothing where there are no runs.
-    pub fn mid_rank(&self, rate: f64) -> Option<f64> {
+    pub(crate) fn mid_rank(&self, rate: f64) -> Option<f64> {
         let runs = self.runs();
         let own = bin_of(rate);
         let below: u64 = self.0.range(..own).map(|(_, runs)| runs).sum();
@@ -55,7 +55,7 @@ impl Histogram {
     }
 
     /// The bins that are not empty, the slowest first, each of `width` of those that are kept.
-    pub fn bins(&self, width: i32) -> Vec<Bin> {
+    pub(crate) fn bins(&self, width: i32) -> Vec<Bin> {
         let mut wide: BTreeMap<i32, u64> = BTreeMap::new();
         for (bin, runs) in &self.0 {
             *wide.entry(bin.div_euclid(width)).or_default() += runs;
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_middle_is_at_one_half_and_the_ends_are_half_a_run_away() {
+    fn percentiles_are_centered() {
         let histogram = Histogram::of([10.0, 20.0, 30.0, 40.0, 50.0]);
         assert_eq!([10.0, 30.0, 50.0].map(|rate| histogram.mid_rank(rate)), [Some(0.1), Some(0.5), Some(0.9)]);
         assert_eq!([1.0, 1000.0].map(|rate| histogram.mid_rank(rate)), [Some(0.0), Some(1.0)]);

@@ -4,7 +4,7 @@ use results::statistics::{mean, median};
 
 /// The rate of a run is an outlier when its score is further from 0 than this: Iglewicz and Hoaglin, *How to Detect and
 /// Handle Outliers* (1993), chapter 3.
-pub const THRESHOLD: f64 = 3.5;
+const THRESHOLD: f64 = 3.5;
 /// With fewer rates than this nobody can say which of them stands apart.
 const FEWEST_RATES: usize = 5;
 /// The 0.75-quantile of the standard normal distribution: the median absolute deviation of normal values is this many
@@ -19,7 +19,7 @@ const NORMAL_MEAN_DEVIATION: f64 = 0.797_885;
 /// Where more than half of the rates are equal, MAD is zero and the mean absolute deviation takes its place, with the
 /// factor that makes it, too, the standard deviation of normal values. All scores are zero where all rates are equal and
 /// where there are fewer than five. Rates must be more than zero.
-pub fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
+fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     let logarithms: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
     let spread = median(&logarithms).filter(|_| rates.len() >= FEWEST_RATES).and_then(|middle| {
         let deviations: Vec<f64> = logarithms.iter().map(|value| (value - middle).abs()).collect();
@@ -32,8 +32,8 @@ pub fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     logarithms.iter().map(|value| (value - middle) / deviation).collect()
 }
 
-/// Whether each of `rates` is an outlier among them.
-pub fn outliers(rates: &[f64]) -> Vec<bool> {
+/// Returns whether each of `rates` is an outlier among them.
+pub(crate) fn outliers(rates: &[f64]) -> Vec<bool> {
     modified_z_scores(rates).iter().map(|score| score.abs() > THRESHOLD).collect()
 }
 

@@ -16,16 +16,16 @@ const PLACES_OF_ENOUGH_VOICES: usize = 100;
 
 /// A device with its place.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Placed {
+pub(crate) struct Placed {
     /// The key of its group.
-    pub device: String,
-    pub figure: Figure,
+    pub(crate) device: String,
+    pub(crate) figure: Figure,
     /// From 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
-    pub place: usize,
+    pub(crate) place: usize,
 }
 
 /// Orders the devices of one category and gives them their places.
-pub fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
+pub(crate) fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
     devices.sort_by(|(a, of_a), (b, of_b)| {
         let by_place = of_b.has_place().cmp(&of_a.has_place());
         by_place.then_with(|| of_b.median.total_cmp(&of_a.median)).then_with(|| a.cmp(b))
@@ -44,7 +44,7 @@ pub fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
 }
 
 /// Returns the place of all devices with too few voices, after `devices` devices with enough.
-pub fn place_behind(devices: usize) -> usize {
+pub(crate) fn place_behind(devices: usize) -> usize {
     devices.max(PLACES_OF_ENOUGH_VOICES) + 1
 }
 
@@ -102,7 +102,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn places_rise_count_those_above_and_do_not_depend_on_the_order_given(
+        fn places_do_not_depend_on_input_order(
             spreads in prop::collection::vec([1.0_f64..100.0, 0.0..10.0, 0.0..10.0], 0..20)
         ) {
             let mut devices: Vec<(String, Figure)> = spreads.iter().enumerate()

@@ -21,7 +21,7 @@ use crate::proof::is_provable;
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScore {
     pub suite: Suite,
-    /// What was measured, for readers: the device, the back end, and when.
+    /// What was measured, for readers: the device, the backend, and when.
     pub description: String,
     /// Samples per second, more than zero, of each workload of the suite that can be proven.
     pub samples_per_second: BTreeMap<String, f64>,
@@ -31,14 +31,9 @@ static REFERENCES: LazyLock<Vec<ReferenceScore>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../../reference/score.json")).expect("the file is checked in")
 });
 
-/// Every frozen reference.
-pub fn references() -> &'static [ReferenceScore] {
-    &REFERENCES
-}
-
 /// The frozen reference of this version of a suite.
 pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
-    references().iter().find(|reference| reference.suite == *suite)
+    REFERENCES.iter().find(|reference| reference.suite == *suite)
 }
 
 impl ReferenceScore {
@@ -113,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn twice_as_fast_in_one_and_half_as_fast_in_another_is_as_fast() {
+    fn scores_are_geometric_means() {
         let reference = reference(&[("a", 100.0), ("b", 5.0)]);
         let score = |a, b| reference.score(&rates(&[("a", a), ("b", b)])).unwrap();
         assert!((score(100.0, 5.0) - 1.0).abs() < 1e-12);
@@ -152,9 +147,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_frozen_is_complete_and_there_is_one_for_each_version_of_a_suite() {
-        for (i, frozen) in references().iter().enumerate() {
-            let again = references()[..i].iter().any(|before| before.suite == frozen.suite);
+    fn every_suite_version_has_a_complete_frozen_reference() {
+        for (i, frozen) in REFERENCES.iter().enumerate() {
+            let again = REFERENCES[..i].iter().any(|before| before.suite == frozen.suite);
             assert!(!again && frozen.samples_per_second.values().all(|rate| *rate > 0.0), "{:?}", frozen.suite);
             // Older versions are kept; the current one must name what the suite has.
             if let Some(suite) = engine::suite(&frozen.suite.name).filter(|suite| suite.version == frozen.suite.version)

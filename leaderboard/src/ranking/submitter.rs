@@ -10,6 +10,8 @@ use std::net::IpAddr;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
 
+use crate::secrets::hex;
+
 /// Bytes of the salt: as many as of the hash, so that it cannot be guessed.
 const SALT_BYTES: usize = 32;
 /// Bytes of a word, 16 digits in hex: two submitters of a day never meet by chance.
@@ -17,31 +19,26 @@ const WORD_BYTES: usize = 8;
 
 /// The secret of one day.
 #[derive(Clone)]
-pub struct SubmitterSalt([u8; SALT_BYTES]);
+pub(crate) struct SubmitterSalt([u8; SALT_BYTES]);
 
 impl SubmitterSalt {
-    /// From bytes that were kept for the rest of the day.
-    pub fn new(bytes: [u8; SALT_BYTES]) -> Self {
-        Self(bytes)
-    }
-
     /// A new one, from the operating system.
     ///
     /// # Errors
     /// When the operating system has no random bytes.
-    pub fn random() -> Result<Self, getrandom::Error> {
+    pub(crate) fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; SALT_BYTES];
         getrandom::fill(&mut bytes)?;
         Ok(Self(bytes))
     }
 
     /// As it is kept, in hex.
-    pub fn to_hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    pub(crate) fn to_hex(&self) -> String {
+        hex(&self.0)
     }
 
-    /// What [`Self::to_hex`] wrote; nothing where it did not.
-    pub fn from_hex(text: &str) -> Option<Self> {
+    /// What [`Self::to_hex`] wrote, or `None` if it did not.
+    pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 2 * SALT_BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
             return None;
@@ -57,7 +54,7 @@ impl SubmitterSalt {
     ///
     /// An IPv6 address counts by its first 64 bits, because a household has all the others to itself (RFC 6177) and its
     /// devices change them daily; an IPv4 address in an IPv6 one counts as what it is.
-    pub fn word(&self, address: IpAddr) -> String {
+    pub(crate) fn word(&self, address: IpAddr) -> String {
         // Any length of key is allowed, so that there is nothing to fail.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");
         match address.to_canonical() {
@@ -65,7 +62,7 @@ impl SubmitterSalt {
             IpAddr::V6(address) => mac.update(&address.octets()[..8]),
         }
         let digest = mac.finalize().into_bytes();
-        digest[..WORD_BYTES].iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&digest[..WORD_BYTES])
     }
 }
 
@@ -81,7 +78,7 @@ mod tests {
     use super::*;
 
     fn word(salt: u8, address: &str) -> String {
-        SubmitterSalt::new([salt; SALT_BYTES]).word(address.parse().unwrap())
+        SubmitterSalt([salt; SALT_BYTES]).word(address.parse().unwrap())
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What `--database` says: a file or a PostgreSQL server, and never its password again.
+//! The value of `--database`: a file or a PostgreSQL server, shown without its password.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 use clap::builder::{TypedValueParser, ValueParserFactory};
 use sqlx::any::AnyConnectOptions;
 
-/// Where the data base is.
+/// The location of the database.
 #[derive(Clone)]
 pub enum DatabaseAddress {
     /// An SQLite file.
     File(PathBuf),
-    /// A data base of a PostgreSQL server.
+    /// A database of a PostgreSQL server.
     Postgres(PostgresAddress),
 }
 
-/// `postgres://user:password@host:port/name`, which shows itself without the password.
+/// An address `postgres://user:password@host:port/name`, shown without the password.
 #[derive(Clone)]
 pub struct PostgresAddress {
     options: Arc<AnyConnectOptions>,
@@ -39,7 +39,7 @@ const PARAMETERS: [&str; 10] = [
     "user",
 ];
 
-/// Why an address was not taken. No part of the address is ever repeated: any of it may be a piece of a password.
+/// The reason why an address is refused. It never repeats a part of the address, which may be a part of a password.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
     #[error("it must not be empty: give a file, such as gradmark.sqlite, or a PostgreSQL address")]

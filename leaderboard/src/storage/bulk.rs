@@ -3,8 +3,8 @@
 use sqlx::{AssertSqlSafe, Row};
 
 use super::run_rows::RunRows;
-use super::submitters::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, figures, history, list, moderation, refreshing};
+use super::started::{count_announced, count_finished};
+use super::{NewRun, Storage, StorageError, figures, history, list, moderation};
 
 impl Storage {
     /// Stores them all or none.
@@ -24,7 +24,7 @@ impl Storage {
         transaction.commit().await
     }
 
-    /// Lets the data base look at what it holds, where it does so by itself after a while.
+    /// Lets the database look at what it holds, where it does so by itself after a while.
     pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
         if let Some(analyze) = self.dialect.analyze {
             sqlx::query(analyze).execute(&self.pool).await?;
@@ -32,18 +32,12 @@ impl Storage {
         Ok(())
     }
 
-    /// How the data base would perform each query that reads lists, tables and devices: the query, and its steps.
+    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
     pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, StorageError> {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
-        let queries = [
-            list::all_queries(),
-            history::all_queries(),
-            figures::all_queries(),
-            refreshing::all_queries(),
-            moderation::all_queries(),
-        ];
+        let queries = [list::all_queries(), history::all_queries(), figures::all_queries(), moderation::all_queries()];
         for (query, parameters) in queries.into_iter().flatten() {
             // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
             let filled = parameters

@@ -1,12 +1,13 @@
-//! Comparisons of back ends that somebody shares. Nothing else reads them: they are no runs.
+//! Shared comparisons of backends. They are not runs, and nothing else reads them.
 
 use results::api::{Deed, SharedComparison, StoredComparison};
 use sqlx::Row;
 
 use super::moderation::{Line, Occasion, log};
+use super::values::sql;
 use super::{Storage, StorageError};
 
-/// A checked comparison on its way in.
+/// A checked comparison to be stored.
 pub(crate) struct NewComparison<'a> {
     pub(crate) comparison_id: &'a str,
     pub(crate) submitted_unix_seconds: f64,
@@ -15,25 +16,25 @@ pub(crate) struct NewComparison<'a> {
 }
 
 impl Storage {
-    /// Keeps a comparison; `false` when one of this id is here.
+    /// Stores a comparison. Returns `false` if its id is taken.
     pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool, StorageError> {
         let comparison = serde_json::to_string(new.comparison)?;
-        let insert = sqlx::query(
+        let insert = sql!(
             "INSERT INTO comparisons (comparison_id, submitted_unix_seconds, deletion_secret_hash, comparison) \
              VALUES ($1, $2, $3, $4) ON CONFLICT (comparison_id) DO NOTHING",
-        )
-        .bind(new.comparison_id)
-        .bind(new.submitted_unix_seconds)
-        .bind(new.deletion_secret_hash)
-        .bind(comparison);
+            new.comparison_id,
+            new.submitted_unix_seconds,
+            new.deletion_secret_hash,
+            comparison
+        );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
     pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>, StorageError> {
-        let row = sqlx::query("SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1")
-            .bind(comparison_id)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row =
+            sql!("SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1", comparison_id)
+                .fetch_optional(&self.pool)
+                .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(StoredComparison {
             comparison_id: comparison_id.to_owned(),
@@ -42,26 +43,23 @@ impl Storage {
         }))
     }
 
-    /// The hash of the secret that deletes a comparison; nothing where it is unknown.
+    /// Returns the hash of a comparison's deletion secret, or `None` for an unknown comparison.
     pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>, StorageError> {
-        let row = sqlx::query("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1")
-            .bind(comparison_id)
+        let row = sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", comparison_id)
             .fetch_optional(&self.pool)
             .await?;
         Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
     }
 
-    /// Deletes a comparison; `false` when there was none. Where a host does it, the log keeps its id.
+    /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
     pub(crate) async fn delete_comparison(
         &self,
         comparison_id: &str,
         removed: Option<Occasion<'_>>,
     ) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
-        let deleted = sqlx::query("DELETE FROM comparisons WHERE comparison_id = $1")
-            .bind(comparison_id)
-            .execute(&mut *transaction)
-            .await?;
+        let deleted =
+            sql!("DELETE FROM comparisons WHERE comparison_id = $1", comparison_id).execute(&mut *transaction).await?;
         if deleted.rows_affected() == 0 {
             transaction.rollback().await?;
             return Ok(false);

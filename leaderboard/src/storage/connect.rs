@@ -1,4 +1,4 @@
-//! Connections to either data base, and what each of them is told first.
+//! Connections to SQLite and PostgreSQL, and their settings.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -6,50 +6,52 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor};
+use sqlx::migrate::{Migrate, MigrateError, Migration, MigrationType, Migrator};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteConnection, SqliteJournalMode};
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, SqlSafeStr};
 
 use super::address::DatabaseAddress;
-use super::log_sync::LogSync;
-use super::writing::turns;
+use super::values::sql;
+use super::writing::{LogSync, turns};
 use super::{Storage, StorageError};
 
-/// How long a writer waits for the one before it, and a request for a connection.
+/// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether a file that is not there is made.
+/// Whether to create a missing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
     Make,
     Refuse,
 }
 
-/// What the two data bases do not have in common.
+/// The differences between the two databases.
 pub(super) struct Dialect {
-    /// SQLite writes one at a time, so that more would only wait for each other; a PostgreSQL server allows a hundred
-    /// by itself, for all servers together.
+    /// Size of the pool. A PostgreSQL server allows a hundred by default, for all servers together.
     connections: u32,
-    /// Those of them that may write at once.
+    /// Number of simultaneous writers. SQLite allows one.
     writers: usize,
-    /// Said first on a connection of its own.
+    /// First statements on a separate connection.
     alone: &'static str,
-    /// Said first on each connection of the pool.
+    /// First statements on each connection of the pool.
     pooled: &'static str,
-    /// Said first in a transaction that groups runs otherwise: it waits for all that write runs, and they wait for it.
+    /// First statement of a transaction that changes the grouping of runs: it waits for all writers of runs and blocks
+    /// them.
     pub(super) alone_with_runs: &'static str,
-    /// Begins a transaction whose reads are all of one moment.
+    /// Begins a transaction that reads one snapshot.
     pub(super) begin_reading: &'static str,
-    /// Asks how a query would be performed if every index that can serve did; said before that, and the column of the
+    /// Explains a query's plan with all usable indexes: a statement before it, the prefix, and the column of the
     /// answer.
     pub(super) before_explaining: &'static str,
     pub(super) explain: &'static str,
     pub(super) step: &'static str,
-    /// Looks at the tables, so that queries are planned by what they hold, where the data base does that by itself.
+    /// Updates the statistics of the tables, if the planner uses any.
     pub(super) analyze: Option<&'static str>,
 }
 
-/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`. The
-/// log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever hands in a run changes pages that the
-/// next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
+/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
+/// The log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever submits a run changes pages that
+/// the next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
 macro_rules! pragmas {
     ($synchronous:literal) => {
         concat!(
@@ -65,10 +67,9 @@ static SQLITE: Dialect = Dialect {
     writers: 1,
     // A commit has reached the disk before it returns.
     alone: pragmas!("FULL"),
-    // It has once `LogSync` says so, which every write waits for: a server that was killed, or lost its power, loses nothing
-    // that it acknowledged.
+    // Every write waits for `LogSync`, so acknowledged writes survive a kill or a power failure.
     pooled: pragmas!("NORMAL"),
-    // It has one writer at a time, who has to begin by writing.
+    // SQLite has one writer at a time, which must begin with a write lock.
     alone_with_runs: "UPDATE device_aliases SET into_key = into_key WHERE device_key = ''",
     begin_reading: "BEGIN",
     before_explaining: "SELECT 1",
@@ -82,32 +83,31 @@ static SQLITE: Dialect = Dialect {
 static POSTGRES: Dialect = Dialect {
     connections: 10,
     writers: 10,
-    // Bringing tables up to date may take its time, and that they are there already is not worth a line in the log.
+    // Migrations may take long, and notices about existing tables are not logged.
     alone: "SET client_min_messages = warning",
-    // A request does not wait for ever: neither for a lock, nor for an answer, nor for a server that went away while
-    // it held a lock.
+    // Timeouts for locks, for statements, and for a client that disappeared while it held a lock.
     pooled: "SET lock_timeout = '10s'; SET statement_timeout = '30s'; \
              SET idle_in_transaction_session_timeout = '30s'",
     alone_with_runs: "LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    // Of a small table it would rather read everything.
+    // It would scan small tables.
     before_explaining: "SET LOCAL enable_seqscan = off",
     explain: "EXPLAIN",
     step: "QUERY PLAN",
-    // As the server does by itself when many rows have come.
-    // Named, because of all tables some may be another board's, which is just being deleted.
+    // As autovacuum does after many new rows.
+    // The tables are named, because others may belong to another board that is being deleted.
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
-/// How to reach a data base.
-pub(super) struct Way {
+/// The database to connect to.
+pub(super) struct Target {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
-    /// Where it is one.
+    /// `None` for PostgreSQL.
     file: Option<PathBuf>,
 }
 
-impl Way {
+impl Target {
     pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
         sqlx::any::install_default_drivers();
         match address {
@@ -123,7 +123,7 @@ impl Way {
         }
     }
 
-    /// One connection, which tells what is wrong when there can be none; the pool would try until its patience ends.
+    /// Opens one connection, with an error at once if this fails. The pool would retry until its timeout.
     pub(super) async fn connect(&self) -> Result<AnyConnection, StorageError> {
         let mut connection = self.options.connect().await?;
         connection.execute(self.dialect.alone).await?;
@@ -132,8 +132,7 @@ impl Way {
 
     pub(super) fn storage(self) -> Storage {
         let pool = self.pool(self.dialect.connections);
-        // A commit makes every other connection to SQLite forget the pages that it has in memory: the only one that writes
-        // keeps them.
+        // A commit invalidates the page caches of all other connections to SQLite. The only writer keeps its own.
         let writer = if self.dialect.writers == 1 { self.pool(1) } else { pool.clone() };
         let log_sync = self.file.as_deref().map(LogSync::of);
         Storage {
@@ -146,7 +145,7 @@ impl Way {
         }
     }
 
-    /// Up to so many connections, opened when they are needed.
+    /// Returns a pool that opens connections when they are needed.
     fn pool(&self, connections: u32) -> AnyPool {
         let said_first = self.dialect.pooled;
         AnyPoolOptions::new()
@@ -180,8 +179,8 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Makes an empty file that only its owner may read, and takes a file that is there from others: it holds the salts by which
-/// submitters' addresses could be found. SQLite gives its log and index the permissions that the file has when it makes them.
+/// Makes the file readable only for its owner, or creates it so, because its salts could reveal submitters' addresses.
+/// SQLite creates its other files with the same permissions.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -203,7 +202,7 @@ pub(super) fn make_private(file: &Path) {
     }
 }
 
-/// Elsewhere the folder says who may read its files.
+/// On other systems, the folder determines who may read its files.
 #[cfg(not(unix))]
 pub(super) fn make_private(_file: &Path) {}
 
@@ -225,4 +224,87 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, S
         IfMissing::Refuse => "?mode=rw",
     });
     Ok(address.parse()?)
+}
+
+/// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
+const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
+
+/// Runs every migration that has not run yet. If several servers start on the same PostgreSQL database at once, one of
+/// them runs the migrations and the others wait, however long it takes.
+pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
+    // Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
+    let migrations = FILES.map(|(version, name, sql)| {
+        Migration::new(version, name.into(), MigrationType::Simple, sql.into_sql_str(), false)
+    });
+    Migrator::with_migrations(migrations.into()).run(connection).await
+}
+
+/// Returns the names of the migrations that have not run yet.
+pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String>, MigrateError> {
+    let table = Migrator::DEFAULT.table_name;
+    connection.ensure_migrations_table(&table).await?;
+    let done = connection.list_applied_migrations(&table).await?;
+    let is_missing = |version: i64| !done.iter().any(|done| done.version == version);
+    Ok(FILES
+        .iter()
+        .filter(|file| is_missing(file.0))
+        .map(|(version, name, _)| format!("{version:04}_{name}"))
+        .collect())
+}
+
+impl Storage {
+    /// Writes a compact snapshot into a new file.
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
+        let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
+        // An empty file counts as a new one.
+        make_private(file);
+        sql!("VACUUM INTO $1", name).execute(&self.pool).await?;
+        Ok(())
+    }
+
+    /// Counts the runs in a file that no other process uses.
+    ///
+    /// # Errors
+    /// The file is not a database, is damaged, or belongs to another program.
+    pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
+        let mut connection = alone(file).read_only(true).connect().await?;
+        let checked = inspect(&mut connection).await;
+        connection.close().await?;
+        checked
+    }
+}
+
+async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
+    let verdict: String =
+        sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
+    if verdict != "ok" {
+        return Err(StorageError::Damaged(verdict));
+    }
+    let count: i64 = sqlx::query("SELECT COUNT(*) AS runs FROM runs").fetch_one(connection).await?.try_get("runs")?;
+    Ok(u64::try_from(count)?)
+}
+
+/// Writes the log back into the file and removes it, which works only when no other process uses the file.
+pub(crate) async fn leave_alone(file: &Path) -> Result<(), StorageError> {
+    let connection = alone(file).journal_mode(SqliteJournalMode::Delete).connect().await?;
+    connection.close().await?;
+    Ok(())
+}
+
+fn alone(file: &Path) -> SqliteConnectOptions {
+    SqliteConnectOptions::new().filename(file).busy_timeout(WRITER_PATIENCE / 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_of_the_folder_is_in_the_list() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("migrations");
+        let mut found: Vec<String> =
+            std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        assert_eq!(found, FILES.map(|(version, name, _)| format!("{version:04}_{name}.sql")));
+    }
 }

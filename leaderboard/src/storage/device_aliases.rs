@@ -1,7 +1,7 @@
-//! Devices that a moderator merged into another one: their runs are grouped as that one's, and a table of aliases says so
-//! for runs that come later. What was merged can be separated, because each run keeps the key of its own record.
+//! Devices that a moderator merged into others. Their runs are grouped under the other device, and a table of aliases
+//! does this for later runs. Merging can be undone, because each run keeps the key of its own record.
 //!
-//! The table is flat: what others were merged into is merged into nothing itself.
+//! The table is flat: a device that others were merged into is not merged itself.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,11 @@ use results::api::Deed;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
-use super::ranked::outdate;
+use super::trust::outdate;
+use super::values::sql;
 use super::{Storage, StorageError};
 
-/// Why devices cannot be merged or separated.
+/// The reason why devices cannot be merged or separated.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum MergingError {
     #[error(transparent)]
@@ -40,17 +41,17 @@ pub(crate) enum MergingError {
     NotMerged(String),
 }
 
-/// What was merged or separated.
+/// The result of merging or separating.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
-    /// The device that the other one counts as, or counted as: where the named one was merged itself, what that is.
+    /// The device into which the other one is or was merged. If the named device is merged itself, its target.
     pub(crate) into: String,
-    /// Runs that changed.
+    /// Number of changed runs.
     pub(crate) runs: u64,
 }
 
 impl Storage {
-    /// Groups all runs of a device as another one's, those that come later too.
+    /// Merges a device into another one, including its later runs.
     pub(crate) async fn merge_devices(
         &self,
         from: &str,
@@ -74,7 +75,7 @@ impl Storage {
         Ok(Merged { into, runs })
     }
 
-    /// Gives a device that was merged its runs back.
+    /// Separates a merged device.
     pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
@@ -90,20 +91,20 @@ impl Storage {
         Ok(separated)
     }
 
-    /// The key that runs of this device are grouped by: its own, unless it was merged.
+    /// Returns the key that groups the runs of a device: its own unless it was merged.
     pub(crate) async fn grouped_as(&self, key: &str) -> Result<String, StorageError> {
         let mut connection = self.pool.acquire().await?;
         Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
     }
 
-    /// The devices that were merged into this one.
+    /// Returns the devices that were merged into this one.
     pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
         let mut connection = self.pool.acquire().await?;
         others(&mut connection, key).await
     }
 }
 
-/// What `from` is to be merged into, where `into` is asked for.
+/// Returns the final target for merging `from` into `into`.
 async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
     if from == into {
         return Err(MergingError::Same(from.to_owned()));
@@ -122,70 +123,63 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
     Ok(target)
 }
 
-/// How many runs were merged; nothing when none is of the device that they are merged into.
+/// Returns the number of merged runs, or `None` if the target device has no runs.
 async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
-    let described = sqlx::query(
+    let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
          COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
          FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
          WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
+        into
     )
-    .bind(into)
     .fetch_optional(&mut *connection)
     .await?;
     let Some(described) = described else { return Ok(None) };
-    sqlx::query("INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)")
-        .bind(from)
-        .bind(into)
-        .bind(described.try_get::<&str, _>("name")?)
-        .bind(described.try_get::<Option<&str>, _>("vendor")?)
-        .execute(&mut *connection)
-        .await?;
-    sqlx::query("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)")
-        .bind(into)
-        .bind(from)
-        .execute(&mut *connection)
-        .await?;
-    let merged = sqlx::query("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2")
-        .bind(into)
-        .bind(from)
+    sql!(
+        "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
+        from,
+        into,
+        described.try_get::<&str, _>("name")?,
+        described.try_get::<Option<&str>, _>("vendor")?
+    )
+    .execute(&mut *connection)
+    .await?;
+    sql!(
+        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
+        into,
+        from
+    )
+    .execute(&mut *connection)
+    .await?;
+    let merged = sql!("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2", into, from)
         .execute(connection)
         .await?;
     Ok(Some(merged.rows_affected()))
 }
 
-/// Nothing when it was not merged.
+/// Returns `None` if it was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
-    let alias = sqlx::query("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key")
-        .bind(key)
+    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", key)
         .fetch_optional(&mut *connection)
         .await?;
     let Some(alias) = alias else { return Ok(None) };
-    sqlx::query(
-        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
-    )
-    .bind(key)
-    .execute(&mut *connection)
-    .await?;
+    sql!("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)", key)
+        .execute(&mut *connection)
+        .await?;
     let separated =
-        sqlx::query("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1")
-            .bind(key)
+        sql!("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1", key)
             .execute(connection)
             .await?;
     Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
 }
 
 async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
-    let row = sqlx::query("SELECT into_key FROM device_aliases WHERE device_key = $1")
-        .bind(key)
-        .fetch_optional(connection)
-        .await?;
+    let row = sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", key).fetch_optional(connection).await?;
     row.map(|row| Ok(row.try_get("into_key")?)).transpose()
 }
 
 async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
-    let rows = sqlx::query("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key")
-        .bind(key)
+    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", key)
         .fetch_all(connection)
         .await?;
     rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()

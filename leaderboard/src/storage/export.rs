@@ -1,4 +1,4 @@
-//! All visible runs in the order in which they came, a few at a time.
+//! Visible runs for exports, in portions.
 
 use results::RunRecord;
 use results::api::StoredRun;
@@ -6,10 +6,10 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::runs::{Listed, tier};
-use super::values::{as_flag, flag};
+use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError};
 
-/// Behind which run the next ones are.
+/// A place in the order of submission.
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
     run_id: String,
@@ -19,16 +19,16 @@ impl Place {
     pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
 }
 
-/// Some runs.
+/// A portion of an export.
 pub(crate) struct Portion {
     pub(crate) runs: Vec<StoredRun>,
-    /// Runs among these that cannot be read.
+    /// Number of runs that cannot be read.
     pub(crate) left_out: u64,
-    /// Where the next portion begins; absent behind the last one.
+    /// Start of the next portion; `None` after the last one.
     pub(crate) next: Option<Place>,
 }
 
-/// What is read of each run that fits a condition.
+/// Selects the exported columns of runs with a condition.
 macro_rules! exported {
     ($condition:literal) => {
         concat!(
@@ -53,16 +53,16 @@ const NAMED: &str = exported!("run_id = $1");
 impl Storage {
     /// Returns a run that is not hidden, with the listed metrics in its record.
     pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
-        let row = sqlx::query(NAMED).bind(run_id).fetch_optional(&self.pool).await?;
+        let row = sql!(NAMED, run_id).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(stored_run(&row, &self.listed(run_id).await?)?.into_listed()))
     }
 
-    /// Those of these runs that are visible, and how many of them cannot be read.
+    /// Returns the visible ones of these runs, and the number of unreadable ones.
     pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
-            let Some(row) = sqlx::query(NAMED).bind(*id).fetch_optional(&self.pool).await? else { continue };
+            let Some(row) = sql!(NAMED, *id).fetch_optional(&self.pool).await? else { continue };
             match stored_run(&row, &self.listed(id).await?) {
                 Ok(run) => runs.push(run),
                 Err(cause) => {
@@ -74,11 +74,10 @@ impl Storage {
         Ok((runs, left_out))
     }
 
-    /// At most so many of the runs behind a place. A damaged row is no reason to keep the others from anyone.
+    /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
         let all = |query| {
-            let query = sqlx::query(query).bind(place.submitted_unix_seconds).bind(&place.run_id);
-            query.bind(i64::from(most)).fetch_all(&self.pool)
+            sql!(query, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool)
         };
         let rows = all(AFTER).await?;
         let listed = Listed::of(&all(LISTED_AFTER).await?)?;
@@ -101,7 +100,7 @@ impl Storage {
         Ok(portion)
     }
 
-    /// How many runs anyone may see.
+    /// Returns how many runs anyone may see.
     pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
         Ok(u64::try_from(row.try_get::<i64, _>("runs")?)?)
@@ -125,7 +124,7 @@ fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun, StorageError> 
         being_verified: flag(row, "being_verified")?,
         record,
     };
-    // None is stored; should one ever be, it is nobody's business.
+    // Nonces are not stored. This protects an export if one ever is.
     run.record.nonce = None;
     Ok(run)
 }
@@ -140,7 +139,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
         let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {AFTER}"));
-        let rows = sqlx::query(explain).bind(0.0).bind("").bind(16).fetch_all(&storage.pool).await.unwrap();
+        let rows = sql!(explain, 0.0, "", 16).fetch_all(&storage.pool).await.unwrap();
         let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
         assert!(plan.iter().any(|step| step.contains("SEARCH runs USING INDEX runs_by_submission")), "{plan:?}");
         assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:?}");

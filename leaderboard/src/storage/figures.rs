@@ -1,16 +1,19 @@
-//! Reads figures of devices, each from an index: for the tables of a suite, for a device's page and for distributions.
+//! Metrics of devices for standings, device pages and distributions. Each query uses an index.
 
-use results::api::RankedClass;
+use std::time::Duration;
+
+use results::api::{Completion, DeviceSource, RankedClass};
 use results::{ClientKind, Precision, Suite};
-use sqlx::Row;
 use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, Row};
 
-use super::values::unknown_word;
+use super::trust::mark;
+use super::values::{sql, unknown_word};
 use super::{Storage, StorageError};
-use crate::figures::DeviceFigure;
-use crate::ranking::Histogram;
+use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
+use crate::ranking::{Category, Histogram, ProvenRun};
 
-/// The lines of a table, as parameters 1 to 7.
+/// Condition for the rows of a table, with parameters 1 to 7.
 macro_rules! of_table {
     () => {
         " FROM figures WHERE suite_name = $1 AND suite_version = $2 AND device_class = $3 AND precision = $4 \
@@ -29,8 +32,8 @@ const TOTAL: &str =
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These two need all lines of a table, of which there may be thousands. Handing over a row takes longer than finding it,
-// so that the data base puts them together. What stands between the parts is in none of them.
+// These two queries need all rows of a table, possibly thousands. Transferring a row takes longer than finding it, so
+// the database concatenates them. No part contains the separators.
 const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -40,7 +43,7 @@ const AT_LEAST: &str = concat!(
 const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
-/// Which lines stand in a table.
+/// The filters of a table.
 pub(crate) struct TableQuery<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) class: RankedClass,
@@ -49,9 +52,9 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// A line of a table, as far as places depend on it.
+/// The columns of a table row that determine its place.
 pub(crate) struct FastLine {
-    /// Device, back end and kind of client, which have no slashes.
+    /// Device, backend and client kind, none of which contains a slash.
     pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
@@ -66,7 +69,7 @@ pub(crate) struct Lines {
     pub(crate) with_place: u64,
 }
 
-/// How many proven runs of a device have which rate.
+/// Rates of the proven runs of a device.
 pub(crate) struct RatesOfDevice {
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -75,14 +78,16 @@ pub(crate) struct RatesOfDevice {
 
 macro_rules! bound {
     ($statement:expr, $query:expr, $workload:expr) => {
-        sqlx::query($statement)
-            .bind(&$query.suite.name)
-            .bind(i64::from($query.suite.version))
-            .bind($query.class.name())
-            .bind($query.precision.name())
-            .bind($workload)
-            .bind($query.backend)
-            .bind($query.client.map(ClientKind::name))
+        sql!(
+            $statement,
+            &$query.suite.name,
+            i64::from($query.suite.version),
+            $query.class.name(),
+            $query.precision.name(),
+            $workload,
+            $query.backend,
+            $query.client.map(ClientKind::name)
+        )
     };
 }
 
@@ -119,7 +124,7 @@ impl Storage {
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
-    /// The rates behind all lines of a table, in no order.
+    /// Returns the rates behind all rows of a table, unordered.
     pub(crate) async fn rates_in(
         &self,
         query: &TableQuery<'_>,
@@ -129,9 +134,9 @@ impl Storage {
         parts(row.try_get("lines")?, rates_of_device)
     }
 
-    /// Everything that the proven runs of a device come to.
+    /// Returns all metrics of a device.
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
-        let rows = sqlx::query(OF_DEVICE).bind(device_key).fetch_all(&self.pool).await?;
+        let rows = sql!(OF_DEVICE, device_key).fetch_all(&self.pool).await?;
         rows.iter().map(device_figure).collect()
     }
 }
@@ -145,7 +150,7 @@ fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
     Ok(serde_json::from_str(row.try_get("line")?)?)
 }
 
-/// What the data base put together; it says nothing of no lines.
+/// Reads a concatenated column, which is null without rows.
 fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
     together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
 }
@@ -170,8 +175,9 @@ fn rates_of_device(line: &str) -> Result<RatesOfDevice, StorageError> {
     })
 }
 
-/// Every query of this file, each with a value for every parameter; for looking at how they are performed.
+/// Returns every query of this file with a value for each parameter, to test how they are performed.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let device = "'reported-example-gpu-9000'";
     let table = ["'quick'", "1", "'gpu'", "'f32'", "'caffe-mnist'", "NULL", "NULL"];
     let of = |query: &str, more: &[&str]| {
         (query.to_owned(), table.iter().chain(more).map(|value| (*value).to_owned()).collect())
@@ -181,6 +187,190 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         of(AT_LEAST, &["1e5"]),
         of(RATES, &[]),
         of(TOTAL, &[]),
-        (OF_DEVICE.to_owned(), vec!["'reported-example-gpu-9000'".to_owned()]),
+        (OF_DEVICE.to_owned(), vec![device.to_owned()]),
+        (PROVEN.to_owned(), vec![device.to_owned()]),
+        (COMPLETIONS.to_owned(), vec![device.to_owned()]),
     ]
+}
+
+/// Interval of checks for stale metrics of servers that were stopped.
+const LOOK_EVERY: Duration = Duration::from_secs(30);
+
+/// Attempts per device. A device that changes faster waits for the next check.
+const MOST_ATTEMPTS: u32 = 5;
+
+/// Submitters are known for a day.
+const RECENT_SECONDS: f64 = 2.0 * 86_400.0;
+
+/// In the order of keys, like all marks, to avoid deadlocks.
+const OUTDATE_RECENT: &str = "INSERT INTO stale_devices (device_key, mark) \
+     SELECT DISTINCT device_key, CAST($1 AS TEXT) FROM runs \
+     WHERE submitted_unix_seconds > $2 AND tier = 'proven' AND device_key IS NOT NULL ORDER BY device_key \
+     ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
+
+/// A merged device has the name of its target.
+const PROVEN: &str = "SELECT runs.run_id, runs.suite_name, runs.suite_version, results.ranked_as, results.workload, \
+     results.backend, results.precision, runs.client_kind, runs.device_source, runs.inferred, \
+     COALESCE(device_aliases.into_name, runs.device_name) AS device_name, \
+     COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor, \
+     results.rate, results.voice, runs.submitter, runs.submitter_day \
+     FROM runs JOIN results ON results.run_id = runs.run_id \
+     LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE runs.device_key = $1 AND results.ranked_as IS NOT NULL AND results.rate > 0 \
+     ORDER BY runs.submitted_unix_seconds, runs.run_id";
+
+const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announced, finished FROM announcements \
+     WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
+
+impl Storage {
+    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`], because the
+    /// change that made them stale has succeeded.
+    pub(crate) async fn refresh_figures(&self) {
+        if let Err(cause) = self.try_refresh().await {
+            tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");
+        }
+    }
+
+    /// Refreshes stale metrics at intervals. Never returns.
+    pub(crate) async fn refresh_regularly(&self) {
+        loop {
+            self.refresh_figures().await;
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    /// Marks the metrics of devices whose submitters may have announced further runs since.
+    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
+        self.write(sql!(OUTDATE_RECENT, mark()?, now - RECENT_SECONDS)).await?;
+        self.refresh_figures().await;
+        Ok(())
+    }
+
+    async fn try_refresh(&self) -> Result<(), StorageError> {
+        let (mut last, mut attempts) = (String::new(), 0);
+        // In the order of keys, so that a device that is always stale does not block the others.
+        while let Some((device, mark)) = self.stale_device_after(&last).await? {
+            let figures = figures_of(self.proven_results(&device).await?, &self.completions(&device).await?);
+            attempts += 1;
+            // Repeats, so that a writer sees its own change in the metrics despite concurrent changes.
+            if self.replace_figures(&device, &mark, &figures).await? || attempts == MOST_ATTEMPTS {
+                (last, attempts) = (device, 0);
+            }
+        }
+        Ok(())
+    }
+
+    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
+        let row =
+            sql!("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1", last)
+                .fetch_optional(&self.pool)
+                .await?;
+        row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
+    }
+
+    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
+        let rows = sql!(PROVEN, device).fetch_all(&self.pool).await?;
+        rows.iter().map(|row| proven_result(device, row)).collect()
+    }
+
+    async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
+        let rows = sql!(COMPLETIONS, device).fetch_all(&self.pool).await?;
+        rows.iter().map(completion).collect()
+    }
+
+    /// Returns `false` if the device changed again or another server has refreshed it.
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
+        let mut transaction = self.writing().await?;
+        let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)
+            .execute(&mut *transaction)
+            .await?;
+        if as_marked.rows_affected() == 0 {
+            transaction.rollback().await?;
+            return Ok(false);
+        }
+        sql!("DELETE FROM figures WHERE device_key = $1", device).execute(&mut *transaction).await?;
+        for figure in figures {
+            insert(&mut transaction, figure).await?;
+        }
+        transaction.commit().await?;
+        Ok(true)
+    }
+}
+
+async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
+    let MadeFigure { line, rates } = made;
+    let DeviceFigure { device, class, category, figure, .. } = line;
+    sql!(
+        "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
+         client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        &device.key,
+        &category.suite.name,
+        i64::from(category.suite.version),
+        class.name(),
+        &category.workload,
+        &category.backend,
+        category.precision.name(),
+        category.client_kind.name(),
+        &device.vendor,
+        figure.median,
+        figure.lower_quartile,
+        figure.upper_quartile,
+        serde_json::to_string(line)?,
+        serde_json::to_string(rates)?,
+        figure.has_place()
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageError> {
+    let source: &str = row.try_get("device_source")?;
+    Ok(ProvenResult {
+        device: DeviceDescription {
+            key: device.to_owned(),
+            name: row.try_get("device_name")?,
+            source: DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            inferred: row.try_get("inferred")?,
+            vendor: row.try_get("vendor")?,
+        },
+        class: class(row, "ranked_as")?,
+        category: category(row)?,
+        run: ProvenRun {
+            run_id: row.try_get("run_id")?,
+            rate: row.try_get("rate")?,
+            voice: row.try_get("voice")?,
+            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+        },
+        submitter: row.try_get("submitter")?,
+    })
+}
+
+/// Suite, workload, backend, precision and kind of client.
+fn category(row: &AnyRow) -> Result<Category, StorageError> {
+    let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
+    Ok(Category {
+        suite: suite(row)?,
+        workload: row.try_get("workload")?,
+        backend: row.try_get("backend")?,
+        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
+        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
+    })
+}
+
+fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
+    let word: &str = row.try_get(column)?;
+    RankedClass::named(word).ok_or_else(|| unknown_word(column, word))
+}
+
+fn suite(row: &AnyRow) -> Result<Suite, StorageError> {
+    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
+    Ok(Suite { name: row.try_get("suite_name")?, version })
+}
+
+fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageError> {
+    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+    let completion = Completion { finished: count("finished")?, announced: count("announced")? };
+    Ok(((row.try_get("submitter")?, suite(row)?), completion))
 }

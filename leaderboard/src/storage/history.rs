@@ -1,34 +1,35 @@
-//! Reads the latest proven results of a device in one category. Of a device with a hundred thousand runs most are left out.
+//! The latest proven results of a device in one category. Most runs of a device with a hundred thousand runs are left out.
 
 use results::api::RunSort;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
+use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
-use super::list::{Conditions, Key, Order, Reach, Way, last_place};
+use super::list::last_place;
 use super::values::{Statement, Value};
 use super::{Storage, StorageError};
 use crate::ranking::{Category, ProvenRun};
 
-/// Results of the device, of whatever category, that are looked at.
-const LOOKED_AT: u64 = 20_000;
-/// Results that are read.
+/// Results of the device that are scanned, in all categories.
+const SCANNED: u64 = 20_000;
+/// Results of the category that are returned.
 const READ: u64 = 2000;
 
 const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
      results.voice, results.submitter_day, results.engine_version, results.driver FROM results";
 
-/// A proven result of a device, with what may have changed it.
+/// A proven result of a device, with the versions that may explain a change.
 #[derive(Clone, Debug)]
 pub(crate) struct PastResult {
     pub(crate) run: ProvenRun,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) engine_version: String,
-    /// Empty where the platform does not tell it.
+    /// Empty if the platform does not report it.
     pub(crate) driver: String,
 }
 
-/// The latest of them.
+/// The latest results.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryPart {
     pub(crate) results: Vec<PastResult>,
@@ -36,7 +37,7 @@ pub(crate) struct HistoryPart {
 }
 
 impl Storage {
-    /// The latest proven results of a device in a category, as far back as anybody looks.
+    /// Returns the latest proven results of a device in a category.
     pub(crate) async fn history(
         &self,
         device: &str,
@@ -58,7 +59,7 @@ impl Storage {
             return Ok(HistoryPart { results: Vec::new(), older_left_out: false });
         }
         let conditions = conditions(device, &category.workload, kinds);
-        let until = last_place(&mut transaction, &conditions, None, LOOKED_AT).await?;
+        let until = last_place(&mut transaction, &conditions, None, SCANNED).await?;
         let mut rows = latest(&conditions, until.as_ref()).query().fetch_all(&mut *transaction).await?;
         let too_many = rows.len() as u64 > READ;
         rows.truncate(usize::try_from(READ)?);
@@ -79,7 +80,7 @@ fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Option<Kinds>) -> C
 }
 
 fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
-    conditions.rows(Way::Order, Reach { until, ..Reach::default() }, (0, READ + 1), PAST)
+    conditions.rows(AccessPath::Order, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
 }
 
 fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
@@ -96,7 +97,7 @@ fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
     })
 }
 
-/// Every query of this file, with a value for every parameter; for looking at how they are performed.
+/// Returns the queries of this file with a value for each parameter, for checks of their plans.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     let conditions = conditions("reported-example-gpu-9000", "caffe-mnist", Some(Kinds::numbered(&[1, 2, 3])));
     let key = Key {
@@ -105,6 +106,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
         run_id: "0123456789abcdef".to_owned(),
         workload: "caffe-mnist".to_owned(),
     };
-    let statements = [latest(&conditions, Some(&key)), conditions.last(None, LOOKED_AT)];
+    let statements = [latest(&conditions, Some(&key)), conditions.last_scanned(None, SCANNED)];
     statements.map(|statement| (statement.sql, statement.values.iter().map(Value::written).collect())).into()
 }

@@ -1,5 +1,5 @@
-//! What lists are filtered by and what has few values, as one number. There are some hundreds of such kinds on a board, so
-//! that those that fit a query are found at once, and each entry of an index can tell what its result is.
+//! Kinds: all properties of a result that lists are filtered by and that have few values, combined into one number. A
+//! board has some hundreds of kinds, so the ones that match a filter are found at once. Each index entry has the number.
 
 use results::api::Tier;
 use results::{RunRecord, WorkloadRecord};
@@ -7,15 +7,15 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
-use super::grouping::vendor_of;
-use super::values::{Statement, Value};
+use super::run_rows::vendor_of;
+use super::values::{Statement, Value, sql};
 use crate::secrets::sha256;
 
-/// Hexadecimal digits of a digest that make a kind's number: 60 bits, which are positive wherever they are kept. A board
-/// with ten thousand kinds has two with one number with a chance of one in ten thousand million.
+/// Hexadecimal digits of the digest that are a kind's number: 60 bits, so that it is positive in every database. On a board
+/// with ten thousand kinds, the chance that two have the same number is about one in ten thousand million.
 const DIGITS: usize = 15;
 
-/// What a result is.
+/// The kind of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) backend: String,
@@ -23,17 +23,17 @@ pub(super) struct Kind {
     pub(super) suite_name: String,
     pub(super) suite_version: i64,
     pub(super) client_kind: String,
-    /// Empty for programs that are none.
+    /// Empty for programs other than browsers.
     pub(super) browser: String,
     pub(super) system: String,
-    /// Empty where nobody says.
+    /// Empty if unknown.
     pub(super) vendor: String,
     pub(super) tier: String,
-    /// Empty for what may not be ranked.
+    /// Empty if the result may not be ranked.
     pub(super) ranked_as: String,
 }
 
-/// Which kinds are wanted; all where nothing is named.
+/// A filter of kinds. A field that is `None` matches all kinds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KindFilter {
     pub(crate) backend: Option<String>,
@@ -49,7 +49,7 @@ pub(crate) struct KindFilter {
 }
 
 impl Kind {
-    /// The kind of a workload of a record, as long as nothing is ranked.
+    /// Returns the kind of a workload of a record while it is not ranked.
     pub(super) fn of(record: &RunRecord, workload: &WorkloadRecord, tier: Tier) -> Self {
         let client = &record.provenance.client;
         Self {
@@ -86,28 +86,28 @@ impl Kind {
         [backend, precision, suite_name, client_kind, browser, system, vendor, tier, ranked_as]
     }
 
-    /// The same on every server and at any time.
+    /// Returns the number of the kind, which is the same on all servers at all times.
     pub(super) fn number(&self) -> i64 {
-        // No word has a line break: all are names.
+        // None of the names has a line break.
         let text = format!("{}\n{}", self.suite_version, self.words().join("\n"));
         let digest = sha256(text.as_bytes());
         digest.chars().take(DIGITS).fold(0, |number, digit| number * 16 + i64::from(digit.to_digit(16).unwrap_or(0)))
     }
 
-    /// Makes the kind known, where it is not, and returns its number.
+    /// Inserts the kind if it is new, and returns its number.
     pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64, StorageError> {
         let number = self.number();
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
              ON CONFLICT (kind) DO NOTHING";
-        let insert = sqlx::query(insert).bind(number).bind(self.suite_version);
+        let insert = sql!(insert, number, self.suite_version);
         self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
         Ok(number)
     }
 }
 
 impl KindFilter {
-    /// Asks for the numbers of the kinds that fit; nothing where every kind does.
+    /// Selects the numbers of the matching kinds. Returns `None` if all kinds match.
     pub(super) fn statement(&self) -> Option<Statement> {
         let words = [
             ("backend", self.backend.as_deref()),
@@ -135,7 +135,7 @@ impl KindFilter {
         (!conditions.is_empty()).then_some(statement)
     }
 
-    /// The kinds that fit; nothing where every kind does.
+    /// Returns the matching kinds, or `None` if all kinds match.
     pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>, StorageError> {
         let Some(statement) = self.statement() else { return Ok(None) };
         let row = statement.query().fetch_one(connection).await?;
@@ -143,8 +143,8 @@ impl KindFilter {
     }
 }
 
-/// Kinds, as a statement has them that is made for them: their numbers, with commas between. The data base writes them so,
-/// because a row for each of thousands would take longer to receive than the page that they are wanted for.
+/// The numbers of kinds, separated by commas as in an SQL list. The database writes them like this because thousands of
+/// rows would take longer to receive than the page that they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kinds(String);
 
@@ -153,24 +153,23 @@ impl Kinds {
         Self(numbers.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
     }
 
-    /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The condition that a result, whose kind stands in this column, is of one of them.
+    /// Returns the SQL condition that the kind in this column is one of these.
     pub(super) fn include(&self, column: &str) -> String {
         format!("{column} IN ({})", self.0)
     }
 }
 
-/// Gives the results of a run the kinds that they are of by its tier and by whether they may be ranked.
+/// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
 pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    let rows = sqlx::query(
+    let rows = sql!(
         "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
          ON kinds.kind = results.kind WHERE results.run_id = $1",
+        run_id
     )
-    .bind(run_id)
     .fetch_all(&mut *connection)
     .await?;
     for row in &rows {
@@ -181,13 +180,15 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        sqlx::query("UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4")
-            .bind(number)
-            .bind(run_id)
-            .bind(before.number())
-            .bind(place)
-            .execute(&mut *connection)
-            .await?;
+        sql!(
+            "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
+            number,
+            run_id,
+            before.number(),
+            place
+        )
+        .execute(&mut *connection)
+        .await?;
     }
     Ok(())
 }
@@ -212,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_stays_what_it_was_and_every_word_makes_another() {
+    fn every_property_changes_the_number() {
         let number = kind().number();
         assert_eq!(number, 228_933_320_244_828_519);
         let others = [

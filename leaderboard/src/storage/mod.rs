@@ -1,38 +1,24 @@
-//! The data base. SQL is written here and nowhere else, in the words that SQLite and PostgreSQL share; only `copies`,
-//! which treats it as a file, is SQLite's own.
+//! The database. Only this module has SQL. It uses what SQLite and PostgreSQL have in common, except for copies of the
+//! file of an SQLite database.
 
+mod access_path;
 mod address;
-mod budgets;
 mod bulk;
 mod comparisons;
 mod connect;
-mod copies;
-mod deleted;
 mod device_aliases;
 mod export;
 mod figures;
-mod grouping;
 mod history;
 mod kinds;
 mod list;
-mod listing;
-mod log_sync;
-mod migrations;
 mod moderation;
-mod ranked;
-mod refreshing;
-mod replays;
 mod run_rows;
-mod run_text;
 mod runs;
 mod segments;
-mod standing_run;
 mod started;
-mod states;
-mod submitters;
 mod trouble;
 mod trust;
-mod unexamined;
 mod values;
 mod verifications;
 mod writing;
@@ -43,47 +29,45 @@ use std::time::{Duration, Instant};
 use sqlx::{Any, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
+pub(crate) use access_path::{Key, Order};
 pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
 pub(crate) use comparisons::NewComparison;
-use connect::{Dialect, IfMissing, Way};
-pub(crate) use copies::leave_alone;
+pub(crate) use connect::leave_alone;
+use connect::{Dialect, IfMissing, Target};
 pub(crate) use device_aliases::MergingError;
 pub(crate) use export::Place;
 pub(crate) use figures::{FastLine, RatesOfDevice, TableQuery};
 pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
-pub(crate) use list::{Bounds, Key, Order, Wanted};
-use log_sync::LogSync;
+pub(crate) use list::{Bounds, ListQuery};
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
-pub(crate) use replays::{Asked, Candidates};
-pub(crate) use runs::{Acceptance, NewRun};
-pub(crate) use standing_run::{Grouped, StandingRun, WorkloadRate};
-pub(crate) use started::Started;
-pub(crate) use submitters::Submitter;
+pub(crate) use runs::{Acceptance, Grouped, NewRun, StandingRun, WorkloadRate};
+pub(crate) use started::{Started, Submitter};
 pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
-pub(crate) use verifications::{Conclusion, Verification};
+pub(crate) use verifications::{Asked, Candidates, Conclusion, Verification};
+use writing::LogSync;
 
-/// Connections to the data base; cloning shares them.
+/// Connections to the database. Clones share them.
 #[derive(Clone)]
 pub(crate) struct Storage {
     pool: AnyPool,
-    /// On SQLite a pool of one connection, which alone writes; on PostgreSQL the same as the other.
+    /// Pool of the only connection that writes to SQLite. For PostgreSQL it equals `pool`.
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    /// On SQLite.
+    /// `None` for PostgreSQL.
     log_sync: Option<LogSync>,
-    /// Time of the last write that was a probe.
+    /// Time of the last successful probe.
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe, which is the size of a large record: a few bytes may still fit on a full disk.
+/// Size of a probe, that of a large record. A few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
-/// Time during which no second probe follows a successful one.
+/// Minimum time between a successful probe and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What the data base refused, or what it held and should not have.
+/// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
 pub enum StorageError {
     #[error(transparent)]
@@ -118,65 +102,65 @@ pub enum StorageError {
 }
 
 impl Storage {
-    /// Opens the data base, makes it when it is a file that is not there, and brings its tables up to date.
+    /// Opens the database, creates a missing file, and upgrades its tables.
     pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Make)?;
-        let mut connection = way.connect().await?;
-        migrations::bring_up_to_date(&mut connection).await?;
+        let target = Target::to(address, IfMissing::Make)?;
+        let mut connection = target.connect().await?;
+        connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        let storage = way.storage();
+        let storage = target.storage();
         storage.refresh_figures().await;
         Ok(storage)
     }
 
-    /// Opens a data base that is there and leaves its tables as they are: a newer program's task must not take them
-    /// away from an older server that is running.
+    /// Opens an existing database without an upgrade of its tables, so that a task of a newer program does not break an
+    /// older server that is running.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        way.connect().await?.close().await?;
-        Ok(way.storage())
+        let target = Target::to(address, IfMissing::Refuse)?;
+        target.connect().await?.close().await?;
+        Ok(target.storage())
     }
 
-    /// The same, for a task that needs every table.
+    /// Opens an existing database, whose tables must be up to date.
     pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        let mut connection = way.connect().await?;
-        let missing = migrations::missing(&mut connection).await?;
+        let target = Target::to(address, IfMissing::Refuse)?;
+        let mut connection = target.connect().await?;
+        let missing = connect::missing(&mut connection).await?;
         connection.close().await?;
-        if missing.is_empty() { Ok(way.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
+        if missing.is_empty() { Ok(target.storage()) } else { Err(StorageError::Outdated(missing.join(", "))) }
     }
 
-    /// Brings the tables of a data base that is there up to date and returns what was missing.
+    /// Upgrades the tables of an existing database, and returns the migrations that were missing.
     pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
-        let way = Way::to(address, IfMissing::Refuse)?;
-        let mut connection = way.connect().await?;
-        let missing = migrations::missing(&mut connection).await?;
-        migrations::bring_up_to_date(&mut connection).await?;
+        let target = Target::to(address, IfMissing::Refuse)?;
+        let mut connection = target.connect().await?;
+        let missing = connect::missing(&mut connection).await?;
+        connect::bring_up_to_date(&mut connection).await?;
         connection.close().await?;
-        let storage = way.storage();
+        let storage = target.storage();
         storage.refresh_figures().await;
         storage.close().await;
         Ok(missing)
     }
 
-    /// A transaction whose reads are all of the same moment.
+    /// Begins a transaction that reads one snapshot.
     async fn reading(&self) -> Result<Transaction<'static, Any>, StorageError> {
         Ok(self.pool.begin_with(self.dialect.begin_reading).await?)
     }
 
-    /// Waits for running queries and writes the log back into the file.
+    /// Waits for running queries and writes the log back to the file.
     pub(crate) async fn close(&self) {
         self.writer.close().await;
         self.pool.close().await;
     }
 
-    /// Reads a table; an error says that the data base does not answer.
+    /// Checks that the database can be read.
     pub(crate) async fn answers(&self) -> Result<(), StorageError> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
 
-    /// Writes a row and removes it again, unless that succeeded within [`PROBE_INTERVAL`].
+    /// Writes a row and deletes it again, unless that succeeded within [`PROBE_INTERVAL`].
     ///
     /// # Errors
     /// The database cannot be written.

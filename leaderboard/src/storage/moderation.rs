@@ -1,4 +1,4 @@
-//! What moderators do to runs, each deed with its line in the public log, in one transaction.
+//! Actions of moderators. Each action and its entry in the public log are one transaction.
 
 use std::collections::BTreeSet;
 
@@ -6,18 +6,17 @@ use results::api::{Deed, ModerationEntry, ModerationLog, ModerationQuery, Tier};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::ranked::{mark, outdate};
 use super::runs::tier;
-use super::trust::{self, Own, Trust, Word};
-use super::values::{as_flag, flag, unknown_word};
-use super::{Storage, StorageError};
+use super::trust::{Own, Trust, Word, mark, outdate};
+use super::values::{as_flag, flag, sql, unknown_word};
+use super::{Storage, StorageError, trust};
 
 /// Entries of one answer when the query names no limit.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Nobody counts further.
+/// Limit for counting entries.
 const MOST_COUNTED: i64 = 10_000;
 
-/// A page is found in its index before its runs are looked up.
+/// Finds a page in the index before the runs are joined.
 const PAGE: &str = concat!(
     "SELECT page.done_unix_seconds, page.deed, page.run_id, page.tier, page.device_key, page.into_device_key, ",
     "page.reason, ",
@@ -29,7 +28,7 @@ const PAGE: &str = concat!(
 const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
      LIMIT $1) AS counted";
 
-/// Why a moderator cannot do that.
+/// The reason why an action of a moderator fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModerationError {
     #[error(transparent)]
@@ -44,7 +43,7 @@ pub(crate) enum ModerationError {
     NotModerated { run_id: String, tier: Tier },
 }
 
-/// What a moderator can do to a run.
+/// An action of a moderator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Hide,
@@ -53,14 +52,14 @@ pub(crate) enum Act {
     SetTier(Tier),
 }
 
-/// When it was done, and why.
+/// Time and reason of an action.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
     pub(crate) reason: Option<&'a str>,
 }
 
-/// What became of a run.
+/// The result of an action on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) run_id: String,
@@ -78,7 +77,7 @@ impl Act {
         }
     }
 
-    /// How a run stands afterwards.
+    /// Returns the trust in a run after the action.
     fn on(self, run_id: &str, before: &Trust, reason: Option<&str>) -> Result<Trust, ModerationError> {
         let own = before.own.clone();
         match self {
@@ -95,7 +94,7 @@ impl Act {
     }
 }
 
-/// What a flagged run says of it.
+/// Returns the note on a flagged run.
 fn note(reason: Option<&str>) -> String {
     let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
     let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
@@ -103,19 +102,19 @@ fn note(reason: Option<&str>) -> String {
 }
 
 impl Storage {
-    /// Does the same to all these runs, or to none of them when one cannot be had.
+    /// Applies an action to all of these runs, or to none if one is refused.
     pub(crate) async fn moderate(
         &self,
         run_ids: &[String],
         act: Act,
         occasion: Occasion<'_>,
     ) -> Result<Vec<Change>, ModerationError> {
-        // In the same order whoever does it, so that two never wait for each other; each run once.
+        // All transactions use the same order, to avoid deadlocks. Each run comes once.
         let in_order: BTreeSet<&String> = run_ids.iter().collect();
         let (mut changes, mut devices) = (Vec::new(), BTreeSet::new());
         let mut transaction = self.writing().await?;
         for run_id in in_order {
-            // What fails on the way is undone when the transaction is dropped.
+            // After an error the transaction is rolled back.
             let before = trust::read(&mut transaction, run_id).await?;
             let before = before.ok_or_else(|| ModerationError::UnknownRun(run_id.clone()))?;
             let now = act.on(run_id, &before, occasion.reason)?;
@@ -133,15 +132,12 @@ impl Storage {
         Ok(changes)
     }
 
-    /// A page of the log, the newest entry first.
+    /// Returns a page of the log, the newest entry first.
     pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
-        // The total and the entries have to be of the same moment.
+        // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
-        let counted: i64 =
-            sqlx::query(COUNT).bind(MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
-        let rows = sqlx::query(PAGE)
-            .bind(i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)))
-            .bind(i64::from(query.offset.unwrap_or(0)))
+        let counted: i64 = sql!(COUNT, MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let rows = sql!(PAGE, i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0)))
             .fetch_all(&mut *transaction)
             .await?;
         Ok(ModerationLog {
@@ -152,13 +148,13 @@ impl Storage {
     }
 }
 
-/// A line of the log on its way there.
+/// A new entry of the log.
 pub(super) struct Line<'a> {
     pub(super) deed: Deed,
     pub(super) occasion: Occasion<'a>,
     pub(super) run_id: Option<&'a str>,
     pub(super) tier: Option<Tier>,
-    /// From which device to which.
+    /// The merged devices, from and into.
     pub(super) devices: Option<(&'a str, &'a str)>,
 }
 
@@ -169,18 +165,8 @@ impl<'a> Line<'a> {
 }
 
 pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<(), StorageError> {
-    sqlx::query(
-        "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-    )
-    .bind(mark()?)
-    .bind(line.occasion.unix_seconds)
-    .bind(line.deed.name())
-    .bind(line.run_id)
-    .bind(line.tier.map(Tier::name))
-    .bind(line.devices.map(|(from, _)| from))
-    .bind(line.devices.map(|(_, into)| into))
-    .bind(line.occasion.reason)
+    sql!("INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", mark()?, line.occasion.unix_seconds, line.deed.name(), line.run_id, line.tier.map(Tier::name), line.devices.map(|(from, _)| from), line.devices.map(|(_, into)| into), line.occasion.reason)
     .execute(connection)
     .await?;
     Ok(())
@@ -201,7 +187,7 @@ fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
     })
 }
 
-/// Every query of this file that the page makes, each with a value for every parameter.
+/// Returns every query of this file that the page uses, with a value for each parameter.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
 }
@@ -215,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_was_said_of_a_run_one_restoring_gives_it_its_own_tier_back() {
+    fn restoring_a_run_returns_its_own_tier() {
         let mut run = stands(Tier::Checked, None);
         for act in [Act::Flag, Act::Hide, Act::SetTier(Tier::Flagged)] {
             run = act.on("r", &run, Some("it looks odd")).unwrap();

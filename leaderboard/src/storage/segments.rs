@@ -7,7 +7,8 @@ use results::api::{PartHashes, WantedState};
 use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
-use super::values::{as_flag, flag, unknown_word};
+use super::started::KEPT_SECONDS;
+use super::values::{as_flag, flag, sql, unknown_word};
 use super::{Storage, StorageError};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
@@ -92,7 +93,7 @@ impl Storage {
         order: &'static str,
     ) -> Result<Vec<AnyRow>, StorageError> {
         let query = AssertSqlSafe(format!("{select} {OF_RUN} ORDER BY {order}"));
-        Ok(sqlx::query(query).bind(run_id).bind(workload).fetch_all(&self.pool).await?)
+        Ok(sql!(query, run_id, workload).fetch_all(&self.pool).await?)
     }
 
     /// Returns a segment with its neighbours, without reading the whole history.
@@ -104,13 +105,12 @@ impl Storage {
     ) -> Result<SurroundingSegments, StorageError> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
-        let row =
-            sqlx::query(LAP_OF_SEGMENT).bind(run_id).bind(workload).bind(number).fetch_optional(&self.pool).await?;
+        let row = sql!(LAP_OF_SEGMENT, run_id, workload, number).fetch_optional(&self.pool).await?;
         let Some(row) = row else { return Ok(found) };
         found.is_proof_begun = flag(&row, "is_proof_begun")?;
         found.lap = Some(lap(&row)?);
         let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
-        let query = sqlx::query(query).bind(run_id).bind(workload).bind(number - 2).bind(number);
+        let query = sql!(query, run_id, workload, number - 2, number);
         for row in query.fetch_all(&self.pool).await? {
             let place = match number - row.try_get::<i64, _>("number")? {
                 0 => &mut found.same,
@@ -124,15 +124,15 @@ impl Storage {
 
     /// Stores a lap. Returns false if there is already one with this first segment.
     pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool, StorageError> {
-        let insert = sqlx::query(
+        let insert = sql!(
             "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
-        )
-        .bind(run_id)
-        .bind(workload)
-        .bind(i64::from(lap.first_segment))
-        .bind(&lap.state_sha256)
-        .bind(lap.opened_unix_seconds);
+            run_id,
+            workload,
+            i64::from(lap.first_segment),
+            &lap.state_sha256,
+            lap.opened_unix_seconds
+        );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
@@ -144,20 +144,20 @@ impl Storage {
         number: u32,
         segment: &SeenSegment,
     ) -> Result<bool, StorageError> {
-        let insert = sqlx::query(
+        let insert = sql!(
             "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
              committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
              ON CONFLICT (run_id, workload, number) DO NOTHING",
-        )
-        .bind(run_id)
-        .bind(workload)
-        .bind(i64::from(number))
-        .bind(i64::try_from(segment.step)?)
-        .bind(String::from(segment.beacon))
-        .bind(&segment.state_sha256)
-        .bind(&segment.losses_sha256)
-        .bind(segment.ends_lap)
-        .bind(segment.committed_unix_seconds);
+            run_id,
+            workload,
+            i64::from(number),
+            i64::try_from(segment.step)?,
+            String::from(segment.beacon),
+            &segment.state_sha256,
+            &segment.losses_sha256,
+            segment.ends_lap,
+            segment.committed_unix_seconds
+        );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
@@ -168,17 +168,17 @@ impl Storage {
         workload: &str,
         proof: &BegunProof,
     ) -> Result<(), StorageError> {
-        let insert = sqlx::query(
+        let insert = sql!(
             "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
-        )
-        .bind(run_id)
-        .bind(workload)
-        .bind(&proof.word)
-        .bind(i64::try_from(proof.segments)?)
-        .bind(serde_json::to_string(&proof.drawn)?)
-        .bind(i64::try_from(proof.tested_step)?)
-        .bind(proof.target_step.map(i64::try_from).transpose()?);
+            run_id,
+            workload,
+            &proof.word,
+            i64::try_from(proof.segments)?,
+            serde_json::to_string(&proof.drawn)?,
+            i64::try_from(proof.tested_step)?,
+            proof.target_step.map(i64::try_from).transpose()?
+        );
         self.write(insert).await?;
         Ok(())
     }
@@ -191,19 +191,19 @@ impl Storage {
         hashes: &PartHashes,
     ) -> Result<(), StorageError> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
-        let insert = sqlx::query(
+        let insert = sql!(
             "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
              ON CONFLICT (run_id, workload, draw, first_step, last_step) DO NOTHING",
-        )
-        .bind(run_id)
-        .bind(workload)
-        .bind(i64::from(hashes.draw))
-        .bind(i64::try_from(hashes.steps[0])?)
-        .bind(i64::try_from(hashes.steps[1])?)
-        .bind(i64::try_from(lists[0].len() + lists[1].len())?)
-        .bind(&lists[0])
-        .bind(&lists[1]);
+            run_id,
+            workload,
+            i64::from(hashes.draw),
+            i64::try_from(hashes.steps[0])?,
+            i64::try_from(hashes.steps[1])?,
+            i64::try_from(lists[0].len() + lists[1].len())?,
+            &lists[0],
+            &lists[1]
+        );
         self.write(insert).await?;
         Ok(())
     }
@@ -243,12 +243,104 @@ pub(super) fn unsigned(row: &AnyRow, column: &str) -> Result<u64, StorageError> 
     Ok(u64::try_from(row.try_get::<i64, _>(column)?)?)
 }
 
+/// Forces SQLite to begin with states and hashes, which are few, and not with runs, which are many.
+const WAITING: &str = "SELECT CAST(COALESCE(SUM(bytes), 0) AS BIGINT) AS of_all, \
+     CAST(COALESCE(SUM(CASE WHEN prefix = $1 THEN bytes END), 0) AS BIGINT) AS of_prefix \
+     FROM (SELECT run_id, bytes FROM shown_states UNION ALL SELECT run_id, bytes FROM part_hashes) AS waiting \
+     CROSS JOIN started_runs WHERE started_runs.run_id = waiting.run_id \
+     AND (used = TRUE OR expires_unix_seconds >= $2)";
+
+const FORGET_STATES: &str = "DELETE FROM shown_states WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
+     JOIN shown_states ON shown_states.run_id = started_runs.run_id \
+     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
+const FORGET_HASHES: &str = "DELETE FROM part_hashes WHERE run_id IN (SELECT started_runs.run_id FROM started_runs \
+     JOIN part_hashes ON part_hashes.run_id = started_runs.run_id \
+     WHERE used = FALSE AND expires_unix_seconds < $1 LIMIT 10)";
+
+/// Selects a workload of a run whose announcement can be deleted.
+const FORGETTABLE: &str = "SELECT laps.run_id, laps.workload FROM started_runs \
+     JOIN laps ON laps.run_id = started_runs.run_id WHERE expires_unix_seconds < $1 LIMIT 1";
+
+impl Storage {
+    /// Stores a state in base64 and its size in bytes, unless it is stored already.
+    pub(crate) async fn show(
+        &self,
+        run_id: &str,
+        workload: &str,
+        shown: WantedState,
+        bytes: usize,
+        state: &str,
+    ) -> Result<(), StorageError> {
+        let insert = sql!(
+            "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+             VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING",
+            run_id,
+            workload,
+            i64::try_from(shown.step)?,
+            shown.weights_only,
+            i64::try_from(bytes)?,
+            state
+        );
+        self.write(insert).await?;
+        Ok(())
+    }
+
+    /// Returns the state after `step` steps, in base64, and whether it has only the weights.
+    pub(crate) async fn state(
+        &self,
+        run_id: &str,
+        workload: &str,
+        step: u64,
+    ) -> Result<Option<(bool, String)>, StorageError> {
+        let row = sql!(
+            concat!(
+                "SELECT state, ",
+                as_flag!("weights_only", "weights_only"),
+                " FROM shown_states WHERE run_id = $1 AND workload = $2 AND step = $3"
+            ),
+            run_id,
+            workload,
+            i64::try_from(step)?
+        )
+        .fetch_optional(&self.pool)
+        .await?;
+        row.map(|row| Ok((flag(&row, "weights_only")?, row.try_get("state")?))).transpose()
+    }
+
+    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of the runs announced from
+    /// `prefix`. Runs that expired without a record do not count.
+    pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
+        let row = sql!(WAITING, prefix, now).fetch_one(&self.pool).await?;
+        Ok([unsigned(&row, "of_all")?, unsigned(&row, "of_prefix")?])
+    }
+
+    /// Deletes states and hashes of runs that expired without a record, and the segments of runs whose announcements
+    /// can be deleted. Deletes a few at a time, so that other writers get a turn.
+    pub(crate) async fn forget_expired(&self, now: f64) -> Result<(), StorageError> {
+        for forget in [FORGET_STATES, FORGET_HASHES] {
+            while self.write(sql!(forget, now)).await?.rows_affected() > 0 {}
+        }
+        loop {
+            let row = sql!(FORGETTABLE, now - KEPT_SECONDS).fetch_optional(&self.pool).await?;
+            let Some(row) = row else { return Ok(()) };
+            let (run_id, workload): (&str, &str) = (row.try_get("run_id")?, row.try_get("workload")?);
+            let mut transaction = self.writing().await?;
+            for delete in [
+                "DELETE FROM segments WHERE run_id = $1 AND workload = $2",
+                "DELETE FROM laps WHERE run_id = $1 AND workload = $2",
+            ] {
+                sql!(delete, run_id, workload).execute(&mut *transaction).await?;
+            }
+            transaction.commit().await?;
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use results::Suite;
 
     use super::*;
-    use crate::storage::started::KEPT_SECONDS;
     use crate::storage::{DatabaseAddress, Started};
 
     const WORKLOAD: &str = "keras-mnist-mlp";

@@ -1,18 +1,19 @@
 use results::Suite;
 use sqlx::{AnyConnection, Row};
 
-use super::submitters::{Submitter, count_announced};
-use super::values::{as_flag, flag};
+use super::values::{as_flag, flag, sql};
 use super::{Storage, StorageError};
 use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
+use crate::ranking::SubmitterSalt;
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
-/// Rows that one announcement forgets at most: it makes one, so that they get fewer, and it is never held up for long.
+/// Maximum number of old rows that an announcement deletes. It adds only one, so their number decreases without long
+/// delays.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
-/// Deletes a run without its segments: there can be very many, and they are deleted before.
+/// Deletes a run without its segments, which can be very many and are deleted before.
 const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FROM started_runs \
      WHERE expires_unix_seconds < $1 AND NOT EXISTS (SELECT 1 FROM laps WHERE laps.run_id = started_runs.run_id) \
      ORDER BY expires_unix_seconds LIMIT $2)";
@@ -21,7 +22,7 @@ const FORGET: &str = "DELETE FROM started_runs WHERE run_id IN (SELECT run_id FR
 const COUNT_OPEN: &str = "SELECT COUNT(*) AS open FROM (SELECT run_id FROM started_runs WHERE used = FALSE \
      AND expires_unix_seconds > $1 LIMIT $2) AS open_runs";
 
-/// A run that was announced.
+/// An announced run.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
@@ -30,11 +31,11 @@ pub(crate) struct Started {
     pub(crate) engine_version: String,
     pub(crate) created_unix_seconds: f64,
     pub(crate) expires_unix_seconds: f64,
-    /// Whether a record was accepted for it.
+    /// True if a record was accepted for the run.
     pub(crate) used: bool,
-    /// Word of one day for who announced it.
+    /// Pseudonym of the submitter for one day.
     pub(crate) submitter: Option<String>,
-    /// Word of one day for the /24 or /48 of that address; absent for the host's own machine.
+    /// Pseudonym of the address's /24 or /48 for one day. `None` for the host's own machine.
     pub(crate) prefix: Option<String>,
 }
 
@@ -44,7 +45,7 @@ impl Started {
         Submitter { word: self.submitter.clone(), day: day_of(self.created_unix_seconds) }
     }
 
-    /// The word that only this run's client knows. The data base does not hold it.
+    /// Returns the nonce, which only the client of this run knows. The database does not contain it.
     pub(crate) fn nonce(&self, key: &Key) -> String {
         key.nonce(&Announcement {
             run_id: &self.run_id,
@@ -58,37 +59,33 @@ impl Started {
 }
 
 impl Storage {
-    /// Keeps a run that was announced, unless `most` are open, and forgets some of those that expired long before.
+    /// Stores an announced run, unless `most` are open, and deletes some runs that expired long ago.
     pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
-        sqlx::query(FORGET)
-            .bind(run.created_unix_seconds - KEPT_SECONDS)
-            .bind(FORGOTTEN_AT_ONCE)
-            .execute(&mut *transaction)
-            .await?;
+        sql!(FORGET, run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE).execute(&mut *transaction).await?;
         if let Some(most) = most
             && open(&mut transaction, run.created_unix_seconds, most).await? >= i64::from(most)
         {
-            // What was forgotten stays forgotten.
+            // The deletions are kept.
             transaction.commit().await?;
             return Ok(false);
         }
-        sqlx::query(
+        sql!(
             "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
              created_unix_seconds, expires_unix_seconds, used, submitter, prefix) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            &run.run_id,
+            "",
+            i64::from(run.seed),
+            &run.suite.name,
+            i64::from(run.suite.version),
+            &run.engine_version,
+            run.created_unix_seconds,
+            run.expires_unix_seconds,
+            run.used,
+            &run.submitter,
+            &run.prefix
         )
-        .bind(&run.run_id)
-        .bind("")
-        .bind(i64::from(run.seed))
-        .bind(&run.suite.name)
-        .bind(i64::from(run.suite.version))
-        .bind(&run.engine_version)
-        .bind(run.created_unix_seconds)
-        .bind(run.expires_unix_seconds)
-        .bind(run.used)
-        .bind(&run.submitter)
-        .bind(&run.prefix)
         .execute(&mut *transaction)
         .await?;
         if let Some(word) = &run.submitter {
@@ -99,13 +96,15 @@ impl Storage {
     }
 
     pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
-        let row = sqlx::query(concat!(
-            "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
-            "expires_unix_seconds, submitter, prefix, ",
-            as_flag!("used", "used"),
-            " FROM started_runs WHERE run_id = $1"
-        ))
-        .bind(run_id)
+        let row = sql!(
+            concat!(
+                "SELECT seed, suite_name, suite_version, engine_version, created_unix_seconds, ",
+                "expires_unix_seconds, submitter, prefix, ",
+                as_flag!("used", "used"),
+                " FROM started_runs WHERE run_id = $1"
+            ),
+            run_id
+        )
         .fetch_optional(&self.pool)
         .await?;
         let Some(row) = row else { return Ok(None) };
@@ -126,10 +125,101 @@ impl Storage {
     }
 }
 
-/// How many announced runs are neither used nor expired; counting ends at `most`.
+/// Returns how many announced runs are neither used nor expired; counting ends at `most`.
 async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64, StorageError> {
-    let row = sqlx::query(COUNT_OPEN).bind(now).bind(i64::from(most)).fetch_one(connection).await?;
+    let row = sql!(COUNT_OPEN, now, i64::from(most)).fetch_one(connection).await?;
     Ok(row.try_get("open")?)
+}
+
+/// A salt is kept for one more day, because the clocks of two servers may differ.
+const DAYS_OF_SALTS: i64 = 1;
+/// Counts of submitters without finished runs belong to no device. They are kept as long as announcements.
+const DAYS_OF_UNFINISHED: i64 = 8;
+/// Maximum number of counts that are deleted at once.
+const COUNTS_FORGOTTEN_AT_ONCE: i64 = 10_000;
+
+/// A submitter.
+#[derive(Clone, Debug)]
+pub(crate) struct Submitter {
+    /// Pseudonym made with the [`SubmitterSalt`]. `None` for runs from `leaderboard import`.
+    pub(crate) word: Option<String>,
+    /// The day of the pseudonym.
+    pub(crate) day: i64,
+}
+
+impl Storage {
+    /// Returns the salt of a day. The first call creates it for all servers.
+    pub(crate) async fn submitter_salt(&self, day: i64) -> Result<SubmitterSalt, StorageError> {
+        if let Some(salt) = self.salt_of(day).await? {
+            return Ok(salt);
+        }
+        let new = SubmitterSalt::random().map_err(|cause| StorageError::Salt(cause.to_string()))?;
+        let insert = "INSERT INTO submitter_salts (day, salt) VALUES ($1, $2) ON CONFLICT (day) DO NOTHING";
+        self.write(sql!(insert, day, new.to_hex())).await?;
+        self.forget_submitters(day).await?;
+        // Another server may have inserted it first.
+        self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
+    }
+
+    async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>, StorageError> {
+        let row = sql!("SELECT salt FROM submitter_salts WHERE day = $1", day).fetch_optional(&self.pool).await?;
+        let Some(row) = row else { return Ok(None) };
+        let salt = SubmitterSalt::from_hex(row.try_get("salt")?);
+        salt.map(Some).ok_or_else(|| StorageError::Salt("it is not 32 bytes in hex".to_owned()))
+    }
+
+    /// Deletes salts of past days and unused counts. Called once a day.
+    pub(crate) async fn forget_submitters(&self, today: i64) -> Result<(), StorageError> {
+        let forget = "DELETE FROM submitter_salts WHERE day < $1";
+        self.write(sql!(forget, today - DAYS_OF_SALTS)).await?;
+        let forget = sql!(
+            "DELETE FROM announcements WHERE finished = 0 AND submitter IN (SELECT submitter FROM announcements \
+             WHERE finished = 0 AND day < $1 LIMIT $2)",
+            today - DAYS_OF_UNFINISHED,
+            COUNTS_FORGOTTEN_AT_ONCE
+        );
+        self.write(forget).await?;
+        Ok(())
+    }
+}
+
+/// Counts an announcement.
+pub(super) async fn count_announced(
+    connection: &mut AnyConnection,
+    suite: &Suite,
+    submitter: &str,
+    day: i64,
+) -> Result<(), StorageError> {
+    sql!(
+        "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
+         VALUES ($1, $2, $3, $4, 1, 0) ON CONFLICT (submitter, suite_name, suite_version) \
+         DO UPDATE SET announced = announcements.announced + 1",
+        submitter,
+        &suite.name,
+        i64::from(suite.version),
+        day
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
+}
+
+/// Counts an announced run as finished.
+pub(super) async fn count_finished(
+    connection: &mut AnyConnection,
+    suite: &Suite,
+    submitter: &str,
+) -> Result<(), StorageError> {
+    sql!(
+        "UPDATE announcements SET finished = finished + 1 \
+         WHERE submitter = $1 AND suite_name = $2 AND suite_version = $3",
+        submitter,
+        &suite.name,
+        i64::from(suite.version)
+    )
+    .execute(connection)
+    .await?;
+    Ok(())
 }
 
 #[cfg(test)]
@@ -154,15 +244,12 @@ mod tests {
         }
     }
 
-    /// A data base in which so many runs expired more than a week ago.
+    /// A database in which so many runs expired more than a week ago.
     async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
-        sqlx::query(
-            "WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
+        sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \
              INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, created_unix_seconds, \
-             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers",
-        )
-        .bind(rows)
+             expires_unix_seconds, used) SELECT 'old' || number, 'n', 1, 'quick', 1, '0.1.0', 0, number, FALSE FROM numbers", rows)
         .execute(&storage.pool)
         .await
         .unwrap();
@@ -188,7 +275,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn runs_are_announced_until_so_many_are_open_and_again_when_one_is_used() {
+    async fn announcements_stop_at_the_limit_of_open_runs() {
         let folder = tempfile::tempdir().unwrap();
         let storage = with_expired(&folder.path().join("open.sqlite"), EXPIRED).await;
         for number in 0..3 {
@@ -207,7 +294,7 @@ mod tests {
         let storage = Storage::open(&DatabaseAddress::File(folder.path().join("index.sqlite"))).await.unwrap();
         for (query, index) in [(FORGET, "started_runs_by_expiry"), (COUNT_OPEN, "started_runs_open")] {
             let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {query}"));
-            let rows = sqlx::query(explain).bind(NOW).bind(5).fetch_all(&storage.pool).await.unwrap();
+            let rows = sql!(explain, NOW, 5).fetch_all(&storage.pool).await.unwrap();
             let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
             assert!(plan.iter().any(|step| step.contains(&format!("INDEX {index}"))), "{plan:?}");
             assert!(!plan.iter().any(|step| step.contains("SCAN started_runs")), "{plan:?}");

@@ -1,4 +1,4 @@
-//! What keeps a data base from working that is neither the client's fault nor ours, told apart by the codes of both.
+//! Database failures that are neither the client's fault nor a bug, recognized by the error codes of both databases.
 
 use sqlx::error::DatabaseError;
 use sqlx::postgres::PgDatabaseError;
@@ -6,16 +6,16 @@ use sqlx::sqlite::SqliteError;
 
 use super::StorageError;
 
-/// Trouble that passes by itself, or that the host can end without us.
+/// A failure that ends by itself or that the host can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// Others keep it, or it cannot be reached: waiting may help.
+    /// The database is locked or unreachable. Waiting may help.
     Busy,
-    /// Its file, which was there when the server started, cannot be opened: too many are open at the moment.
+    /// The file existed at start and cannot be opened, because too many files are open.
     Unopened,
     /// Its disk is full.
     Full,
-    /// It can be read and not written.
+    /// The database can be read but not written.
     ReadOnly,
 }
 
@@ -23,17 +23,17 @@ impl StorageError {
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         let Self::Database(error) = self else { return None };
         match error {
-            // A server that was lost, refuses connections, or is closing while a request comes.
+            // The connection was lost or refused, or the server is shutting down.
             sqlx::Error::Io(_) | sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed => Some(Trouble::Busy),
             sqlx::Error::Database(error) => of_database(error.as_ref()),
             _ => None,
         }
     }
 
-    /// Names of the reasons that are counted.
+    /// The names of all reasons, for metrics.
     pub(crate) const REASONS: [&str; 5] = ["busy", "full", "read_only", "not_on_disk", "other"];
 
-    /// The one of [`REASONS`](Self::REASONS) that this is.
+    /// Returns the one of [`REASONS`](Self::REASONS) for this error.
     pub(crate) fn reason(&self) -> &'static str {
         match self.trouble() {
             Some(Trouble::Busy | Trouble::Unopened) => "busy",
@@ -44,13 +44,13 @@ impl StorageError {
         }
     }
 
-    /// Whether waiting may help.
+    /// Returns whether waiting may help.
     pub(crate) fn is_busy(&self) -> bool {
         self.trouble() == Some(Trouble::Busy)
     }
 }
 
-/// Both have codes of five digits that mean different things, so that the kind of the error comes first.
+/// Both databases have five-digit codes with different meanings, so the type of the error is checked first.
 fn of_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
     if let Some(error) = error.try_downcast_ref::<SqliteError>() {
         return of_sqlite(error.code()?.parse().ok()?);
@@ -58,7 +58,7 @@ fn of_database(error: &(dyn DatabaseError + 'static)) -> Option<Trouble> {
     of_postgres(error.try_downcast_ref::<PgDatabaseError>()?.code())
 }
 
-/// SQLite's codes keep the one that they extend in their low byte.
+/// The low byte of an extended SQLite code is its primary code.
 fn of_sqlite(code: u32) -> Option<Trouble> {
     match code & 0xff {
         5 => Some(Trouble::Busy),
@@ -69,12 +69,12 @@ fn of_sqlite(code: u32) -> Option<Trouble> {
     }
 }
 
-/// PostgreSQL's codes begin with two characters for their class.
+/// The first two characters of a PostgreSQL code are its class.
 fn of_postgres(code: &str) -> Option<Trouble> {
     match code {
         "53100" => Some(Trouble::Full),
         "25006" => Some(Trouble::ReadOnly),
-        // Two transactions in each other's way; a lock, a statement or a transaction that took longer than it may.
+        // Conflicting transactions, or a timeout of a lock, a statement or a transaction.
         "40001" | "40P01" | "55P03" | "57014" | "25P03" => Some(Trouble::Busy),
         // Shutting down, crashed, starting up, or its connection dropped by the host.
         "57P01" | "57P02" | "57P03" | "57P05" => Some(Trouble::Busy),
@@ -110,7 +110,7 @@ mod tests {
         storage.start(&started, None).await.map(|_announced| ())
     }
 
-    /// Says something on every connection that there can be.
+    /// Executes a statement on all connections of the pools.
     async fn say(storage: &Storage, statement: &'static str) {
         for pool in [&storage.pool, &storage.writer] {
             let mut connections = Vec::new();
@@ -122,8 +122,8 @@ mod tests {
         }
     }
 
-    /// Makes trouble, holds the refusal to a status and a code, and sees that the file can be read meanwhile and works
-    /// again afterwards.
+    /// Causes a failure, checks status and code of the refusal, and checks that reads work meanwhile and writes work
+    /// afterwards.
     async fn refused_between(trouble: &'static str, end: &'static str, status: StatusCode, code: &str) {
         let folder = tempfile::tempdir().unwrap();
         let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_told_and_the_file_works_again_once_there_is_room() {
+    async fn full_disk_is_reported_and_recovers() {
         let (full, room) = ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000");
         refused_between(full, room, StatusCode::INSUFFICIENT_STORAGE, "full").await;
     }

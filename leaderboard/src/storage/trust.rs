@@ -1,30 +1,31 @@
-//! How far a run is trusted: what it is of its own, and a moderator's word that stands over it.
+//! Trust in runs: the tier that a run has earned, and the decision of a moderator, which overrides it.
 
 use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
-use super::StorageError;
-use super::ranked::place_results;
 use super::runs::{hold, tier};
+use super::values::sql;
+use super::{StorageError, kinds};
+use crate::secrets::random_word;
 
-/// What a run has come to by the leaderboard's rules and by its verification, whatever a moderator says of it.
+/// The tier that a run has earned by the rules and its verification, without decisions of moderators.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Own {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<String>,
 }
 
-/// What a moderator says of a run.
+/// The decision of a moderator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
     Flagged {
-        /// Why, as a sentence.
+        /// The reason as a sentence.
         note: String,
     },
 }
 
-/// A run as it stands.
+/// The trust in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trust {
     pub(super) own: Own,
@@ -32,7 +33,7 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// What anybody sees.
+    /// Returns the public tier and notes.
     pub(super) fn shown(&self) -> Own {
         match &self.word {
             None => self.own.clone(),
@@ -45,11 +46,10 @@ impl Trust {
     }
 }
 
-/// The run, which nobody else changes until the transaction ends; nothing when there is no such run.
+/// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sqlx::query("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1")
-        .bind(run_id)
+    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = said {
@@ -58,7 +58,7 @@ pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result
         let word = note.map_or(Word::Hidden, |note| Word::Flagged { note });
         return Ok(Some(Trust { own, word: Some(word) }));
     }
-    let row = sqlx::query("SELECT notes FROM runs WHERE run_id = $1").bind(run_id).fetch_one(connection).await?;
+    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", run_id).fetch_one(connection).await?;
     let own = Own { tier: shown, notes: serde_json::from_str(row.try_get("notes")?)? };
     Ok(Some(Trust { own, word: None }))
 }
@@ -72,32 +72,96 @@ pub(super) async fn write(
     now: &Trust,
 ) -> Result<Option<String>, StorageError> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    sqlx::query("UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3")
-        .bind(shown.tier.name())
-        .bind(serde_json::to_string(&shown.notes)?)
-        .bind(run_id)
-        .execute(&mut *connection)
-        .await?;
+    sql!(
+        "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
+        shown.tier.name(),
+        serde_json::to_string(&shown.notes)?,
+        run_id
+    )
+    .execute(&mut *connection)
+    .await?;
     match &now.word {
         None => {
-            sqlx::query("DELETE FROM moderated_runs WHERE run_id = $1").bind(run_id).execute(&mut *connection).await?;
+            sql!("DELETE FROM moderated_runs WHERE run_id = $1", run_id).execute(&mut *connection).await?;
         }
         Some(word) => {
             let note = if let Word::Flagged { note } = word { Some(note.as_str()) } else { None };
-            sqlx::query(
+            sql!(
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, note) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
                  note = excluded.note",
+                run_id,
+                now.own.tier.name(),
+                serde_json::to_string(&now.own.notes)?,
+                note
             )
-            .bind(run_id)
-            .bind(now.own.tier.name())
-            .bind(serde_json::to_string(&now.own.notes)?)
-            .bind(note)
             .execute(&mut *connection)
             .await?;
         }
     }
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
+}
+
+/// The one place that says what may be ranked: what a run was standard, proven and computed on hardware for, with figures
+/// that may be ranked themselves.
+const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
+     (SELECT runs.tier <> 'hidden', \
+     CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
+     AND runs.device_class IN ('gpu', 'processor') THEN runs.device_class END, \
+     COALESCE(runs.device_key, ''), COALESCE(runs.prefix, runs.submitter), COALESCE(runs.submitter_day, 0) \
+     FROM runs WHERE runs.run_id = results.run_id) WHERE run_id = $1";
+
+const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
+     ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
+
+/// Lists and ranks the results of a run by its tier. Marks the metrics of its device as outdated if the run counted in
+/// them `before` or counts now.
+pub(super) async fn place(
+    connection: &mut AnyConnection,
+    run_id: &str,
+    before: Option<Tier>,
+    now: Tier,
+) -> Result<(), StorageError> {
+    match place_results(connection, run_id, before, now).await? {
+        Some(device) => outdate(connection, &device).await,
+        None => Ok(()),
+    }
+}
+
+/// Does the same in a transaction that places several runs. Returns the device to [`outdate`] after all are placed.
+pub(super) async fn place_results(
+    connection: &mut AnyConnection,
+    run_id: &str,
+    before: Option<Tier>,
+    now: Tier,
+) -> Result<Option<String>, StorageError> {
+    list_anew(connection, run_id, now).await?;
+    if before != Some(Tier::Proven) && now != Tier::Proven {
+        return Ok(None);
+    }
+    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", run_id)
+        .fetch_optional(&mut *connection)
+        .await?;
+    device.map(|device| Ok(device.try_get("device_key")?)).transpose()
+}
+
+/// Copies the columns of a run that lists use to its results: tier, ranking, device and submitter. Must be called,
+/// directly or by [`place`], after any change of these.
+pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
+    sql!(PLACE, run_id).execute(&mut *connection).await?;
+    kinds::renew(connection, run_id, tier).await
+}
+
+/// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
+/// their keys, to avoid deadlocks.
+pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
+    sql!(OUTDATE, device_key, mark()?).execute(connection).await?;
+    Ok(())
+}
+
+/// Returns a random mark that identifies a change.
+pub(super) fn mark() -> Result<String, StorageError> {
+    random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What the common driver of both data bases does not carry by itself.
+//! Queries and values that the common driver of both databases does not support by itself.
 
 use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo};
 use sqlx::encode::IsNull;
@@ -8,8 +8,8 @@ use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
 
 use super::StorageError;
 
-/// Selects a condition so that [`flag`] can read it. Neither data base's own truth values can be read alike: SQLite has
-/// none, and its BOOLEAN columns are refused by the driver.
+/// Selects a condition so that [`flag`] can read it. The databases' own booleans cannot be read in the same way: SQLite has
+/// none, and the driver refuses its BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
         concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name)
@@ -17,15 +17,21 @@ macro_rules! as_flag {
 }
 pub(super) use as_flag;
 
-/// A condition that was selected with [`as_flag`].
+/// Makes a query with the values of its parameters.
+macro_rules! sql {
+    ($sql:expr, $($value:expr),+) => { sqlx::query($sql)$(.bind($value))+ };
+}
+pub(super) use sql;
+
+/// Reads a condition that was selected with [`as_flag`].
 pub(super) fn flag(row: &AnyRow, name: &str) -> Result<bool, sqlx::Error> {
     Ok(row.try_get::<i64, _>(name)? != 0)
 }
 
-/// A number that may be absent, to be written.
+/// An optional number as a parameter.
 ///
-/// The driver tells PostgreSQL that an absent `f64` is a single-precision number; the statement is then kept as one that
-/// takes such numbers, and the next `f64` does not fit. What it calls an absent `f32` comes out as it should.
+/// The driver tells PostgreSQL that an absent `f64` is a single-precision number. It then caches the statement with this
+/// type, and the next `f64` does not fit. An absent `f32` has the right type.
 pub(super) struct OptionalNumber(pub(super) Option<f64>);
 
 impl Type<Any> for OptionalNumber {
@@ -43,12 +49,12 @@ impl Encode<'_, Any> for OptionalNumber {
     }
 }
 
-/// A word that no version ever wrote.
+/// Returns the error for a name that no version ever wrote.
 pub(super) fn unknown_word(column: &'static str, word: &str) -> StorageError {
     StorageError::Word { column, word: word.to_owned() }
 }
 
-/// A value of a statement that is put together.
+/// A parameter of a [`Statement`].
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Value {
     Text(String),
@@ -57,7 +63,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// As it is written inside a statement, for looking at how that is performed.
+    /// Returns the value as an SQL literal, for checks of plans.
     pub(super) fn written(&self) -> String {
         match self {
             Self::Text(text) => format!("'{}'", text.replace('\'', "''")),
@@ -67,7 +73,7 @@ impl Value {
     }
 }
 
-/// A statement that is put together from parts of this program, with the values of its parameters.
+/// A statement that is built at run time, with the values of its parameters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Statement {
     pub(super) sql: String,
@@ -75,13 +81,13 @@ pub(super) struct Statement {
 }
 
 impl Statement {
-    /// Keeps a value and returns its place in the statement.
+    /// Adds a parameter and returns its placeholder.
     pub(super) fn value(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("${}", self.values.len())
     }
 
-    /// The query with all its values. It is not kept for another time: there are too many different ones.
+    /// Returns the query. It is not cached as a prepared statement, because there are too many different ones.
     pub(super) fn query(&self) -> Query<'static, Any, AnyArguments> {
         let query = sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false);
         self.values.iter().fold(query, |query, value| match value {

@@ -4,12 +4,11 @@ use results::api::Tier;
 use results::{RunRecord, Summary};
 use sqlx::{AnyConnection, Row};
 
-use super::listing::descending;
-use super::ranked::outdate;
-use super::trust::{self, Own, Trust};
-use super::unexamined;
-use super::values::{as_flag, flag};
-use super::{Storage, StorageError};
+use super::moderation::ModerationError;
+use super::run_rows::descending;
+use super::trust::{Own, Trust, outdate};
+use super::values::{as_flag, flag, sql};
+use super::{Storage, StorageError, trust};
 
 /// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
 /// served longest ago comes first, so that many runs of one client delay others by one run.
@@ -30,22 +29,22 @@ const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
 
-/// A run that waits to be verified, taken by whoever holds this.
+/// A run that was taken from the queue for verification.
 pub(crate) struct Verification {
     pub(crate) run_id: String,
     /// Number of attempts, including this one and without those that a server shutdown interrupted.
     pub(crate) attempts: u32,
-    /// Whether not all of it can be computed again, which then proves nothing.
+    /// True if only a part can be computed again, which proves nothing.
     pub(crate) in_part: bool,
     pub(crate) record: RunRecord,
 }
 
-/// What a verification makes of a run.
+/// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
-    /// What the run is of its own from now on.
+    /// The new earned tier.
     pub(crate) own: Own,
-    /// What became of it, as a sentence for whoever asked.
+    /// The result as a sentence for a host that asked for it.
     pub(crate) said: String,
     /// True if its states are kept, because they could not be examined.
     pub(crate) unexamined: bool,
@@ -64,7 +63,7 @@ impl Storage {
         self.take(None, by, now, until).await
     }
 
-    /// Takes this very run; nothing when it does not wait, or when somebody else works on it.
+    /// Takes this run. Returns `None` if it is not queued or is taken.
     pub(crate) async fn take_verification_of(
         &self,
         run_id: &str,
@@ -82,22 +81,19 @@ impl Storage {
         now: f64,
         until: f64,
     ) -> Result<Option<Verification>, StorageError> {
-        // Nobody is told of it, so that the disk may have it later: what is taken is free again after a while anyway.
+        // Need not be on the disk before the verification begins, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken = sqlx::query(TAKE).bind(until).bind(now).bind(run_id).bind(by).fetch_optional(&self.writer).await?;
+        let taken = sql!(TAKE, until, now, run_id, by).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
-        sqlx::query(NOTE_SERVICE).bind(now).bind(&run_id).execute(&self.writer).await?;
+        sql!(NOTE_SERVICE, now, &run_id).execute(&self.writer).await?;
         drop(turn);
         let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
-        // A run that waited until its announcement was deleted has lost its states, too.
+        // If the announcement was deleted, the states were deleted too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = flag(&taken, "in_part")? || !unexamined::has_states(&mut connection, &run_id).await?;
-        let row = sqlx::query("SELECT record FROM runs WHERE run_id = $1")
-            .bind(&run_id)
-            .fetch_optional(&mut *connection)
-            .await?;
-        // Somebody deleted it at this very moment.
+        let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
+        let row = sql!("SELECT record FROM runs WHERE run_id = $1", &run_id).fetch_optional(&mut *connection).await?;
+        // The run was deleted meanwhile.
         let Some(row) = row else { return Ok(None) };
         Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
     }
@@ -114,11 +110,11 @@ impl Storage {
         let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
         let Some(before) = trust::read(&mut transaction, run_id).await? else {
-            // Somebody deleted it, and all that waited for it.
+            // The run was deleted, with its entry in the queue.
             transaction.rollback().await?;
             return Ok(None);
         };
-        let in_part = of.in_part || !unexamined::has_states(&mut transaction, run_id).await?;
+        let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
         let Conclusion { own, mut said, unexamined, measured } = conclude(&before.own, in_part);
         for (workload, accuracy) in &measured {
             write_accuracy(&mut transaction, run_id, workload, *accuracy).await?;
@@ -134,16 +130,12 @@ impl Storage {
         if before.word.is_some() {
             said.push_str(" What a moderator said of it stands, and is what is shown.");
         }
-        sqlx::query("UPDATE replays SET outcome = $1 WHERE run_id = $2")
-            .bind(said)
-            .bind(run_id)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("DELETE FROM verifications WHERE run_id = $1").bind(run_id).execute(&mut *transaction).await?;
+        sql!("UPDATE replays SET outcome = $1 WHERE run_id = $2", said, run_id).execute(&mut *transaction).await?;
+        sql!("DELETE FROM verifications WHERE run_id = $1", run_id).execute(&mut *transaction).await?;
         if unexamined {
-            unexamined::keep(&mut transaction, run_id, now).await?;
+            keep_states(&mut transaction, run_id, now).await?;
         } else {
-            unexamined::forget(&mut transaction, run_id).await?;
+            forget_states(&mut transaction, run_id).await?;
         }
         for device in &stale {
             outdate(&mut transaction, device).await?;
@@ -153,20 +145,18 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Lets others have every run that the server `by` took. An attempt that a stop of the server `interrupted` does not count;
-    /// of a server that died it does, because the run may have killed it.
+    /// Releases all runs that the server `by` took. An attempt counts unless a stop of the server `interrupted` it: a
+    /// run may have crashed the server.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
-        self.write(sqlx::query(release).bind(i64::from(interrupted)).bind(by)).await?;
+        self.write(sql!(release, i64::from(interrupted), by)).await?;
         Ok(())
     }
 
-    /// Whether a run waits to be verified, or is being verified. One that only waits to be computed again in part is what it
-    /// is meanwhile.
+    /// Returns whether a run is queued for or in verification, apart from verifications in part.
     pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
-        let row = sqlx::query("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE")
-            .bind(run_id)
+        let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
             .fetch_one(&self.pool)
             .await?;
         Ok(row.try_get::<i64, _>("waiting")? > 0)
@@ -180,13 +170,13 @@ pub(super) async fn queue(
     now: f64,
     in_part: bool,
 ) -> Result<(), StorageError> {
-    sqlx::query(
+    sql!(
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
          VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
+        run_id,
+        now,
+        in_part
     )
-    .bind(run_id)
-    .bind(now)
-    .bind(in_part)
     .execute(connection)
     .await?;
     Ok(())
@@ -198,20 +188,20 @@ async fn write_accuracy(
     workload: &str,
     accuracy: f64,
 ) -> Result<(), StorageError> {
-    let row = sqlx::query("SELECT summary FROM results WHERE run_id = $1 AND workload = $2")
-        .bind(run_id)
-        .bind(workload)
+    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", run_id, workload)
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(()) };
     let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(row.try_get("summary")?)? };
-    sqlx::query("UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4")
-        .bind(serde_json::to_string(&summary)?)
-        .bind(descending(summary.accuracy))
-        .bind(run_id)
-        .bind(workload)
-        .execute(connection)
-        .await?;
+    sql!(
+        "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
+        serde_json::to_string(&summary)?,
+        descending(summary.accuracy),
+        run_id,
+        workload
+    )
+    .execute(connection)
+    .await?;
     Ok(())
 }
 
@@ -222,7 +212,7 @@ async fn doubt_others(
     flagged: &str,
     now: f64,
 ) -> Result<BTreeSet<String>, StorageError> {
-    let rows = sqlx::query(OTHERS).bind(flagged).fetch_all(&mut *connection).await?;
+    let rows = sql!(OTHERS, flagged).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
     for row in &rows {
         let run_id: &str = row.try_get("run_id")?;
@@ -232,11 +222,189 @@ async fn doubt_others(
             after.own.notes.retain(|note| note != OTHER_FLAGGED);
             after.own.notes.push(OTHER_FLAGGED.to_owned());
             devices.extend(trust::write(connection, run_id, &before, &after).await?);
-        } else if before.own.tier == Tier::Checked && unexamined::is_waiting(connection, run_id).await? {
+        } else if before.own.tier == Tier::Checked && is_waiting(connection, run_id).await? {
             queue(connection, run_id, now, false).await?;
         }
     }
     Ok(devices)
+}
+
+/// Largest number of runs whose states are kept, about 40 MB each. The oldest are deleted first.
+const MOST_KEPT: i64 = 10;
+/// Maximum number of runs over this limit whose states are deleted at once.
+const STATES_FORGOTTEN_AT_ONCE: i64 = 1000;
+
+const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_seconds DESC, run_id LIMIT $1 OFFSET $2";
+
+const HAS_STATES: &str =
+    concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
+
+/// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
+/// all states of a run are deleted together.
+pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    let row = sql!(HAS_STATES, run_id).fetch_one(connection).await?;
+    Ok(flag(&row, "has_states")?)
+}
+
+/// Returns whether a run that could not be verified before still has its states.
+pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
+        .fetch_one(&mut *connection)
+        .await?;
+    Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
+}
+
+/// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
+pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
+    sql!(
+        "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
+        run_id,
+        now
+    )
+    .execute(&mut *connection)
+    .await?;
+    let rows = sql!(TOO_MANY, STATES_FORGOTTEN_AT_ONCE, MOST_KEPT).fetch_all(&mut *connection).await?;
+    for row in &rows {
+        forget_states(connection, row.try_get("run_id")?).await?;
+    }
+    Ok(())
+}
+
+/// Deletes the states of a run and their hashes.
+pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
+    for forget_states in [
+        "DELETE FROM unexamined_runs WHERE run_id = $1",
+        "DELETE FROM shown_states WHERE run_id = $1",
+        "DELETE FROM part_hashes WHERE run_id = $1",
+    ] {
+        sql!(forget_states, run_id).execute(&mut *connection).await?;
+    }
+    Ok(())
+}
+
+/// Maximum number of runs in one transaction.
+const PORTION: i64 = 500;
+
+/// The runs to verify again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Candidates<'a> {
+    Runs(&'a [String]),
+    OfTier(Tier),
+}
+
+/// The result of a request for replays.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Asked {
+    /// Runs that are queued now.
+    pub(crate) runs: Vec<String>,
+    /// Runs that cannot be computed again, each with the reason as a sentence.
+    pub(crate) left_out: Vec<(String, &'static str)>,
+}
+
+/// The progress of requested runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Progress {
+    pub(crate) waiting: u64,
+    /// Number of runs that a server is computing.
+    pub(crate) taken: u64,
+}
+
+impl Storage {
+    /// Queues runs. If a named run is unknown, none is queued. `now` identifies the request afterwards.
+    pub(crate) async fn ask_for_replays(&self, candidates: Candidates<'_>, now: f64) -> Result<Asked, ModerationError> {
+        let mut asked = Asked::default();
+        match candidates {
+            Candidates::Runs(run_ids) => {
+                // All transactions use the same order, to avoid deadlocks.
+                let in_order: BTreeSet<&String> = run_ids.iter().collect();
+                let mut transaction = self.writing().await?;
+                for run_id in in_order {
+                    if !ask(&mut transaction, run_id, now, &mut asked).await? {
+                        return Err(ModerationError::UnknownRun(run_id.clone()));
+                    }
+                }
+                transaction.commit().await?;
+            }
+            Candidates::OfTier(tier) => {
+                let mut last = String::new();
+                loop {
+                    let portion = self.runs_of_tier(tier, &last).await?;
+                    let Some(end) = portion.last() else { break };
+                    last.clone_from(end);
+                    let mut transaction = self.writing().await?;
+                    for run_id in &portion {
+                        // Runs that were deleted meanwhile are ignored.
+                        ask(&mut transaction, run_id, now, &mut asked).await?;
+                    }
+                    transaction.commit().await?;
+                }
+            }
+        }
+        Ok(asked)
+    }
+
+    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
+        let rows = sql!(
+            "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
+            tier.name(),
+            after,
+            PORTION
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
+    }
+
+    /// Returns the progress of the runs that were requested at this time.
+    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
+        let row = sql!(
+            "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
+             FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
+             WHERE asked_unix_seconds = $1 AND outcome IS NULL",
+            asked,
+            now
+        )
+        .fetch_one(&self.pool)
+        .await?;
+        let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+        Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
+    }
+
+    /// Returns the results of the runs that were requested at this time and are finished.
+    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
+        let rows = sql!(
+            "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
+            asked
+        )
+        .fetch_all(&self.pool)
+        .await?;
+        rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
+    }
+}
+
+/// Returns `false` if there is no such run.
+async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
+    let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
+    let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
+    let standard = flag(&sql!(query, run_id).fetch_one(&mut *connection).await?, "standard")?;
+    if !standard {
+        let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
+        asked.left_out.push((run_id.to_owned(), obstacle));
+        return Ok(true);
+    }
+    let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
+    // A queued run keeps its entry.
+    queue(connection, run_id, now, !whole).await?;
+    sql!(
+        "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
+         DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
+        run_id,
+        now
+    )
+    .execute(connection)
+    .await?;
+    asked.runs.push(run_id.to_owned());
+    Ok(true)
 }
 
 #[cfg(test)]
@@ -256,10 +424,10 @@ mod tests {
             let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used, prefix) \
                  VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sqlx::query(announce).bind(run_id).bind(prefix).execute(&storage.writer).await.unwrap();
+            sql!(announce, run_id, prefix).execute(&storage.writer).await.unwrap();
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
-            sqlx::query(queue).bind(run_id).bind(queued).execute(&storage.writer).await.unwrap();
+            sql!(queue, run_id, queued).execute(&storage.writer).await.unwrap();
         }
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
             storage.take_verification(server, now, 1e9).await.unwrap();
@@ -325,5 +493,42 @@ mod tests {
             assert_eq!((row.tier, row.notes), (tier, notes), "{run_id}");
         }
         assert!(!storage.is_being_verified("checked").await.unwrap(), "its states are gone");
+    }
+
+    #[tokio::test]
+    async fn states_of_few_runs_are_kept_and_the_oldest_make_room() {
+        let folder = tempfile::tempdir().unwrap();
+        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("kept.sqlite"))).await.unwrap();
+        let mut transaction = storage.writing().await.unwrap();
+        let runs = MOST_KEPT + 5;
+        for number in 0..runs {
+            let run_id = format!("run{number:03}");
+            sql!("INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", &run_id)
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            sql!(
+                "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
+                 created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
+                &run_id
+            )
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            sql!(
+                "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
+                 VALUES ($1, 'a', 1, TRUE, 0, '')",
+                &run_id
+            )
+            .execute(&mut *transaction)
+            .await
+            .unwrap();
+            keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
+        }
+        assert!(!is_waiting(&mut transaction, "run004").await.unwrap());
+        assert!(is_waiting(&mut transaction, "run005").await.unwrap());
+        let row = sqlx::query("SELECT COUNT(*) AS rows FROM shown_states").fetch_one(&mut *transaction).await.unwrap();
+        assert_eq!(row.try_get::<i64, _>("rows").unwrap(), MOST_KEPT);
     }
 }

@@ -1,23 +1,26 @@
-//! Turns to write. SQLite lets one connection write at a time, and whoever finds it taken sleeps a while and looks again: of
-//! many at once most would sleep, and no connection would be left for those who read. So they queue here, before they
-//! take a connection. PostgreSQL needs no turns; as many may write as there are connections.
+//! Turns of writers. SQLite lets one connection write at a time, and other writers poll with sleeps. With many writers,
+//! most connections would sleep and none would be left for readers. So writers queue here before they take a
+//! connection. PostgreSQL needs no turns: the number of writers equals the number of connections.
 
+use std::fs::{File, OpenOptions};
+use std::io::ErrorKind;
 use std::ops::{Deref, DerefMut};
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use sqlx::any::{AnyArguments, AnyQueryResult};
 use sqlx::query::Query;
 use sqlx::{Any, AnyConnection, Transaction};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::connect::WRITER_PATIENCE;
-use super::log_sync::LogSync;
 use super::{Storage, StorageError};
 
-/// Whose turn it is; the next one's when dropped.
+/// A writer's turn, which ends when this is dropped.
 pub(super) type Turn = OwnedSemaphorePermit;
 
-/// A transaction that writes, in its turn.
+/// A write transaction with its turn.
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
     turn: Turn,
@@ -25,20 +28,20 @@ pub(super) struct Writing {
 }
 
 impl Storage {
-    /// Waits for a turn, for as long as a writer waits for another.
+    /// Waits for a turn, at most the usual timeout of a writer.
     pub(super) async fn turn(&self) -> Result<Turn, StorageError> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
-        // As when no connection becomes free: the semaphore is never closed.
+        // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
 
-    /// Begins a transaction that writes.
+    /// Begins a write transaction.
     pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
         let turn = self.turn().await?;
         Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
     }
 
-    /// Writes by a single statement, in its turn. Like what is committed, what it wrote is on the disk then.
+    /// Executes one write statement and waits until it is on the disk.
     pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
         let turn = self.turn().await?;
         let done = statement.execute(&self.writer).await?;
@@ -48,13 +51,13 @@ impl Storage {
     }
 }
 
-/// So many may write at once.
+/// Returns the semaphore for this number of writers.
 pub(super) fn turns(number: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(number))
 }
 
 impl Writing {
-    /// Returns when what was written is on the disk; others write meanwhile.
+    /// Waits until the commit is on the disk. Others can write meanwhile.
     pub(super) async fn commit(self) -> Result<(), StorageError> {
         self.transaction.commit().await?;
         drop(self.turn);
@@ -66,7 +69,7 @@ impl Writing {
     }
 }
 
-/// PostgreSQL is there when it has answered.
+/// PostgreSQL syncs before it answers.
 async fn reach_disk(log_sync: Option<&LogSync>) -> Result<(), StorageError> {
     match log_sync {
         Some(log_sync) => log_sync.sync().await,
@@ -85,5 +88,188 @@ impl Deref for Writing {
 impl DerefMut for Writing {
     fn deref_mut(&mut self) -> &mut AnyConnection {
         &mut self.transaction
+    }
+}
+
+/// Syncs the log of an SQLite database, for several commits at once. Clones share the state.
+#[derive(Clone)]
+pub(super) struct LogSync(Arc<Shared>);
+
+struct Shared {
+    log: PathBuf,
+    /// Number of commits.
+    committed: AtomicU64,
+    synced: Mutex<Synced>,
+    /// The last synced log, kept open because file descriptors may run out under load.
+    open: std::sync::Mutex<Option<File>>,
+}
+
+enum Synced {
+    /// Number of commits on the disk.
+    UpTo(u64),
+    /// The first failed sync. After it, a later successful sync does not prove that earlier writes are on the disk.
+    Failed,
+}
+
+impl LogSync {
+    /// Creates the state for a database file.
+    pub(super) fn of(database: &Path) -> Self {
+        // SQLite resolves links to the file.
+        let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
+        log.push("-wal");
+        let (committed, synced) = (AtomicU64::new(0), Mutex::new(Synced::UpTo(0)));
+        Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
+    }
+
+    /// Waits until all earlier commits are on the disk.
+    ///
+    /// # Errors
+    /// The disk failed, now or at any time before.
+    pub(super) async fn sync(&self) -> Result<(), StorageError> {
+        let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
+        // An earlier waiter may already have synced this commit.
+        let mut synced = self.0.synced.lock().await;
+        match *synced {
+            Synced::UpTo(commits) if commits >= mine => return Ok(()),
+            Synced::UpTo(_) => {}
+            Synced::Failed => return Err(StorageError::NotOnDisk("it failed before".to_owned())),
+        }
+        let commits = self.0.committed.load(Ordering::SeqCst);
+        let shared = Arc::clone(&self.0);
+        let done = tokio::task::spawn_blocking(move || shared.sync_log()).await;
+        match done.unwrap_or_else(|ended| Err(std::io::Error::other(ended))) {
+            Ok(()) => {
+                *synced = Synced::UpTo(commits);
+                Ok(())
+            }
+            // This is no disk error: the next attempt syncs these commits too.
+            Err(cause) if is_out_of_descriptors(&cause) => Err(StorageError::Database(sqlx::Error::Io(cause))),
+            Err(cause) => {
+                *synced = Synced::Failed;
+                Err(StorageError::NotOnDisk(cause.to_string()))
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn sync_log(&self) -> std::io::Result<()> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        // SQLite creates a new log after the last connection was closed.
+        if !open.as_ref().is_some_and(|file| is_at(file, &self.log)) {
+            // Windows syncs only files that are open for writing.
+            *open = match OpenOptions::new().read(true).write(true).open(&self.log) {
+                Ok(file) => Some(file),
+                Err(cause) if cause.kind() == ErrorKind::NotFound => None,
+                Err(cause) => return Err(cause),
+            };
+        }
+        open.as_ref().map_or(Ok(()), File::sync_data)
+    }
+}
+
+/// Returns whether an open file still has this name.
+#[cfg(unix)]
+fn is_at(file: &File, name: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let of = |found: std::io::Result<std::fs::Metadata>| found.ok().map(|found| (found.dev(), found.ino()));
+    of(file.metadata()).is_some_and(|open| of(std::fs::metadata(name)) == Some(open))
+}
+
+/// Other systems have no such check, so the file is opened each time.
+#[cfg(not(unix))]
+fn is_at(_file: &File, _name: &Path) -> bool {
+    false
+}
+
+/// Returns whether this process, or the whole system, has too many files open at the moment (EMFILE, ENFILE).
+fn is_out_of_descriptors(cause: &std::io::Error) -> bool {
+    cfg!(unix) && matches!(cause.raw_os_error(), Some(23 | 24))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::DatabaseAddress;
+
+    #[tokio::test]
+    async fn many_who_wait_together_are_served_together() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        std::fs::write(folder.path().join("board.sqlite-wal"), "pages").unwrap();
+        let synced = log.0.synced.lock().await;
+        let waiting: Vec<_> = (0..10)
+            .map(|_| {
+                tokio::spawn({
+                    let log = log.clone();
+                    async move { log.sync().await }
+                })
+            })
+            .collect();
+        while log.0.committed.load(Ordering::SeqCst) < 10 {
+            tokio::task::yield_now().await;
+        }
+        drop(synced);
+        for one in waiting {
+            one.await.unwrap().unwrap();
+        }
+        assert!(matches!(*log.0.synced.lock().await, Synced::UpTo(10)));
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn log_path_matches_sqlite() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("a board?.sqlite"), folder.path().join("link"));
+        std::fs::write(&file, "").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        for (day, name) in [(20_000, file), (20_001, link)] {
+            let storage = Storage::open(&DatabaseAddress::File(name.clone())).await.unwrap();
+            storage.submitter_salt(day).await.unwrap();
+            let log_sync = storage.log_sync.as_ref().unwrap();
+            assert!(log_sync.0.committed.load(Ordering::SeqCst) > 0, "a write waits for the disk");
+            assert!(std::fs::metadata(&log_sync.0.log).unwrap().len() > 0, "{}", name.display());
+            storage.close().await;
+        }
+    }
+
+    #[cfg(unix)]
+    #[tokio::test]
+    async fn a_log_is_kept_open_until_another_one_has_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("board.sqlite-wal");
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        let is_open = || log.0.open.lock().unwrap().as_ref().map(|file| is_at(file, &name));
+        std::fs::write(&name, "pages").unwrap();
+        log.sync().await.unwrap();
+        assert_eq!(is_open(), Some(true));
+        std::fs::remove_file(&name).unwrap();
+        assert_eq!(is_open(), Some(false));
+        std::fs::write(&name, "pages").unwrap();
+        log.sync().await.unwrap();
+        assert_eq!(is_open(), Some(true));
+    }
+
+    #[test]
+    fn too_many_open_files_are_no_failure_of_the_disk() {
+        let error = std::io::Error::from_raw_os_error;
+        assert_eq!([24, 23, 5].map(|code| is_out_of_descriptors(&error(code))), [cfg!(unix), cfg!(unix), false]);
+    }
+
+    #[tokio::test]
+    async fn a_log_that_was_written_back_and_removed_is_on_the_disk() {
+        let folder = tempfile::tempdir().unwrap();
+        LogSync::of(&folder.path().join("board.sqlite")).sync().await.unwrap();
+    }
+
+    #[tokio::test]
+    async fn after_a_disk_that_failed_nothing_is_said_to_be_there() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = LogSync::of(&folder.path().join("board.sqlite"));
+        // A folder cannot be opened for writing.
+        std::fs::create_dir(folder.path().join("board.sqlite-wal")).unwrap();
+        assert!(matches!(log.sync().await, Err(StorageError::NotOnDisk(_))));
+        std::fs::remove_dir(folder.path().join("board.sqlite-wal")).unwrap();
+        assert!(matches!(log.sync().await, Err(StorageError::NotOnDisk(_))));
     }
 }

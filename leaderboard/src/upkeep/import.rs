@@ -1,19 +1,19 @@
 //! Taking back what `leaderboard export` wrote as JSON Lines.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use results::api::StoredRun;
 
 use super::UpkeepError;
 use super::moderation::{of, open_up_to_date};
-use crate::Clock;
-use crate::fingerprint::fingerprint;
 use crate::limits::day_of;
-use crate::secrets::{RUN_ID_BYTES, random_word};
+use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
-use crate::validation::{self, Origin};
+use crate::validation::Origin;
+use crate::{Clock, validation};
 
 /// Twice what can be uploaded, so that every line of an export fits.
 const LONGEST_LINE: u64 = 8 << 20;

@@ -3,24 +3,32 @@
 //!
 //! Every task returns a sentence that says what was done.
 
-mod copies;
-mod export;
-mod health;
 mod import;
 mod moderation;
 mod replay;
-mod tables;
 
-use std::path::PathBuf;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use std::{fs, io};
 
 use async_recursion::async_recursion;
+use axum::body::Body;
+use axum::http::{Request, StatusCode, Uri, header};
+use http_body_util::{BodyExt, Limited};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
 use results::api::Tier;
+use results::open_data::ExportFormat;
+use tokio::net::TcpStream;
 
-use crate::KeyError;
 use crate::config::Task;
-use crate::storage::{DatabaseAddress, StorageError};
-
+use crate::open_data::{Export, ExportError, ExportedRuns};
+use crate::storage::{DatabaseAddress, Storage, StorageError};
+use crate::whole_file::{WholeFile, sum_of, with_ending};
+use crate::{KeyError, storage};
 pub use moderation::Refusal;
+use moderation::{expect_there, of, open};
 
 /// Why a task was not done.
 #[derive(Debug, thiserror::Error)]
@@ -76,12 +84,12 @@ pub enum UpkeepError {
 #[async_recursion(?Send)]
 pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     match task {
-        Task::Health { server } => health::ask(&server).await,
-        Task::Backup { to, database } => copies::backup(&database.address, &to).await,
-        Task::Export { to, format, database } => export::export(&to, format, &database.address).await,
+        Task::Health { server } => ask(&server).await,
+        Task::Backup { to, database } => backup(&database.address, &to).await,
+        Task::Export { to, format, database } => export(&to, format, &database.address).await,
         Task::Import { from, trust, database } => import::import(&from, trust, &database.address).await,
-        Task::Migrate { database } => tables::migrate(&database.address).await,
-        Task::Restore { from, database } => copies::restore(&from, &database.address).await,
+        Task::Migrate { database } => migrate(&database.address).await,
+        Task::Restore { from, database } => restore(&from, &database.address).await,
         Task::Moderate { deed } => moderation::moderate(deed).await,
         Task::Replay(replay) => replay::replay(replay).await,
         Task::SetTier { run_id, tier, reason, database } => {
@@ -91,11 +99,203 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
     }
 }
 
-/// What a tier means for those who look at the leaderboard.
+/// Describes what a tier means to readers of the leaderboard.
 fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
         Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
         Tier::Hidden => "nobody can see it, and the same record cannot be uploaded again",
+    }
+}
+
+/// Upgrades the tables and reports which migrations ran.
+pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, UpkeepError> {
+    expect_there(database)?;
+    let done = Storage::migrate(database).await.map_err(of(database))?;
+    if done.is_empty() {
+        return Ok(format!("the tables of {database} are up to date already"));
+    }
+    Ok(format!("brought the tables of {database} up to date: {}", done.join(", ")))
+}
+
+/// Exports all visible runs to a file with a checksum file next to it. Readers and writers are not blocked.
+pub(super) async fn export(
+    to: &Path,
+    format: Option<ExportFormat>,
+    database: &DatabaseAddress,
+) -> Result<String, UpkeepError> {
+    let (sum, partial) = (sum_of(to), with_ending(to, "partial"));
+    for file in [to, &sum, &partial] {
+        expect_free(file)?;
+    }
+    let storage = open(database).await?;
+    let broken = |cause| match cause {
+        ExportError::Storage(cause) => of(database)(cause),
+        other => UpkeepError::Export { file: to.to_owned(), cause: other.into() },
+    };
+    let written = async {
+        let mut export =
+            Export::new(ExportedRuns::all(storage.clone()), format.unwrap_or_else(|| format_of(to))).map_err(broken)?;
+        let mut output = WholeFile::create(to, partial).map_err(failed(to))?;
+        while let Some(bytes) = export.next().await.map_err(broken)? {
+            output.write_all(&bytes).map_err(failed(to))?;
+        }
+        output.finish().map_err(failed(to))?;
+        Ok(export)
+    }
+    .await;
+    storage.close().await;
+    let export = written?;
+    let (runs, file) = (export.runs.read, to.display());
+    let left_out = match export.runs.left_out {
+        0 => String::new(),
+        left_out => format!("; {left_out} runs cannot be read and were left out"),
+    };
+    Ok(format!("exported {runs} runs from {database} to {file}, and its sum to {}{left_out}", sum.display()))
+}
+
+/// Returns the format that a file's extension names.
+fn format_of(file: &Path) -> ExportFormat {
+    file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
+}
+
+fn failed(file: &Path) -> impl Fn(io::Error) -> UpkeepError {
+    move |cause| UpkeepError::Write { file: file.to_owned(), cause }
+}
+
+/// Timeout of a health check.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// Largest answer of `/healthz`, in bytes.
+const LONGEST_ANSWER: usize = 4096;
+
+pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
+    let unwell = |what: String| UpkeepError::Unwell { server: server.to_owned(), what };
+    let address = address(server).ok_or_else(|| UpkeepError::Address(server.to_owned()))?;
+    let answer = tokio::time::timeout(PATIENCE, request(&address)).await;
+    match answer {
+        Err(_) => Err(unwell(format!("no answer in {} seconds", PATIENCE.as_secs()))),
+        Ok(Err(cause)) => Err(unwell(cause.to_string())),
+        Ok(Ok((StatusCode::OK, _))) => Ok(format!("{server} is well")),
+        Ok(Ok((status, text))) => Err(unwell(format!("status {status}: {text}"))),
+    }
+}
+
+/// Host and port of `http://HOST:PORT`, with or without a slash at its end.
+fn address(server: &str) -> Option<String> {
+    let uri: Uri = server.parse().ok()?;
+    let is_plain = uri.scheme_str() == Some("http") && uri.path() == "/" && uri.query().is_none();
+    let authority = uri.authority().filter(|_| is_plain)?;
+    Some(format!("{}:{}", authority.host(), authority.port_u16().unwrap_or(80)))
+}
+
+async fn request(address: &str) -> Result<(StatusCode, String), Box<dyn std::error::Error + Send + Sync>> {
+    let stream = TcpStream::connect(address).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    let connection = tokio::spawn(connection);
+    let request = Request::get("/healthz").header(header::HOST, address).body(Body::empty())?;
+    let response = sender.send_request(request).await?;
+    let status = response.status();
+    let body = Limited::new(response.into_body(), LONGEST_ANSWER).collect().await?.to_bytes();
+    connection.abort();
+    Ok((status, String::from_utf8_lossy(&body).trim().to_owned()))
+}
+
+/// Copies a snapshot of the database. Readers and writers are not disturbed.
+pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<String, UpkeepError> {
+    file_of(database)?;
+    expect_free(to)?;
+    let partial = with_ending(to, "partial");
+    expect_free(&partial)?;
+    let storage = open(database).await?;
+    let copied = storage.copy_to(&partial).await;
+    storage.close().await;
+    let finished = match copied {
+        Ok(()) => put_in_place(&partial, to),
+        Err(cause) => Err(of(database)(cause)),
+    };
+    if finished.is_err() {
+        // What stays behind is only in the way, and the next attempt names it.
+        let _ = fs::remove_file(&partial);
+    }
+    finished?;
+    Ok(format!("copied {database} to {} ({} runs)", to.display(), runs_in(to).await?))
+}
+
+/// Replaces the database by a copy of the backup. The old file is kept next to it.
+pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<String, UpkeepError> {
+    let database = file_of(address)?;
+    let (kept, partial) = (with_ending(database, "replaced"), with_ending(database, "partial"));
+    expect_free(&kept)?;
+    expect_free(&partial)?;
+    runs_in(from).await?;
+    let replaced = database.exists();
+    if replaced {
+        storage::leave_alone(database).await.map_err(|cause| {
+            if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { of(address)(cause) }
+        })?;
+    }
+    let write = |file: &Path| {
+        let file = file.to_owned();
+        move |cause| UpkeepError::Write { file, cause }
+    };
+    let copied = fs::copy(from, &partial).map(|_bytes| ()).map_err(write(&partial));
+    if let Err(failed) = copied {
+        // As above.
+        let _ = fs::remove_file(&partial);
+        return Err(failed);
+    }
+    if replaced {
+        fs::rename(database, &kept).map_err(write(&kept))?;
+    }
+    put_in_place(&partial, database)?;
+    let runs = runs_in(database).await?;
+    let old = if replaced { format!("; what was there is now {}", kept.display()) } else { String::new() };
+    Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
+}
+
+/// Returns the file of an SQLite database.
+fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
+    match database {
+        DatabaseAddress::File(file) => Ok(file),
+        DatabaseAddress::Postgres(_) => Err(UpkeepError::NotAFile(database.clone())),
+    }
+}
+
+/// Counts the runs in a database file that must be complete and readable.
+async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
+    let no_backup = |why: String| UpkeepError::NoBackup { file: file.to_owned(), why };
+    if !file.is_file() {
+        return Err(no_backup("there is no such file".to_owned()));
+    }
+    Storage::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
+}
+
+pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
+    if file.exists() { Err(UpkeepError::Exists(file.to_owned())) } else { Ok(()) }
+}
+
+/// Syncs a complete file and gives it its final name, so that a partial file never has this name.
+fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
+    let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
+    synced.and_then(|()| fs::rename(partial, file)).map_err(|cause| UpkeepError::Write { file: file.to_owned(), cause })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_plain_address_of_a_server_is_asked() {
+        for (given, expected) in [
+            ("http://127.0.0.1:8080", Some("127.0.0.1:8080")),
+            ("http://127.0.0.1:8080/", Some("127.0.0.1:8080")),
+            ("http://[::1]:9000", Some("[::1]:9000")),
+            ("http://localhost", Some("localhost:80")),
+            ("https://board.example", None),
+            ("127.0.0.1:8080", None),
+            ("http://127.0.0.1:8080/healthz", None),
+        ] {
+            assert_eq!(address(given).as_deref(), expected, "{given}");
+        }
     }
 }

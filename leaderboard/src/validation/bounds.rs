@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Names of workloads, back ends and suites.
+/// Names of workloads, backends and suites.
 const NAME_CHARACTERS: usize = 64;
 
 /// A rule that was broken.
@@ -120,7 +120,7 @@ impl FieldPath<'_> {
         Ok(())
     }
 
-    /// A name as workloads and back ends have them.
+    /// A name as workloads and backends have them.
     pub(crate) fn name(&self, value: &str) -> Checked {
         let fits = (1..=NAME_CHARACTERS).contains(&value.len())
             && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

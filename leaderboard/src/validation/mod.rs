@@ -7,15 +7,10 @@
 //! which are flagged and never refused.
 
 mod bounds;
-mod comparison;
-mod correctness;
 mod plausibility;
 mod proof;
-mod resources;
+mod requests;
 mod run;
-mod segments;
-mod summary;
-mod time;
 mod training;
 mod work;
 mod workload;
@@ -25,11 +20,9 @@ use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::devices::Identity;
 use crate::proof::{SeenWorkload, is_provable};
-
 pub(crate) use bounds::{Checked, FieldPath, Refusal};
-pub(crate) use comparison::check_comparison;
+pub(crate) use requests::{check_commitment, check_comparison, check_lap, check_proof};
 pub(crate) use run::check_schema_version;
-pub(crate) use segments::{check_commitment, check_lap, check_proof};
 pub(crate) use workload::{Networks, check_networks};
 
 /// Follows the name of a network.
@@ -81,11 +74,11 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
         workload::check(&workloads.item(i), workload)?;
         check_one_device(&workloads.item(i), workload)?;
         check_resident_input(&workloads.item(i), workload)?;
-        segments::check(&workloads.item(i), workload)?;
-        summary::check(&workloads.item(i).field("summary"), workload)?;
+        requests::check(&workloads.item(i), workload)?;
+        training::check_summary(&workloads.item(i).field("summary"), workload)?;
     }
     check_completed(&workloads, record)?;
-    time::check(record, origin)?;
+    work::check_time(record, origin)?;
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
     let missing = match origin {

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_said_to_be_hardware_is_doubted_and_what_may_be_one_is_not() {
+    fn software_that_claims_to_be_hardware_is_doubted() {
         is_doubted(&native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"), "is a program");
         is_doubted(&in_browser("google", "swiftshader"), "is a program");
         let masked = with_peak(in_browser("", ""), 5e10);

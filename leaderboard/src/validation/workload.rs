@@ -1,12 +1,15 @@
 //! One workload: settings, cold start, evidence. Its training is in `training`, its use of the machine in `resources`.
 
-use results::{ColdStart, Outcome, Settings, WorkloadRecord};
+use results::{
+    ColdStart, Compared, Correctness, Disagreement, Outcome, Precision, ResourceSample, Resources, Settings,
+    WholeBatch, WorkloadRecord,
+};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::bounds::{Checked, FieldPath};
 use super::run::LONGEST_SECONDS;
-use super::{correctness, resources, training};
+use super::training;
 
 const LARGEST_BATCH: u64 = 65_536;
 const LARGEST_SET: u64 = 100_000_000;
@@ -25,10 +28,10 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     check_settings(&path.field("settings"), &record.settings)?;
     check_outcome(path, record)?;
     check_cold_start(&path.field("cold_start"), &record.cold_start)?;
-    correctness::check(path, record)?;
+    check_correctness(path, record)?;
     training::check(path, record)?;
     check_evidence(path, record)?;
-    resources::check(&path.field("resources"), &record.resources)
+    check_resources(&path.field("resources"), &record.resources)
 }
 
 /// Networks of a record, which are values of any type and size. Their presence is read before the record itself.
@@ -131,4 +134,166 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
         weights.item(i).field("value").finite(f64::from(sample.value))?;
     }
     Ok(())
+}
+
+const LOSSES: usize = 1000;
+/// One of each kind at most.
+const DIFFERENCES: usize = 8;
+/// What every workload allows in f32 and f64; backends that are right are off by 1e-6 at most.
+const WIDEST_TOLERANCE: f64 = 1e-3;
+/// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
+const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
+/// Client and server compute the same few operations in double precision.
+const ROUNDING: f64 = 1e-9;
+
+/// `path` is the workload's.
+pub(super) fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    let Some(correctness) = &record.correctness else { return Ok(()) };
+    let field = path.field("correctness");
+    check_numbers(&field, correctness, &record.settings)?;
+    field.field("passed").holds(
+        correctness.passed || record.outcome != Outcome::Completed,
+        "The back end disagreed with the reference, so the workload cannot have been completed: wrong results get no \
+         figure.",
+    )?;
+    path.field("outcome").holds(
+        !(correctness.passed && record.outcome == Outcome::Incorrect),
+        "The outcome says incorrect, and the comparison with the reference says that it passed.",
+    )
+}
+
+fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Settings) -> Checked {
+    path.field("batch_size").whole(u64::from(correctness.batch_size), 1..=65_536)?;
+    path.field("redraws").whole(u64::from(correctness.redraws), 0..=u64::from(Correctness::MOST_REDRAWS))?;
+    let widest = match settings.precision {
+        Precision::F16 | Precision::F16Matrix => WIDEST_TOLERANCE_OF_F16,
+        Precision::F32 | Precision::F64 => WIDEST_TOLERANCE,
+    };
+    path.field("tolerance").number(correctness.tolerance, 0.0..=widest)?;
+    path.field("largest_difference").number(correctness.largest_difference, 0.0..=f64::MAX)?;
+    let (losses, references) = (&correctness.losses, &correctness.reference_losses);
+    path.field("losses").list(losses.len(), LOSSES)?;
+    path.field("reference_losses").holds(
+        losses.len() == references.len() && !losses.is_empty(),
+        "There must be one reference loss for each loss, and at least one.",
+    )?;
+    for (i, (&loss, &reference)) in losses.iter().zip(references).enumerate() {
+        path.field("losses").item(i).finite(loss)?;
+        path.field("reference_losses").item(i).finite(reference)?;
+    }
+    let largest = Correctness::largest_difference_of(losses, references);
+    path.field("largest_difference").holds(
+        (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
+        "The largest difference does not follow from the losses.",
+    )?;
+    let differences = path.field("differences");
+    differences.list(correctness.differences.len(), DIFFERENCES)?;
+    for (i, difference) in correctness.differences.iter().enumerate() {
+        check_difference(&differences.item(i), difference, settings.precision)?;
+    }
+    if let Some(whole) = &correctness.whole_batch {
+        check_whole_batch(&path.field("whole_batch"), whole, correctness.tolerance, settings)?;
+    }
+    path.field("passed").holds(
+        correctness.passed == correctness.disagreement().is_none(),
+        "Whether the comparison passed does not follow from its differences and its tolerances.",
+    )
+}
+
+fn check_difference(path: &FieldPath<'_>, found: &Disagreement, precision: Precision) -> Checked {
+    path.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
+    path.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(precision))
+}
+
+/// `tolerance` is that of a loss.
+fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
+    path.field("batch_size").holds(
+        whole.batch_size == settings.batch_size,
+        "The batch that was compared with its parts must be one of the size that was timed.",
+    )?;
+    path.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
+    path.field("loss").finite(whole.loss)?;
+    path.field("loss_of_parts").finite(whole.loss_of_parts)?;
+    path.field("gradient_difference").number(whole.gradient_difference, 0.0..=f64::MAX)?;
+    path.field("gradient_tolerance")
+        .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
+    path.field("passed").holds(
+        whole.passed == whole.disagreement(tolerance).is_none(),
+        "Whether the whole batch agrees with its parts does not follow from their differences and tolerances.",
+    )
+}
+
+/// One process on the largest machine there is.
+const MOST_CPU_PERCENT: f64 = 65_536.0 * 100.0;
+/// A rack of them draws no more.
+const MOST_WATTS: f64 = 1e6;
+const MOST_JOULES: f64 = MOST_WATTS * LONGEST_SECONDS;
+const MOST_HERTZ: f64 = 1e12;
+const COLDEST_CELSIUS: f64 = -273.15;
+const HOTTEST_CELSIUS: f64 = 1000.0;
+
+/// `path` is that of the resources.
+pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
+    for (name, percent) in [
+        ("cpu_user_percent", resources.cpu_user_percent),
+        ("cpu_system_percent", resources.cpu_system_percent),
+        ("machine_io_wait_percent", resources.machine_io_wait_percent),
+    ] {
+        path.field(name).optional_number(percent, 0.0..=MOST_CPU_PERCENT)?;
+    }
+    let (average, maximum) = (resources.resident_memory_average_bytes, resources.resident_memory_maximum_bytes);
+    path.field("resident_memory_average_bytes").whole(average.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("resident_memory_average_bytes").holds(
+        average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
+        "The average is larger than the maximum.",
+    )?;
+    check_samples(&path.field("samples"), &resources.samples)
+}
+
+fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
+    path.list(samples.len(), Resources::MOST_SAMPLES)?;
+    for (place, sample) in samples.iter().enumerate() {
+        check_sample(&path.item(place), sample)?;
+    }
+    for (place, pair) in samples.windows(2).enumerate() {
+        let path = path.item(place + 1);
+        if pair[1].seconds < pair[0].seconds {
+            return path.field("seconds").refuse("not_increasing", "This sample is earlier than the one before it.");
+        }
+        for (name, joules) in [
+            (
+                "gpu_energy_joules",
+                (|sample: &ResourceSample| sample.gpu_energy_joules) as fn(&ResourceSample) -> Option<f64>,
+            ),
+            ("processor_energy_joules", |sample| sample.processor_energy_joules),
+        ] {
+            let grows = joules(&pair[0]).zip(joules(&pair[1])).is_none_or(|(before, after)| before <= after);
+            path.field(name).holds(grows, "Energy that was used does not come back.")?;
+        }
+    }
+    Ok(())
+}
+
+/// The pattern has no rest, so that a new field cannot be forgotten.
+fn check_sample(path: &FieldPath<'_>, sample: &ResourceSample) -> Checked {
+    let &ResourceSample {
+        seconds,
+        gpu_busy_percent,
+        gpu_memory_bytes,
+        gpu_power_watts,
+        gpu_energy_joules,
+        gpu_clock_hertz,
+        gpu_temperature_celsius,
+        processor_energy_joules,
+    } = sample;
+    path.field("seconds").number(seconds, 0.0..=LONGEST_SECONDS)?;
+    path.field("gpu_busy_percent").optional_number(gpu_busy_percent, 0.0..=100.0)?;
+    path.field("gpu_memory_bytes").whole(gpu_memory_bytes.unwrap_or(0), 0..=MOST_BYTES)?;
+    path.field("gpu_power_watts").optional_number(gpu_power_watts, 0.0..=MOST_WATTS)?;
+    path.field("gpu_energy_joules").optional_number(gpu_energy_joules, 0.0..=MOST_JOULES)?;
+    path.field("gpu_clock_hertz").optional_number(gpu_clock_hertz, 0.0..=MOST_HERTZ)?;
+    path.field("gpu_temperature_celsius")
+        .optional_number(gpu_temperature_celsius, COLDEST_CELSIUS..=HOTTEST_CELSIUS)?;
+    path.field("processor_energy_joules").optional_number(processor_energy_joules, 0.0..=MOST_JOULES)
 }

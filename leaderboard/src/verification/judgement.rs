@@ -1,4 +1,4 @@
-//! What a verification makes of a run.
+//! The result of a verification.
 
 use results::RunRecord;
 use results::api::{Tier, UsualNote};
@@ -8,7 +8,7 @@ use crate::storage::{Conclusion, Own};
 use crate::validation;
 
 /// What a run is of its own after it was computed again, whole or `in_part`. Only a whole verification proves anything,
-/// and only of a run that nobody and nothing has judged since it was handed in.
+/// and only of a run that nobody and nothing has judged since it was submitted.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }

@@ -1,35 +1,33 @@
 //! The queue of runs whose proof is computed again, on threads of their own.
 //!
-//! It is a table of the data base, so that it survives restarts and several servers share it. A thread takes one run at a
-//! time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
+//! It is a table of the database, so that it survives restarts and several servers share it. A thread takes one run at
+//! a time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
 
-mod accuracy;
 mod examination;
 mod judgement;
-mod one;
-mod samples;
 
-use std::sync::Arc;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use engine::{DataSet, data_set};
+use results::RunRecord;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 
-use crate::clock::Clock;
-use crate::metrics::Metrics;
+use crate::config::Clock;
+use crate::metrics::{Event, Metrics};
 use crate::proof::Key;
-use crate::storage::Storage;
-use one::verify;
-pub(crate) use one::verify_here;
-pub(crate) use samples::Samples as VerificationSamples;
-use samples::Samples;
+use crate::storage::{Own, Storage, StorageError, Verification};
+use examination::{Examination, Found};
+use judgement::{given_up, judge};
 
 /// Time after which a server that has not finished a verification is considered dead. The plain loops need up to an
 /// hour for the complete suite.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
-/// Runs of other servers that shared the data base are looked for so often.
+/// Runs of other servers that shared the database are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Wakes the threads that verify; cloning shares them.
@@ -48,7 +46,7 @@ pub(crate) struct Tools {
     pub(crate) storage: Storage,
     pub(crate) clock: Clock,
     pub(crate) key: Key,
-    pub(crate) samples: Samples,
+    pub(crate) samples: VerificationSamples,
     pub(crate) metrics: Metrics,
     /// Address of the server, as the name under which it takes runs.
     pub(crate) server: String,
@@ -103,5 +101,132 @@ impl Verifiers {
         }
         // The next one ends as well.
         self.0.news.notify_one();
+    }
+}
+
+/// The data sets, as runs are computed again with them; cloning shares them.
+#[derive(Clone)]
+pub(crate) struct VerificationSamples {
+    folder: Option<PathBuf>,
+    /// The latest one: runs of a suite use few.
+    latest: Arc<Mutex<Option<Named>>>,
+}
+
+/// A data set and its name.
+type Named = (String, Arc<DataSet>);
+
+impl VerificationSamples {
+    pub(crate) fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, latest: Arc::default() }
+    }
+
+    /// The set of this name.
+    ///
+    /// # Errors
+    /// Why there is none, as a part of a sentence.
+    pub(crate) fn of(&self, name: &str) -> Result<Arc<DataSet>, String> {
+        // What is kept is whole even where a thread ended while it held this.
+        let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, set)) = latest.as_ref().filter(|(of, _)| of == name) {
+            return Ok(Arc::clone(set));
+        }
+        // The one before makes room first.
+        *latest = None;
+        let set = Arc::new(self.read(name)?);
+        *latest = Some((name.to_owned(), Arc::clone(&set)));
+        Ok(set)
+    }
+
+    fn read(&self, name: &str) -> Result<DataSet, String> {
+        let definition = data_set(name).ok_or_else(|| format!("it knows no data set named {name}"))?;
+        if let Some(generated) = DataSet::generated(definition) {
+            return Ok(generated);
+        }
+        let files = definition.file_names().ok_or("no files hold its data set")?;
+        let folder = self.folder.as_ref().ok_or("it has no data sets")?;
+        let read =
+            |file: &str| std::fs::read(folder.join(file)).map_err(|cause| format!("it cannot read {file}: {cause}"));
+        let [train, test] = files.map(read);
+        DataSet::from_files(definition, train?, test?).map_err(|cause| cause.to_string())
+    }
+}
+
+/// A run that has brought down so many verifications is left alone.
+const MOST_ATTEMPTS: u32 = 3;
+
+/// Computes again what can be had of a run, and writes what follows.
+pub(super) fn verify(
+    tools: &Tools,
+    runtime: &Handle,
+    of: &Verification,
+    stops: &dyn Fn() -> bool,
+) -> Result<(), StorageError> {
+    let begin = Instant::now();
+    let found = if of.attempts > MOST_ATTEMPTS { None } else { Some(examine(tools, runtime, of, stops)?) };
+    if matches!(found, Some(Found::Interrupted)) {
+        // The server releases it when it has stopped.
+        return Ok(());
+    }
+    let conclude = |own: &Own, in_part| match &found {
+        Some(found) => judge(own, found, in_part, &of.record),
+        None => given_up(own, in_part),
+    };
+    let now = tools.clock.unix_seconds();
+    let concluded = runtime.block_on(tools.storage.conclude_verification(of, now, conclude))?;
+    if let Some(own) = concluded {
+        let seconds = begin.elapsed().as_secs_f64();
+        tracing::info!(run = of.run_id, tier = own.tier.name(), in_part = of.in_part, seconds, "verified");
+        tools.metrics.count(Event::Verified(own.tier));
+    }
+    Ok(())
+}
+
+/// Computes this very run again, unless it does not wait or somebody else has it. Not for threads that answer requests.
+pub(crate) fn verify_here(tools: &Tools, runtime: &Handle, run_id: &str) -> Result<(), StorageError> {
+    let now = tools.clock.unix_seconds();
+    let taken =
+        runtime.block_on(tools.storage.take_verification_of(run_id, &tools.server, now, now + TAKEN_SECONDS))?;
+    taken.map_or(Ok(()), |verification| verify(tools, runtime, &verification, &|| false))
+}
+
+fn examine(
+    tools: &Tools,
+    runtime: &Handle,
+    of: &Verification,
+    stops: &dyn Fn() -> bool,
+) -> Result<Found, StorageError> {
+    if let Some(reason) = of_another_suite(&of.record) {
+        return Ok(Found::Nothing(reason));
+    }
+    // A few remaining states would prove nothing about the rest.
+    let seen = if of.in_part { None } else { Some(runtime.block_on(tools.storage.seen(&of.run_id))?) };
+    let state = |workload: &str, step| runtime.block_on(tools.storage.state(&of.run_id, workload, step));
+    let seen = seen.as_deref();
+    Examination { tools, run_id: &of.run_id, record: &of.record, seen, state: &state, stops }.perform()
+}
+
+/// Runs of other versions of a suite were other work.
+fn of_another_suite(record: &RunRecord) -> Option<String> {
+    let suite = &record.suite;
+    let known = engine::suite(&suite.name)?;
+    (known.version != suite.version).then(|| {
+        format!(
+            "This leaderboard computes version {} of the suite {}, and not version {}.",
+            known.version, suite.name, suite.version
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn other_suite_versions_may_have_other_work() {
+        let mut record = crate::devices::testing::native("Example GPU 9000", "");
+        record.suite = results::Suite { name: engine::SUITES[0].name.to_owned(), version: engine::SUITES[0].version };
+        assert_eq!(of_another_suite(&record), None);
+        record.suite.version += 1;
+        assert!(of_another_suite(&record).unwrap().contains("and not version"));
     }
 }

@@ -1,9 +1,14 @@
-//! A result in one line, for somebody's own page.
+//! Badges and cards of a result, for other sites and link previews.
 
+use std::fs;
+
+use leaderboard::Protection;
 use results::api::Tier;
 use results::badge::Badge;
+use resvg::tiny_skia::Pixmap;
 
-use crate::support::{TestServer, record};
+use crate::support::people::in_browser;
+use crate::support::{Answer, TestServer, record};
 
 #[test]
 fn a_badge_says_device_speed_and_tier() {
@@ -56,4 +61,208 @@ fn what_has_no_badge_is_refused_and_what_failed_says_so() {
     assert!(server.get(&path).parse::<Badge>().message.contains("not completed"));
     server.set_tier(&run.run_id, Tier::Hidden);
     server.get(&path).assert_refused(404, "unknown_run", "");
+}
+
+const INDEX: &str = "<!doctype html><html><head><title>Gradmark</title>\
+                     <meta property=\"og:title\" content=\"of the page\" /><script>start()</script></head><body></body></html>";
+
+fn card(server: &TestServer, run_id: &str, ending: &str) -> Answer {
+    server.get(&format!("/api/v1/runs/{run_id}/card.{ending}"))
+}
+
+/// A server with a page, under an address that its host says, or under none.
+fn with_page(public_url: Option<&str>) -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("dist")).unwrap();
+    fs::write(folder.path().join("dist/index.html"), INDEX).unwrap();
+    let public_url = public_url.map(|url| url.parse().unwrap());
+    TestServer::with_page_and_protection(folder, "dist", Protection { public_url, ..Protection::default() })
+}
+
+/// The page of a run as a request to this host gets it, without its headers.
+fn page(server: &TestServer, run_id: &str, host: &str) -> String {
+    let answer = server.raw(&format!("GET /runs/{run_id} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\n\r\n"));
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{answer}");
+    body.to_owned()
+}
+
+#[test]
+fn card_has_preview_size_and_may_be_embedded() {
+    let server = TestServer::start();
+    let run = server.proven(|_| {});
+    let picture = card(&server, &run.run_id, "png");
+    assert_eq!((picture.status.as_u16(), picture.header("content-type")), (200, "image/png"));
+    assert_eq!(picture.header("cross-origin-resource-policy"), "cross-origin");
+    assert_eq!((picture.header("cache-control"), picture.header("access-control-allow-origin")), ("no-cache", "*"));
+    let pixels = Pixmap::decode_png(&picture.body).unwrap();
+    assert_eq!((pixels.width(), pixels.height()), (1200, 630));
+    let colours: std::collections::HashSet<[u8; 4]> =
+        pixels.pixels().iter().map(|p| [p.red(), p.green(), p.blue(), p.alpha()]).collect();
+    assert!(colours.len() > 100, "letters have smooth edges: {} colours", colours.len());
+
+    let drawing = card(&server, &run.run_id, "svg");
+    assert_eq!((drawing.status.as_u16(), drawing.header("content-type")), (200, "image/svg+xml"));
+    for part in [">Example GPU 9000<", ">keras-mnist-mlp<", ">caffe-mnist<", ">proven<"] {
+        assert!(drawing.text().contains(part), "{part}: {}", drawing.text());
+    }
+    assert_ne!(card(&server, &server.accepted(|_| {}).run_id, "png").body, picture.body);
+}
+
+#[test]
+fn a_card_follows_its_run_and_does_not_travel_twice() {
+    let server = TestServer::start();
+    let run = server.accepted(|_| {});
+    let path = format!("/api/v1/runs/{}/card.png", run.run_id);
+    let first = server.get(&path);
+    let again = |answer: &Answer| server.send("GET", &path, &[("if-none-match", answer.header("etag"))], b"");
+    let same = again(&first);
+    assert_eq!((same.status.as_u16(), same.body.len()), (304, 0));
+    assert_eq!(server.another().get(&path).body, first.body, "every server draws the same");
+    server.set_tier(&run.run_id, Tier::Flagged);
+    let changed = again(&first);
+    assert_eq!(changed.status, 200);
+    assert_ne!(changed.body, first.body);
+}
+
+#[test]
+fn no_name_is_markup_in_a_card() {
+    let server = TestServer::start();
+    let name = "</text><script>alert(1)</script>\"&'";
+    let run = server.accepted(|record| {
+        in_browser(record);
+        record.device.claimed_name = Some(name.to_owned());
+    });
+    let picture = card(&server, &run.run_id, "svg").text();
+    assert!(picture.contains(">Said to be<") && picture.contains("&lt;/text&gt;&lt;script&gt;alert(1)"), "{picture}");
+    assert!(!picture.contains("<script"), "{picture}");
+    assert!(Pixmap::decode_png(&card(&server, &run.run_id, "png").body).is_ok());
+}
+
+#[test]
+fn names_in_any_script_become_pictures() {
+    let server = TestServer::start();
+    let mut pictures = std::collections::HashSet::new();
+    for name in ["显卡 4090", "بطاقة رسوميات", "🚀", &"W".repeat(100), "x"] {
+        let run = server.accepted(|record| record.device.adapter.name = name.to_owned());
+        let picture = card(&server, &run.run_id, "png");
+        assert!(Pixmap::decode_png(&picture.body).is_ok(), "{name}");
+        assert!(pictures.insert(picture.body), "{name}");
+    }
+}
+
+#[test]
+fn what_has_no_card_is_refused_and_what_failed_says_so() {
+    let server = TestServer::start();
+    let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
+    assert!(card(&server, &run.run_id, "svg").text().contains(">It diverged at step 5,000.<"));
+    server.set_tier(&run.run_id, Tier::Hidden);
+    for ending in ["png", "svg"] {
+        card(&server, &run.run_id, ending).assert_refused(404, "unknown_run", "");
+        card(&server, "0123456789abcdef", ending).assert_refused(404, "unknown_run", "");
+        card(&server, "no-id", ending).assert_refused(404, "unknown_run", "");
+    }
+}
+
+#[test]
+fn many_who_want_cards_take_no_place_from_others() {
+    let server = TestServer::start();
+    let runs: Vec<String> = (0..4).map(|_| server.accepted(|_| {}).run_id).collect();
+    std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..48)
+            .map(|number| {
+                let (server, run) = (&server, &runs[number % runs.len()]);
+                scope.spawn(move || card(server, run, "png"))
+            })
+            .collect();
+        assert_eq!(server.get("/api/v1/runs").status, 200);
+        for answer in asking.into_iter().map(|thread| thread.join().unwrap()) {
+            if answer.status != 200 {
+                answer.assert_refused(503, "busy", "");
+                assert_eq!(answer.header("retry-after"), "5");
+            }
+        }
+    });
+    for run in &runs {
+        assert_eq!(card(&server, run, "png").status, 200);
+    }
+}
+
+#[test]
+fn the_page_of_a_run_tells_previews_what_it_is() {
+    let server = with_page(Some("https://board.example"));
+    let run = server.proven(|_| {});
+    let html = page(&server, &run.run_id, "evil.example");
+    for (name, content) in [
+        ("property=\"og:type\"", "website".to_owned()),
+        ("property=\"og:title\"", "Example GPU 9000 on Gradmark".to_owned()),
+        ("property=\"og:url\"", format!("https://board.example/runs/{}", run.run_id)),
+        ("property=\"og:image\"", format!("https://board.example/api/v1/runs/{}/card.png", run.run_id)),
+        ("property=\"og:image:width\"", "1200".to_owned()),
+        ("property=\"og:image:height\"", "630".to_owned()),
+        ("name=\"twitter:card\"", "summary_large_image".to_owned()),
+    ] {
+        let tag = format!("<meta {name} content=\"{content}\" />");
+        assert_eq!(html.matches(&format!("<meta {name}")).count(), 1, "{html}");
+        assert!(html.contains(&tag), "{tag} is missing in {html}");
+    }
+    assert!(html.contains("<meta property=\"og:description\" content=\"keras-mnist-mlp: "), "{html}");
+    assert!(
+        html.contains("<script>start()</script>") && !html.contains("of the page") && !html.contains("evil"),
+        "{html}"
+    );
+    // The policy is that of the very script in it.
+    let answer = server.get(&format!("/runs/{}", run.run_id));
+    assert_eq!(answer.header("content-security-policy"), server.get("/").header("content-security-policy"));
+    assert_eq!(
+        (answer.header("cache-control"), answer.header("content-type")),
+        ("no-cache", "text/html; charset=utf-8")
+    );
+    let head = server.send("HEAD", &format!("/runs/{}", run.run_id), &[], b"");
+    assert_eq!((head.status.as_u16(), head.body.len()), (200, 0));
+}
+
+#[test]
+fn no_name_is_markup_in_the_page() {
+    let server = with_page(Some("https://board.example"));
+    let name = "</head><script>alert(\"1\")</script>' & <b>";
+    let run = server.accepted(|record| record.device.adapter.name = name.to_owned());
+    let html = page(&server, &run.run_id, "here");
+    assert_eq!((html.matches("</head>").count(), html.matches("<script").count()), (1, 1), "{html}");
+    let escaped = "&lt;/head&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&#39; &amp; &lt;b&gt; on Gradmark";
+    assert!(html.contains(&format!("<meta property=\"og:title\" content=\"{escaped}\" />")), "{html}");
+}
+
+#[test]
+fn only_pages_of_runs_that_are_shown_have_tags_of_their_own() {
+    let server = with_page(None);
+    let run = server.accepted(|_| {});
+    for path in ["/", "/runs/0123456789abcdef", "/runs/0123", "/about"] {
+        assert_eq!(server.get(path).text(), INDEX, "{path}");
+    }
+    assert_eq!(server.get(&format!("/runs/{}/delete", run.run_id)).text(), INDEX);
+    assert_ne!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
+    server.set_tier(&run.run_id, Tier::Hidden);
+    assert_eq!(server.get(&format!("/runs/{}", run.run_id)).text(), INDEX);
+}
+
+#[test]
+fn without_a_public_address_the_host_counts_where_it_can_be_one() {
+    let server = with_page(None);
+    let run = server.accepted(|_| {});
+    let image = |host: &str| format!("content=\"http://{host}/api/v1/runs/{}/card.png\"", run.run_id);
+    assert!(page(&server, &run.run_id, "Board.Example:8443").contains(&image("board.example:8443")));
+    assert!(page(&server, &run.run_id, "[::1]:8080").contains(&image("[::1]:8080")));
+    for host in ["a.example/x", "a.example\"><script>", "me@a.example", "a..example", "a.example\r\nhost: b.example"] {
+        let html = page(&server, &run.run_id, host);
+        assert!(
+            html.contains("og:title") && !html.contains("og:image") && !html.contains("a.example"),
+            "{host}: {html}"
+        );
+    }
+    let other = format!(
+        "GET /runs/{} HTTP/1.1\r\nhost: a.example\r\nx-forwarded-host: b.example\r\nconnection: close\r\n\r\n",
+        run.run_id
+    );
+    assert!(!server.raw(&other).contains("b.example"), "what a cache would not tell answers apart by is not read");
 }

@@ -10,11 +10,10 @@ use results::api::{CommittedSegment, ErrorBody, OpenedLap, RunList, Tier};
 use results::{Beacon, Precision, RunRecord, WorkloadRecord};
 
 use crate::support::cheat::{Cheated, bent_step, each_step, guessed_test, map, skipped_step};
-use crate::support::pretended::{Plain, data_folder};
-use crate::support::rehearsal::{self, LARGE, SEED, SMALL};
+use crate::support::pretended::{Plain, Tricks, data_folder};
+use crate::support::rehearsal::{LARGE, SEED, SMALL};
 use crate::support::requests::Call;
-use crate::support::tricks::Tricks;
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, rehearsal};
 
 /// Tolerance of the server's clock.
 const MOST_GAINED: f64 = 1.03;

@@ -1,10 +1,14 @@
-//! Comparisons of back ends that somebody shares: kept with their records, and in no list.
+//! Comparisons: of backends as somebody shares them, and of runs and devices.
 
-use results::Precision;
-use results::RunRecord;
-use results::api::{AcceptedComparison, IDEMPOTENCY_KEY, ModerationLog, RunList, SharedComparison, StoredComparison};
+use leaderboard::load::{Board, PastRun};
+use results::api::{
+    AcceptedComparison, Comparing, DeviceHistory, HistoryLine, IDEMPOTENCY_KEY, ModerationLog, RunList,
+    SharedComparison, SideVerdict, StoredComparison, Tier,
+};
 use results::comparison::{Contender, Refused};
+use results::{ClientKind, Date, Precision, RunRecord};
 
+use crate::support::database::block_on;
 use crate::support::{Answer, Client, ServerProcess, TestDatabase, TestServer, record};
 use crate::upkeep::{done, failed, run};
 
@@ -34,7 +38,7 @@ fn delete(server: &Client, path: &str, secret: Option<&str>) -> Answer {
 }
 
 #[test]
-fn a_comparison_is_kept_with_back_ends_of_any_name_and_its_records_are_no_runs() {
+fn comparison_allows_any_backend_name_and_adds_no_runs() {
     let server = TestServer::start();
     let answer = share(&server, &comparison());
     assert_eq!(answer.status, 201, "{}", answer.text());
@@ -71,7 +75,7 @@ fn the_secret_of_its_upload_deletes_it_and_no_other() {
 }
 
 #[test]
-fn whoever_lost_the_answer_gets_it_again_by_the_key_of_the_request() {
+fn idempotency_key_repeats_a_lost_answer() {
     let server = TestServer::start();
     let key = "a word that cannot be guessed, truly";
     let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, key)];
@@ -129,4 +133,166 @@ fn a_host_removes_it_and_the_log_says_so() {
     let log: ModerationLog = server.get("/api/v1/moderation").parse();
     assert_eq!(log.entries[0].run_id.as_deref(), Some(id));
     assert_eq!(log.entries[0].reason.as_deref(), Some("It was a comparison of back ends."));
+}
+
+const DAY: f64 = 86_400.0;
+const BEGINNING: f64 = 1.8e9;
+
+/// A server on a board with these proven runs, one a day, each of another submitter.
+fn server_with(changes: &[&dyn Fn(&mut RunRecord)]) -> (TestServer, Vec<String>) {
+    let database = TestDatabase::new();
+    let ids = block_on(async {
+        let board = Board::open(&database.address()).await.unwrap();
+        let past = |(number, change): (u32, &&dyn Fn(&mut RunRecord))| {
+            let mut record = record::unregistered(number);
+            change(&mut record);
+            PastRun {
+                record,
+                tier: Tier::Proven,
+                submitted_unix_seconds: BEGINNING + f64::from(number) * DAY,
+                submitter: format!("{number:016x}"),
+            }
+        };
+        let ids = board.store((0..).zip(changes).map(past).collect()).await.unwrap();
+        board.settle().await.unwrap();
+        board.close().await;
+        ids
+    });
+    (TestServer::on(database), ids)
+}
+
+fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
+    move |record| {
+        record.device.adapter.name = name.to_owned();
+        record::speed_up(record, factor);
+        record::summarise(record);
+    }
+}
+
+fn compared(server: &TestServer, query: &str) -> Comparing {
+    let answer = server.get(&format!("/api/v1/compare?{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+#[test]
+fn runs_are_compared_with_the_first_and_what_differs_is_told() {
+    let usual = |_: &mut RunRecord| {};
+    let fast = |record: &mut RunRecord| {
+        named("Example GPU 9001", 3)(record);
+        record.provenance.engine_version = "0.2.0".to_owned();
+        record.workloads[1].settings.batch_size *= 2;
+    };
+    let (server, ids) = server_with(&[&usual, &fast, &usual]);
+    let found = compared(&server, &format!("runs={},{},{}", ids[0], ids[1], ids[2]));
+    assert_eq!(found.sides.iter().map(|side| &side.id).collect::<Vec<_>>(), ids.iter().collect::<Vec<_>>());
+    assert_eq!(found.sides[1].name, "Example GPU 9001");
+    let whats: Vec<&str> = found.differences.iter().map(|difference| difference.what.as_str()).collect();
+    assert_eq!(whats, ["adapter", "engine_version"]);
+    assert_eq!(found.workloads.len(), 2);
+    let figures = |workload: usize| found.workloads[workload].figures.iter().map(|figure| figure.as_ref().unwrap());
+    let ratios: Vec<Option<f64>> = figures(0).map(|figure| figure.to_first).collect();
+    // Windows end with whole steps, and batches at the end of an epoch are smaller.
+    assert!((ratios[1].unwrap() / 3.0 - 1.0).abs() < 1e-3, "{ratios:?}");
+    assert_eq!((ratios[0], ratios[2]), (None, Some(1.0)));
+    let verdicts: Vec<Option<SideVerdict>> = figures(0).map(|figure| figure.verdict).collect();
+    assert_eq!(verdicts, [None, Some(SideVerdict::Faster), Some(SideVerdict::Tied)]);
+    assert_eq!(figures(1).map(|figure| figure.to_first).collect::<Vec<_>>(), [None, None, Some(1.0)], "other batches");
+    assert!(figures(0).all(|figure| figure.accuracy == Some(0.985) && figure.seconds_to_target.is_some()));
+}
+
+#[test]
+fn devices_are_compared_in_what_they_both_have() {
+    let in_browser = |record: &mut RunRecord| {
+        named("Example GPU 1", 1)(record);
+        record.provenance.client.kind = ClientKind::Browser;
+    };
+    let (server, _) =
+        server_with(&[&named("Example GPU 1", 1), &named("Example GPU 2", 5), &named("Example GPU 2", 5), &in_browser]);
+    let found = compared(&server, "devices=reported-example-gpu-2,reported-example-gpu-1");
+    assert_eq!(found.sides[0].name, "Example GPU 2");
+    assert_eq!(found.workloads.len(), 2, "what only one has is left out: {found:?}");
+    for workload in &found.workloads {
+        assert_eq!((workload.backend.as_deref(), workload.client_kind), (Some("wgsl"), Some(ClientKind::Native)));
+        let second = workload.figures[1].as_ref().unwrap();
+        assert!((second.to_first.unwrap() / 0.2 - 1.0).abs() < 1e-3);
+        assert_eq!(second.verdict, Some(SideVerdict::Slower));
+    }
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let usual = |_: &mut RunRecord| {};
+    let (server, ids) = server_with(&[&usual, &usual]);
+    let path = |query: &str| format!("/api/v1/compare{query}");
+    for (query, field) in [
+        (String::new(), ""),
+        (format!("?runs={},{}&devices=a,b", ids[0], ids[1]), ""),
+        (format!("?runs={}", ids[0]), "runs"),
+        (format!("?runs={},{}", ids[0], ids[0]), "runs"),
+        ("?devices=a,b,c,d,e".to_owned(), "devices"),
+        ("?price=1".to_owned(), ""),
+    ] {
+        server.get(&path(&query)).assert_refused(400, "bad_query", field);
+    }
+    server.get(&path(&format!("?runs={},0123456789abcdef", ids[0]))).assert_refused(404, "unknown_run", "runs");
+    server.get(&path("?devices=reported-example-gpu-9000,nobodys")).assert_refused(404, "unknown_device", "devices");
+    server.set_tier(&ids[1], Tier::Hidden);
+    let hidden = path(&format!("?runs={},{}", ids[0], ids[1]));
+    server.get(&hidden).assert_refused(404, "unknown_run", "runs");
+}
+
+fn history(server: &TestServer, query: &str) -> DeviceHistory {
+    let answer = server.get(&format!("/api/v1/devices/reported-example-gpu-9000/history{query}"));
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    answer.parse()
+}
+
+#[test]
+fn the_history_of_a_device_goes_by_version_driver_and_month() {
+    let of = |version: &'static str, driver: &'static str, factor: u32| {
+        move |record: &mut RunRecord| {
+            record::speed_up(record, factor);
+            record::summarise(record);
+            record.provenance.engine_version = version.to_owned();
+            record.device.adapter.driver = driver.to_owned();
+        }
+    };
+    let in_browser = |record: &mut RunRecord| record.provenance.client.kind = ClientKind::Browser;
+    let unranked = |record: &mut RunRecord| record.non_standard.push("batch size 256".to_owned());
+    let runs: [&dyn Fn(&mut RunRecord); 7] = [
+        &of("0.1.0", "", 1),
+        &of("0.1.0", "example 1", 3),
+        &of("0.2.0", "example 2", 10),
+        &of("0.2.0", "example 2", 20),
+        &of("0.2.0", "example 1", 30),
+        &in_browser,
+        &unranked,
+    ];
+    let (server, _) = server_with(&runs);
+    let found = history(&server, "?workload=caffe-mnist");
+    let category = found.category.clone().unwrap();
+    assert_eq!((category.suite.name.as_str(), category.client_kind), ("quick", ClientKind::Native));
+    assert_eq!((found.results, found.older_left_out), (5, false));
+    let told = |lines: &[HistoryLine]| -> Vec<(String, u64)> {
+        lines.iter().map(|line| (line.label.clone(), line.figure.runs)).collect()
+    };
+    let pair = |label: &str, runs: u64| (label.to_owned(), runs);
+    assert_eq!(told(&found.engine_versions), [pair("0.1.0", 2), pair("0.2.0", 3)]);
+    assert_eq!(told(&found.drivers), [pair("example 1", 2), pair("example 2", 2)], "where the platform tells it");
+    let month = |day: f64| Date::of(BEGINNING + day * DAY).iso()[..7].to_owned();
+    assert_eq!(found.months.iter().map(|line| line.figure.runs).sum::<u64>(), 5);
+    assert_eq!(found.months.first().map(|line| line.label.clone()), Some(month(0.0)));
+    let [before, after] = &found.engine_versions[..] else { panic!("two versions") };
+    assert!((after.figure.median / before.figure.median / 10.0 - 1.0).abs() < 1e-3, "20 over the middle of 1 and 3");
+    assert_eq!((before.figure.submitters, before.first_unix_seconds), (2, BEGINNING));
+
+    let in_browsers = history(&server, "?client=browser&workload=keras-mnist-mlp");
+    assert_eq!((in_browsers.results, in_browsers.category.unwrap().workload.as_str()), (1, "keras-mnist-mlp"));
+    let nothing = history(&server, "?backend=burn-wgpu");
+    assert_eq!((nothing.category, nothing.results), (None, 0));
+    assert!(nothing.engine_versions.is_empty() && nothing.drivers.is_empty() && nothing.months.is_empty());
+    server.get("/api/v1/devices/nobodys/history").assert_refused(404, "unknown_device", "");
+    let bad = "/api/v1/devices/reported-example-gpu-9000/history?client=toaster";
+    server.get(bad).assert_refused(400, "bad_query", "");
 }

@@ -6,14 +6,17 @@ use std::time::{Duration, Instant};
 
 use results::RunRecord;
 use results::api::{AcceptedRun, RunList};
+use sqlx::Executor;
 
+use crate::on_postgres;
 #[cfg(target_os = "linux")]
 use crate::support::ProcessOfRehearsals;
+use crate::support::database::block_on;
 #[cfg(target_os = "linux")]
 use crate::support::rehearsal::HONEST;
-use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 
-/// A record that fits the moment between announcing and handing in.
+/// A record that fits the moment between announcing and submitting.
 fn short(mut record: RunRecord) -> RunRecord {
     record::scale_time(&mut record, 0.05);
     record
@@ -108,7 +111,7 @@ fn asked_to_stop_the_server_stops_cleanly() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_honest_run_is_proven_when_the_log_cannot_be_written() {
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "info"]).stderr(std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
     let server = ProcessOfRehearsals::start(command);
     server.prove_honest_run(&server.seen_at(HONEST));
@@ -133,7 +136,7 @@ fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
         (&["--log", "a=b=c"], "--log"),
     ];
     for (arguments, told) in cases {
-        let output = process::command().args(arguments).output().unwrap();
+        let output = server::command().args(arguments).output().unwrap();
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{arguments:?}");
         assert!(errors.contains(told), "{arguments:?}: {errors}");
@@ -143,7 +146,25 @@ fn what_keeps_the_server_from_starting_is_told_with_what_to_do() {
 
 #[test]
 fn help_has_examples() {
-    let output = process::command().arg("--help").output().unwrap();
+    let output = server::command().arg("--help").output().unwrap();
     let help = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success() && help.contains("Examples:") && help.contains("--page dist"), "{help}");
+}
+
+#[test]
+#[ignore = "waits for 10 s"]
+fn locked_database_is_busy_until_free() {
+    let server = TestServer::start();
+    let lock = if on_postgres() { "BEGIN; LOCK TABLE started_runs, runs" } else { "BEGIN EXCLUSIVE" };
+    let start = results::api::StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
+    block_on(async {
+        let mut somebody = server.database().connect().await;
+        somebody.execute(lock).await.unwrap();
+        let refused = server.json("POST", "/api/v1/runs", &start);
+        refused.assert_refused(503, "busy", "");
+        assert_eq!(refused.header("retry-after"), "5");
+        somebody.execute("ROLLBACK").await.unwrap();
+    });
+    server.accepted(|_| {});
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
 }

@@ -24,7 +24,7 @@ fn all_are_refused(forgeries: &[Forgery]) {
 }
 
 #[test]
-fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
+fn work_that_differs_from_the_network_is_refused() {
     fn settings(record: &mut RunRecord) -> &mut results::Settings {
         &mut record.workloads[0].settings
     }
@@ -61,7 +61,7 @@ fn work_that_is_not_the_networks_own_is_refused_whatever_the_run_is_called() {
 }
 
 #[test]
-fn a_run_that_departs_from_its_suite_still_has_the_networks_own_work() {
+fn nonstandard_run_still_has_the_networks_work() {
     all_are_refused(&[
         (
             |r| {
@@ -197,7 +197,7 @@ fn a_course_of_training_that_the_suite_does_not_have_is_refused() {
 }
 
 #[test]
-fn a_run_of_half_a_suite_that_says_so_is_kept_and_never_ranked() {
+fn partial_suite_run_is_stored_but_not_ranked() {
     let server = TestServer::start();
     let half = server.accepted(|record| {
         record.workloads.pop();

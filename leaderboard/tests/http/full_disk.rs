@@ -1,13 +1,14 @@
 //! A disk that is full for a while: every write that was acknowledged is there after a restart, and no other.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use results::api::{AcceptedRun, RunList};
 
-use crate::support::{ServerProcess, process, record};
+use crate::support::{ServerProcess, record, server};
 
 /// A disk of a few megabytes: a file system in memory, in a namespace that a process keeps open.
 struct SmallDisk {
@@ -37,7 +38,7 @@ impl SmallDisk {
     fn command(&self) -> Command {
         let mut command = Command::new("nsenter");
         command.args(["--user", "--mount", "--preserve-credentials", "--target", &self.holder.id().to_string()]);
-        command.arg(process::command().get_program());
+        command.arg(server::command().get_program());
         command
     }
 
@@ -156,7 +157,7 @@ fn health_says_that_the_disk_is_full_until_there_is_room() {
 }
 
 #[test]
-fn a_server_that_began_on_a_full_disk_starts_once_there_is_room() {
+fn server_starts_after_a_full_disk_has_room() {
     let Some(disk) = SmallDisk::new() else { return skipped() };
     disk.fill();
     let mut command = disk.command();

@@ -303,7 +303,7 @@ fn cases() -> u32 {
 }
 
 #[test]
-fn whatever_comes_in_the_place_of_a_record_is_answered_and_nothing_fails_inside() {
+fn arbitrary_bodies_never_cause_internal_errors() {
     let database = TestDatabase::new();
     let target = Target::open(&database);
     let call = prop_oneof![

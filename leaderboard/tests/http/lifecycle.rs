@@ -1,10 +1,12 @@
 //! A run from its announcement to its deletion.
 
-use results::RunRecord;
-use results::api::{AcceptedRun, RunList, StoredRun, Tier};
+use results::api::{AcceptedRun, RunList, StartRun, StoredRun, Tier};
+use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
+use crate::support::record::{OUT_OF_MEMORY, fail};
+use crate::support::rehearsal::{LARGE, Rehearsal, SMALL};
 use crate::support::server::BEGINNING;
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, rehearsal};
 
 #[test]
 fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
@@ -51,7 +53,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
 }
 
 #[test]
-fn every_run_gets_an_id_a_nonce_and_a_seed_of_its_own() {
+fn every_run_has_its_own_id_nonce_and_seed() {
     let server = TestServer::start();
     let (a, b) = (server.begin(), server.begin());
     assert_ne!(a.run_id, b.run_id);
@@ -101,7 +103,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
 }
 
 #[test]
-fn an_import_whose_answer_was_lost_gets_its_secret_again_and_nobody_else_does() {
+fn repeated_import_returns_the_same_secret() {
     let server = TestServer::start();
     let record = record::unregistered(7);
     let body = serde_json::to_vec(&record).unwrap();
@@ -124,7 +126,7 @@ fn an_import_whose_answer_was_lost_gets_its_secret_again_and_nobody_else_does() 
 }
 
 #[test]
-fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
+fn failed_workload_is_stored_without_a_row() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     assert_eq!(run.tier, Tier::Checked);
@@ -136,7 +138,7 @@ fn a_workload_that_failed_is_kept_with_the_record_and_makes_no_row() {
 }
 
 #[test]
-fn words_of_any_language_and_words_of_sql_are_stored_as_they_are() {
+fn texts_are_stored_verbatim() {
     let server = TestServer::start();
     for name in [
         "显卡 “九千”",
@@ -172,4 +174,300 @@ fn health_is_told_after_asking_the_data_base() {
     let server = TestServer::start();
     let answer = server.get("/healthz");
     assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, "ok"));
+}
+
+/// Returns the honest run, whose larger network fails after `requests` of its requests.
+fn failing(requests: usize) -> Rehearsal {
+    let mut run = rehearsal::honest();
+    run.fail(LARGE, requests);
+    run
+}
+
+/// Returns the note that the larger network failed.
+fn left_out() -> String {
+    format!("{LARGE} could not be trained on this device and is left out of the table.")
+}
+
+#[track_caller]
+fn other_is_proven(run: &Rehearsal) {
+    let server = rehearsal::server();
+    let verdict = run.verdict(&server);
+    assert_eq!((verdict.tier, verdict.notes), (Tier::Proven, vec![left_out()]));
+    let ranked: RunList = server.get("/api/v1/runs?ranked=true").parse();
+    assert_eq!(ranked.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), [SMALL]);
+    let listed: RunList = server.get("/api/v1/runs").parse();
+    assert_eq!(listed.total, 1, "only what was completed has a row");
+    let id = &listed.rows[0].run_id;
+    let shown: StoredRun = server.get(&format!("/api/v1/runs/{id}")).parse();
+    let failed = shown.record.workloads.iter().find(|of| of.workload == LARGE).unwrap();
+    assert_eq!(failed.outcome, Outcome::failed(FailureCause::OutOfMemory, OUT_OF_MEMORY));
+    let table = server.get("/api/v1/export?format=csv").text();
+    assert!(table.contains(",failed,") && table.contains(",completed,"), "{table}");
+    let badge = server.get(&format!("/api/v1/runs/{id}/badge.json?workload={LARGE}")).text();
+    assert!(badge.contains("not completed"), "{badge}");
+    assert!(server.get(&format!("/api/v1/runs/{id}/badge.json")).text().contains("samples/s"));
+}
+
+#[test]
+fn the_other_network_is_proven_where_one_could_not_be_built() {
+    other_is_proven(&failing(0));
+}
+
+#[test]
+fn the_other_network_is_proven_where_one_failed_in_its_first_segment() {
+    other_is_proven(&failing(1));
+}
+
+#[test]
+fn a_run_is_checked_where_a_network_failed_after_a_segment() {
+    let server = rehearsal::server();
+    let verdict = failing(2).verdict(&server);
+    let given_up =
+        format!("{LARGE}: it was not completed, and its client knew already what of it would be computed again.");
+    assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![given_up, left_out()]));
+    assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
+}
+
+/// What is done to the record, and the code and field of the refusal.
+type Refused = (fn(&mut WorkloadRecord), &'static str, &'static str);
+
+#[test]
+fn a_network_that_failed_has_a_reason_of_a_line_and_no_figures() {
+    let cases: [Refused; 4] = [
+        (
+            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "x".repeat(301) },
+            "too_long",
+            "outcome.reason",
+        ),
+        (
+            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "a\nb".to_owned() },
+            "control_character",
+            "outcome.reason",
+        ),
+        (
+            |of| of.outcome = Outcome::Failed { cause: FailureCause::Data, reason: "  ".to_owned() },
+            "empty",
+            "outcome.reason",
+        ),
+        (|of| of.first_losses.push(2.3), "inconsistent", "outcome"),
+    ];
+    let server = TestServer::start();
+    for (spoil, code, field) in cases {
+        let mut record = record::unregistered(5);
+        fail(&mut record.workloads[0], Vec::new());
+        spoil(&mut record.workloads[0]);
+        server.import(&record).assert_refused(422, code, &format!("workloads[0].{field}"));
+    }
+}
+
+#[test]
+fn a_run_of_which_nothing_was_trained_is_no_result() {
+    let server = TestServer::start();
+    let mut record: RunRecord = record::unregistered(5);
+    record.workloads.iter_mut().for_each(|workload| fail(workload, Vec::new()));
+    server.import(&record).assert_refused(422, "nothing_completed", "workloads");
+}
+
+#[test]
+fn a_suite_names_the_network_that_failed_too() {
+    let server = TestServer::start();
+    let mut record = record::unregistered(5);
+    fail(&mut record.workloads[0], Vec::new());
+    assert_eq!(server.import(&record).status, 201);
+    record.workloads.remove(0);
+    server.import(&record).assert_refused(422, "incomplete_suite", "workloads");
+}
+
+#[test]
+fn an_outcome_that_this_version_does_not_know_breaks_no_list() {
+    let server = TestServer::start();
+    let known = server.accepted(|_| {});
+    let newer = server.accepted(|record| fail(&mut record.workloads[1], Vec::new()));
+    let change = format!(
+        "UPDATE runs SET record = REPLACE(record, '\"kind\":\"failed\"', '\"kind\":\"vanished\"') WHERE run_id = '{}'",
+        newer.run_id
+    );
+    server.database().execute(&change);
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 3);
+    let exported = server.get("/api/v1/export?format=jsonl").text();
+    assert!(exported.lines().count() == 1 && exported.contains(&known.run_id), "{exported}");
+    for path in ["/api/v1/standings?suite=quick", "/api/v1/export?format=csv"] {
+        assert_eq!(server.get(path).status, 200, "{path}");
+    }
+}
+
+#[test]
+fn a_record_of_another_run_is_refused() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    let other = server.begin();
+    type Change = fn(&mut RunRecord);
+    let cases: [(Change, u16, &str, &str); 8] = [
+        (|r| r.run_id = None, 422, "wrong_run_id", "run_id"),
+        (|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id"),
+        (|r| r.nonce = None, 403, "wrong_nonce", "nonce"),
+        (|r| r.nonce = Some("0".repeat(64)), 403, "wrong_nonce", "nonce"),
+        (|r| r.seed ^= 1, 422, "wrong_seed", "seed"),
+        (|r| r.suite.version += 1, 422, "wrong_suite", "suite"),
+        (|r| r.suite.name = "other".to_owned(), 422, "wrong_suite", "suite"),
+        (
+            |r| r.provenance.engine_version = "0.0.9".to_owned(),
+            422,
+            "wrong_engine_version",
+            "provenance.engine_version",
+        ),
+    ];
+    for (change, status, code, field) in cases {
+        let mut wrong = record.clone();
+        change(&mut wrong);
+        server.upload(&started.run_id, &wrong).assert_refused(status, code, field);
+    }
+    server.upload(&other.run_id, &record).assert_refused(422, "wrong_run_id", "run_id");
+    let mut stolen = record.clone();
+    stolen.nonce = Some(other.nonce);
+    server.upload(&started.run_id, &stolen).assert_refused(403, "wrong_nonce", "nonce");
+    // None of that used the run up.
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+}
+
+#[test]
+fn ids_that_were_never_given_are_unknown() {
+    let server = TestServer::start();
+    let record = record::unregistered(1);
+    for id in
+        ["0123456789abcdef", "0123456789ABCDEF", "x", "..%2f..", "%00", "%ff", "'%20OR%201=1--", "0123456789abcdef0"]
+    {
+        let path = format!("/api/v1/runs/{id}");
+        server.json("PUT", &path, &record).assert_refused(404, "unknown_run", "");
+        server.get(&path).assert_refused(404, "unknown_run", "");
+        server.delete(id, "abc").assert_refused(404, "unknown_run", "");
+    }
+}
+
+#[test]
+fn a_run_is_accepted_until_it_expires_and_not_later() {
+    let server = TestServer::start();
+    let (early, early_record) = server.honest_run();
+    let (late, late_record) = server.honest_run();
+    server.pass(early.expires_unix_seconds - late.expires_unix_seconds);
+    server.pass(6.0 * 3600.0 - early_record.provenance.wall_seconds);
+    assert_eq!(server.upload(&early.run_id, &early_record).status, 201, "at the last moment");
+    server.pass(2.0 * late_record.provenance.wall_seconds + 1.0);
+    let refusal = server.upload(&late.run_id, &late_record).assert_refused(410, "expired", "");
+    assert!(refusal.message.contains("import"), "{}", refusal.message);
+    assert_eq!(server.import(&late_record).status, 201);
+}
+
+#[test]
+fn announcements_are_forgotten_a_week_after_they_expired() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    server.pass(6.9 * 86_400.0);
+    server.begin();
+    server.upload(&started.run_id, &record).assert_refused(410, "expired", "");
+    server.pass(2.0 * 86_400.0);
+    server.begin();
+    server.upload(&started.run_id, &record).assert_refused(404, "unknown_run", "");
+}
+
+#[test]
+fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    let first: AcceptedRun = server.upload(&started.run_id, &record).parse();
+    server.pass(599.0);
+    let answer = server.upload(&started.run_id, &record);
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let second: AcceptedRun = answer.parse();
+    assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
+    assert_ne!(second.deletion_secret, first.deletion_secret);
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2, "still one run of two workloads");
+    assert_eq!(server.delete(&first.run_id, &first.deletion_secret).status, 204, "the first secret stays valid");
+}
+
+#[test]
+fn the_further_secret_deletes_as_well() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    let second: AcceptedRun = server.upload(&started.run_id, &record).parse();
+    assert_eq!(server.delete(&second.run_id, &second.deletion_secret).status, 204);
+}
+
+#[test]
+fn second_record_of_a_run_is_refused() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    let mut other = record.clone();
+    other.provenance.commit = "another".to_owned();
+    server.upload(&started.run_id, &other).assert_refused(409, "already_submitted", "");
+    for _ in 0..4 {
+        assert_eq!(server.upload(&started.run_id, &record).status, 200);
+    }
+    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+
+    let (started, record) = server.honest_run();
+    assert_eq!(server.upload(&started.run_id, &record).status, 201);
+    server.pass(601.0);
+    server.upload(&started.run_id, &record).assert_refused(409, "already_submitted", "");
+    server.import(&record).assert_refused(409, "already_submitted", "");
+}
+
+#[test]
+fn of_different_records_sent_at_once_exactly_one_wins() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    let commits: Vec<String> = (0..8).map(|i| format!("commit-{i}")).collect();
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let sent: Vec<_> = commits
+            .iter()
+            .map(|commit| {
+                let (client, started, mut record) = ((*server).clone(), &started, record.clone());
+                record.provenance.commit.clone_from(commit);
+                scope.spawn(move || (commit, client.upload(&started.run_id, &record)))
+            })
+            .collect();
+        sent.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let winners: Vec<_> = answers.iter().filter(|(_, answer)| answer.status == 201).collect();
+    assert_eq!(winners.len(), 1);
+    for (_, answer) in answers.iter().filter(|(_, answer)| answer.status != 201) {
+        answer.assert_refused(409, "already_submitted", "");
+    }
+    let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", started.run_id)).parse();
+    assert_eq!(&stored.record.provenance.commit, winners[0].0);
+}
+
+#[test]
+fn simultaneous_equal_records_are_stored_once() {
+    let server = TestServer::start();
+    let (started, record) = server.honest_run();
+    let mut statuses: Vec<u16> = std::thread::scope(|scope| {
+        let send = || server.upload(&started.run_id, &record).status.as_u16();
+        let sent: Vec<_> = (0..4).map(|_| scope.spawn(send)).collect();
+        sent.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 200, 200, 201]);
+    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
+}
+
+#[test]
+fn an_announcement_is_bounded_too() {
+    let server = TestServer::start();
+    let start = |name: &str, version, engine: &str| StartRun {
+        suite: Suite { name: name.to_owned(), version },
+        engine_version: engine.to_owned(),
+    };
+    let cases = [
+        (start("Quick!", 1, "1"), "bad_name", "suite.name"),
+        (start("quick", 0, "1"), "out_of_range", "suite.version"),
+        (start("quick", 1, ""), "empty", "engine_version"),
+        (start("quick", 1, &"1".repeat(65)), "too_long", "engine_version"),
+        (start("quick", 1, "1\n2"), "control_character", "engine_version"),
+    ];
+    for (request, code, field) in cases {
+        server.json("POST", "/api/v1/runs", &request).assert_refused(422, code, field);
+    }
 }

@@ -1,17 +1,17 @@
-//! Bodies that are no records, and routes and methods that do not exist.
+//! Limits of bodies, connections, memory and time under attack, unknown routes, and the metrics of all that.
 
 use std::io::{ErrorKind, Read, Write};
-#[cfg(target_os = "linux")]
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
-use leaderboard::Protection;
+use leaderboard::{Protection, ProxyHeader};
 use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
 use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record};
 #[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, process, while_attacked};
+use crate::support::{ProcessOfRehearsals, server, while_attacked};
 
 const JSON: [(&str, &str); 1] = [("content-type", "application/json")];
 const IMPORT: &str = "/api/v1/runs/import";
@@ -87,7 +87,7 @@ fn numbers_that_no_format_holds_are_out_of_range() {
 }
 
 #[test]
-fn a_record_of_a_later_layout_is_told_so_even_with_new_fields() {
+fn later_schema_versions_are_named() {
     let server = TestServer::start();
     let later = json!({"schema_version": 99, "something_new": true});
     let refusal = server.json("POST", IMPORT, &later).assert_refused(422, "unknown_schema_version", "schema_version");
@@ -117,7 +117,7 @@ fn the_body_must_be_declared_as_json() {
 }
 
 #[test]
-fn a_body_of_more_than_four_mebibytes_is_refused_and_one_below_is_read() {
+fn bodies_over_four_mebibytes_are_refused() {
     let server = TestServer::start();
     let spaces = |bytes: usize| " ".repeat(bytes);
     import_text(&server, &spaces((4 << 20) + 1)).assert_refused(413, "too_large", "");
@@ -133,7 +133,7 @@ fn a_body_of_more_than_four_mebibytes_is_refused_and_one_below_is_read() {
 }
 
 #[test]
-fn a_record_as_long_as_real_runs_get_is_checked_in_a_moment() {
+fn long_records_are_checked_quickly() {
     let server = TestServer::start();
     // The fastest of three, because a busy machine may have held up one.
     let seconds = (1..=3).map(|seed| seconds_to_import_a_long_record(&server, seed)).fold(f64::INFINITY, f64::min);
@@ -205,7 +205,7 @@ fn a_head_that_does_not_end_is_given_up_early() {
 #[test]
 fn connections_of_one_prefix_leave_some_to_others() {
     // All connections together are 64, as many as there are descriptors left for.
-    let mut command = process::command_with_descriptors(128);
+    let mut command = server::command_with_descriptors(128);
     command.args(["--log", "off", "--connections-per-address", "8"]);
     let server = ProcessOfRehearsals::start(command);
     // Of those that are accepted each holds as much memory as an unfinished head can.
@@ -223,7 +223,7 @@ fn connections_of_one_prefix_leave_some_to_others() {
 #[cfg(target_os = "linux")]
 #[test]
 fn records_that_nobody_announced_take_little_memory() {
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "error"]);
     let server = ProcessOfRehearsals::start(command);
     let started = server.begin();
@@ -254,7 +254,7 @@ fn a_body_that_never_ends_is_given_up() {
 }
 
 #[test]
-fn an_address_has_so_many_connections_and_no_more_until_it_closes_some() {
+fn connections_per_address_are_limited() {
     let server = TestServer::start();
     let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
     let mut rest = Vec::new();
@@ -310,4 +310,91 @@ fn results_may_be_read_by_any_site_and_written_by_none() {
     assert_eq!(preflight.header("access-control-allow-origin"), "");
     let written = server.send("POST", "/api/v1/runs", &[("origin", "https://example.org")], b"{}");
     assert_eq!(written.header("access-control-allow-origin"), "");
+}
+
+fn watched(protection: Protection) -> TestServer {
+    TestServer::protected_by(Protection { metrics_listen: Some("127.0.0.1:0".to_owned()), ..protection })
+}
+
+/// The value of a line that begins with `name`, or `None` if there is none.
+fn value(text: &str, name: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.strip_prefix(name).is_some_and(|rest| rest.starts_with(' ')))?;
+    Some(line.rsplit(' ').next().unwrap().parse().unwrap())
+}
+
+#[test]
+fn requests_runs_refusals_and_bytes_are_counted_and_nobody_is_named() {
+    let header = Some(ProxyHeader::XForwardedFor);
+    let server = watched(Protection { reading_per_second: 1, trusted_proxy_header: header, ..Protection::default() });
+    let run = server.accepted(|_| {});
+    assert_eq!(server.get(&format!("/api/v1/runs/{}", run.run_id)).status, 200);
+    assert_eq!(server.get("/api/v1/runs/0123456789abcdef").status, 404);
+    assert_eq!(server.send("BREW", "/api/v1/runs", &[], b"").status, 405);
+    assert_eq!(server.get("/some/page").status, 404);
+    let flood = |_| server.send("GET", "/api/v1/runs", &[("x-forwarded-for", "203.0.113.77")], b"").status == 429;
+    let refused = (0..20).filter(|&n| flood(n)).count();
+
+    let answer = server.metrics().get("/metrics");
+    assert_eq!(answer.status, 200);
+    assert!(answer.header("content-type").starts_with("application/openmetrics-text"), "{:?}", answer.headers);
+    let text = answer.text();
+    let is = |name: &str, expected: f64| assert_eq!(value(&text, name), Some(expected), "{name} in {text}");
+    is("gradmark_announcements_total", 1.0);
+    is(&format!("gradmark_accepted_runs_total{{tier=\"{}\"}}", run.tier.name()), 1.0);
+    is("gradmark_refused_total{limit=\"reading\"}", refused as f64);
+    is("gradmark_database_errors_total{reason=\"full\"}", 0.0);
+    is("gradmark_http_requests_in_progress", 0.0);
+    let requests = |route: &str, method: &str, status: &str| {
+        format!("gradmark_http_requests_total{{route=\"{route}\",method=\"{method}\",status=\"{status}\"}}")
+    };
+    is(&requests("/api/v1/runs", "POST", "2xx"), 1.0);
+    is(&requests("/api/v1/runs/{id}", "PUT", "2xx"), 1.0);
+    is(&requests("/api/v1/runs/{id}", "GET", "2xx"), 1.0);
+    is(&requests("/api/v1/runs/{id}", "GET", "4xx"), 1.0);
+    is(&requests("/api/v1/runs", "other", "4xx"), 1.0);
+    is(&requests("/page", "GET", "4xx"), 1.0);
+    is("gradmark_http_request_seconds_count{route=\"/api/v1/runs/{id}\",method=\"GET\"}", 2.0);
+    assert!(value(&text, "gradmark_received_bytes_total").unwrap() > 1000.0, "{text}");
+    for secret in [run.run_id.as_str(), "0123456789abcdef", "203.0.113", "127.0.0", "BREW", "some"] {
+        assert!(!text.contains(secret), "{secret} in {text}");
+    }
+    assert!(text.ends_with("# EOF\n"), "{text}");
+}
+
+#[test]
+fn open_connections_are_counted_while_they_are_open() {
+    let server = watched(Protection::default());
+    let open = || value(&server.metrics().get("/metrics").text(), "gradmark_open_connections").unwrap();
+    let idle = [(); 3].map(|()| server.idle_connection());
+    assert!(open() >= 3.0);
+    drop(idle);
+    let closed = (0..1000).any(|_| {
+        std::thread::sleep(Duration::from_millis(20));
+        open() == 0.0
+    });
+    assert!(closed);
+}
+
+#[test]
+fn the_public_address_has_no_metrics_and_the_other_one_nothing_else() {
+    let server = watched(Protection::default());
+    assert_eq!(server.get("/metrics").status, 404);
+    assert_eq!(server.metrics().get("/api/v1/runs").status, 404);
+    assert_eq!(server.metrics().get("/metrics").status, 200);
+}
+
+#[test]
+fn readers_of_metrics_do_not_hold_up_the_end() {
+    let server = watched(Protection::default());
+    let address = server.metrics().address;
+    // One that stays, and one that never finishes its question.
+    let mut idle = TcpStream::connect(address).unwrap();
+    idle.write_all(b"GET /metrics HTTP/1.1\r\nhost: here\r\n\r\n").unwrap();
+    let mut unfinished = TcpStream::connect(address).unwrap();
+    unfinished.write_all(b"GET /metr").unwrap();
+    assert_eq!(server.metrics().get("/metrics").status, 200);
+    let start = Instant::now();
+    drop(server);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    assert!(TcpStream::connect(address).is_err(), "nobody listens any more");
 }

@@ -2,17 +2,10 @@
 //! `GRADMARK_TEST_DATABASE=postgres`, the same tests run on a real PostgreSQL server.
 
 mod badges;
-mod cards;
 mod cheats;
-mod comparing;
 mod comparisons;
-mod data_sets;
-mod devices;
 mod durability;
-mod etags;
 mod export;
-mod export_parquet;
-mod failed_workload;
 mod forgeries;
 #[cfg(target_os = "linux")]
 mod full_disk;
@@ -20,25 +13,18 @@ mod fuzzing;
 mod lifecycle;
 mod limits;
 mod listing;
-mod metrics;
 mod moderation;
-mod openapi;
 mod pages;
-mod pages_of_lists;
-mod plans;
 mod postgres_server;
 mod proof;
 mod protection;
 mod refusals;
-mod registration;
 mod replays;
-mod restoring;
 mod segments;
 mod snapshots;
 mod sqlite_file;
 mod standings;
 mod support;
-mod trouble;
 mod two_servers;
 mod upgrade;
 mod upkeep;

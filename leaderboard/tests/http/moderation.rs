@@ -14,7 +14,7 @@ const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// What `leaderboard moderate` does to the data base of this server.
+/// What `leaderboard moderate` does to the database of this server.
 fn moderate(server: &TestServer, words: &[&str]) -> std::process::Output {
     run(&[&["moderate"], words].concat(), &["--database".as_ref(), server.database().as_ref()])
 }
@@ -57,7 +57,7 @@ fn device(server: &TestServer, key: &str) -> DeviceSummary {
 }
 
 #[test]
-fn a_run_that_was_hidden_and_restored_is_what_it_was_and_ranked_again() {
+fn restored_run_is_ranked_again() {
     let server = board();
     let (proven, checked) = (proven_by(&server, ANN, |_| {}), accepted_by(&server, BOB, |_| {}).run_id);
     let notes = shown(&server, &checked).notes;
@@ -75,7 +75,7 @@ fn a_run_that_was_hidden_and_restored_is_what_it_was_and_ranked_again() {
 }
 
 #[test]
-fn a_flagged_run_says_who_doubts_it_and_why_until_that_is_taken_back() {
+fn flagged_run_shows_its_reason_until_restored() {
     let server = board();
     let run_id = proven_by(&server, ANN, |record| record::diverge(&mut record.workloads[1]));
     let own = shown(&server, &run_id).notes;
@@ -93,7 +93,7 @@ fn a_flagged_run_says_who_doubts_it_and_why_until_that_is_taken_back() {
 }
 
 #[test]
-fn what_no_moderator_did_is_not_taken_back_and_runs_are_moderated_together_or_not_at_all() {
+fn moderation_is_atomic_and_only_undoes_moderation() {
     let server = board();
     let (one, other) = (proven_by(&server, ANN, |_| {}), proven_by(&server, BOB, |_| {}));
     let said = refused(&server, &["hide", &one, "0123456789abcdef", "--reason", "Both"]);
@@ -166,7 +166,7 @@ fn the_log_outlives_a_run_and_holds_nothing_of_it() {
 }
 
 #[test]
-fn merged_devices_have_one_place_from_all_their_runs_and_later_ones_count_there() {
+fn merged_devices_share_one_place() {
     let server = board();
     proven_by(&server, ANN, on("Example GPU A", 1));
     let fast = proven_by(&server, BOB, on("Example GPU B", 3));
@@ -236,7 +236,7 @@ fn chains_are_resolved_and_circles_are_refused() {
 }
 
 #[test]
-fn a_claimed_name_that_was_merged_is_shown_under_the_cards_own_name_and_the_weaker_word_counts() {
+fn merged_claimed_name_shows_real_name_and_weaker_source() {
     let server = board();
     proven_by(&server, ANN, |_| {});
     proven_by(&server, BOB, |record| {

@@ -1,9 +1,12 @@
 //! The page and the data sets: files, caching, compression, and headers on everything.
 
 use std::fs;
+use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
+use results::api::{DataSetList, ServedDataSet};
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::support::{Answer, TestServer};
@@ -45,7 +48,7 @@ fn assert_header(answer: &Answer, name: &str, value: &str) {
 }
 
 #[test]
-fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
+fn index_is_served_for_all_page_routes() {
     let server = server();
     for path in ["/", "/index.html", "/runs/0123456789abcdef", "/runs/0123456789abcdef/delete", "/about", "/a/b/c?x=1"]
     {
@@ -63,7 +66,7 @@ fn the_index_is_given_for_the_root_and_for_every_place_of_the_page() {
 }
 
 #[test]
-fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
+fn files_have_types_and_cache_lifetimes() {
     let server = server();
     let for_ever = "public, max-age=31536000, immutable";
     for (path, kind, caching) in [
@@ -89,7 +92,7 @@ fn files_have_their_type_and_are_kept_as_long_as_their_name_allows() {
 
 /// Replaced twice within a second, it has the same `last-modified`: a browser that kept it would never see the second.
 #[test]
-fn what_is_said_of_burn_is_never_kept_and_changes_while_the_server_runs() {
+fn burn_status_is_not_cached() {
     let server = server();
     let first = server.get("/burn.json");
     assert_header(&first, "content-type", "application/json");
@@ -108,7 +111,7 @@ fn what_is_said_of_burn_is_never_kept_and_changes_while_the_server_runs() {
 }
 
 #[test]
-fn what_was_compressed_before_is_sent_so_and_the_rest_on_the_way() {
+fn precompressed_files_are_served_as_they_are() {
     let server = server();
     let module = server.get_accepting(MODULE, "gzip, br");
     assert_eq!(module.text(), "brotli, as the build made it");
@@ -219,4 +222,110 @@ fn without_a_page_there_is_still_the_api() {
     assert_eq!(server.get("/").status, 404);
     assert_eq!(server.get("/data/mnist.bin").status, 404);
     assert_eq!(server.get("/api/v1/runs").status, 200);
+}
+
+/// As `reference/data-sets.json` registers them.
+const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
+const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
+
+/// A server whose data folder is empty.
+fn server_with_empty_data_folder() -> TestServer {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("data")).unwrap();
+    TestServer::with_folders(folder, None, Some("data"))
+}
+
+/// Makes a file of this size, which takes no room on most file systems.
+fn put(server_with_empty_data_folder: &TestServer, (file, bytes): (&str, u64)) {
+    File::create(server_with_empty_data_folder.folder().join("data").join(file)).unwrap().set_len(bytes).unwrap();
+}
+
+/// Names of the data sets, each with the reason why it is missing.
+fn listed(server_with_empty_data_folder: &TestServer) -> Vec<(String, Option<String>)> {
+    let answer = server_with_empty_data_folder.get("/api/v1/data-sets");
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(answer.header("cache-control"), "no-cache");
+    let list: DataSetList = answer.parse();
+    list.data_sets.into_iter().map(|ServedDataSet { name, missing }| (name, missing)).collect()
+}
+
+#[test]
+fn server_reports_missing_data_sets() {
+    let server_with_empty_data_folder = server_with_empty_data_folder();
+    let advice = "`native-runner fetch-data` or, in a checkout, `cargo xtask data` fetches it";
+    let missing = |file: &str| Some(format!("{file} is missing in its data folder; {advice}"));
+    assert_eq!(
+        listed(&server_with_empty_data_folder),
+        [("mnist".to_owned(), missing("mnist-train.bin")), ("cifar10".to_owned(), missing("cifar10-train.bin")),]
+    );
+    assert_eq!(server_with_empty_data_folder.get("/data/mnist-train.bin").status, 404);
+}
+
+#[test]
+fn files_that_come_while_the_server_runs_are_seen() {
+    let server_with_empty_data_folder = server_with_empty_data_folder();
+    MNIST.into_iter().for_each(|file| put(&server_with_empty_data_folder, file));
+    put(&server_with_empty_data_folder, CIFAR10[0]);
+    let list = listed(&server_with_empty_data_folder);
+    assert_eq!(list[0], ("mnist".to_owned(), None));
+    let reason = list[1].1.as_deref().unwrap();
+    assert!(reason.starts_with("cifar10-test.bin is missing"), "{reason}");
+
+    put(&server_with_empty_data_folder, (CIFAR10[1].0, 1000));
+    let truncated = listed(&server_with_empty_data_folder)[1].1.clone().unwrap();
+    assert!(
+        truncated.contains("cifar10-test.bin in its data folder has 1000 bytes instead of 30730032"),
+        "{truncated}"
+    );
+
+    put(&server_with_empty_data_folder, CIFAR10[1]);
+    assert_eq!(listed(&server_with_empty_data_folder)[1], ("cifar10".to_owned(), None));
+    fs::remove_file(server_with_empty_data_folder.folder().join("data").join(MNIST[1].0)).unwrap();
+    assert!(listed(&server_with_empty_data_folder)[0].1.as_deref().unwrap().starts_with("mnist-test.bin is missing"));
+}
+
+#[test]
+fn a_server_without_a_data_folder_says_so() {
+    let server_with_empty_data_folder = TestServer::start();
+    for (name, missing) in listed(&server_with_empty_data_folder) {
+        assert_eq!(missing.as_deref(), Some("it was started without a data folder (`--data`)"), "{name}");
+    }
+}
+
+#[test]
+fn every_documented_call_is_there_and_no_other_method_is() {
+    let server = TestServer::start();
+    let answer = server.get("/api/v1/openapi.json");
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/json"));
+    let document: Value = answer.parse();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        let address = path
+            .replace("{id}", "0123456789abcdef")
+            .replace("{key}", "nothing")
+            .replace("{workload}", "caffe-mnist")
+            .replace("{step}", "0");
+        for method in ["get", "put", "post", "delete"] {
+            let answer = server.send(&method.to_uppercase(), &address, &[], b"");
+            let documented = item.get(method).is_some();
+            assert_eq!(answer.status != 405, documented, "{method} {path}: {}", answer.text());
+            assert!(!answer.text().contains("unknown_route"), "{method} {path}");
+            let status = answer.status.as_u16().to_string();
+            let Some(call) = item.get(method) else { continue };
+            let response = &call["responses"][&status];
+            assert!(response.is_object(), "{method} {path} answers {status}, which is not in the document");
+            if let Some(codes) = response["x-codes"].as_array() {
+                let code = answer.parse::<results::api::ErrorBody>().code;
+                assert!(codes.contains(&Value::from(code.as_str())), "{method} {path}: {code}");
+            }
+        }
+    }
+}
+
+#[test]
+fn people_find_a_page_that_the_policy_lets_them_see() {
+    let server = TestServer::start();
+    let page = server.get("/api");
+    assert_eq!((page.status.as_u16(), page.header("content-type")), (200, "text/html; charset=utf-8"));
+    assert!(page.text().contains("<h2><code>GET /api/v1/runs/{id}/verdict</code></h2>"), "{}", page.text());
+    assert!(server.get("/api/nothing").assert_refused(404, "unknown_route", "").message.contains("/api"));
 }

@@ -4,8 +4,8 @@ use std::process::{Output, Stdio};
 
 use results::api::RunList;
 
-use crate::support::postgres::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
-use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::support::database::{Cluster, PASSWORD, PASSWORD_IN_ADDRESS};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 use crate::upkeep::{failed, ids, run, stored};
 
 #[test]
@@ -67,7 +67,7 @@ const FULL: &str = "CREATE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_full_disk_is_told_and_the_run_can_be_handed_in_once_there_is_room() {
+fn upload_succeeds_after_a_full_disk_has_room_again() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
     server.database().execute(FULL);
@@ -143,9 +143,9 @@ fn assert_silent(said: &str) {
 
 #[test]
 #[ignore = "needs PostgreSQL"]
-fn a_server_that_does_not_know_the_secret_of_the_others_does_not_start() {
+fn server_with_a_different_key_does_not_start() {
     let database = TestDatabase::new();
-    let mut command = process::command();
+    let mut command = server::command();
     command.env_remove("GRADMARK_SECRET").args(["--listen", "127.0.0.1:0", "--database", database.argument()]);
     let said = failed(&command.output().unwrap());
     assert!(said.contains("--secret-file"), "{said}");
@@ -157,7 +157,7 @@ fn the_password_is_in_no_log_however_much_is_logged() {
     let database = TestDatabase::new();
     let folder = tempfile::tempdir().unwrap();
     let log = folder.path().join("log");
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "trace"]).stderr(std::fs::File::create(&log).unwrap());
     let server = ServerProcess::start_as(command, &database);
     stored(&server, 1);
@@ -190,7 +190,7 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     let dump = ["--format=custom", "--file=monday.dump", database.argument()];
     done(cluster.place.program("pg_dump").args(dump).output().unwrap());
     stored(&server, 2);
-    // Over what is there, as over an empty data base.
+    // Over what is there, as over an empty database.
     for _ in 0..2 {
         let words = ["--clean", "--if-exists", "--dbname", copy.argument(), "monday.dump"];
         done(cluster.place.program("pg_restore").args(words).output().unwrap());
@@ -198,7 +198,7 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     }
 }
 
-/// The address of another data base of the same server and role.
+/// The address of another database of the same server and role.
 fn named(address: &str, name: &str) -> String {
     format!("{}/{name}", address.rsplit_once('/').unwrap().0)
 }

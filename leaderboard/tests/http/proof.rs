@@ -7,10 +7,10 @@ use results::{Phase, RunRecord, Stretch, Warning, WorkloadRecord};
 
 use crate::support::cheat::{Cheated, bent_step, each_step, guessed_test, map};
 use crate::support::people::{ANN, BOB, proven_by};
-use crate::support::rehearsal::{self, LARGE, Rehearsal, SMALL, light, verdict_on};
+use crate::support::pretended::Tricks;
+use crate::support::rehearsal::{LARGE, Rehearsal, SMALL, light, verdict_on};
 use crate::support::requests::Call;
-use crate::support::tricks::Tricks;
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, rehearsal};
 
 #[test]
 fn a_run_that_trained_is_proven_and_ranked() {
@@ -124,7 +124,7 @@ fn what_was_not_seen_or_shown_leaves_a_run_checked() {
 }
 
 #[test]
-fn a_rate_is_that_of_the_servers_clock_where_more_time_passed_there() {
+fn slower_server_clock_determines_the_rate() {
     let server = rehearsal::server();
     let mut run = light();
     run.messages.iter_mut().for_each(|message| message.at *= 2.0);
@@ -283,7 +283,7 @@ fn paused(seconds: f64) -> Rehearsal {
 }
 
 #[test]
-fn a_run_that_waited_for_a_quarter_of_an_hour_is_proven_and_not_ranked() {
+fn run_with_a_long_pause_is_proven_but_not_ranked() {
     let server = rehearsal::server();
     let mut run = paused(1000.0);
     run.record.warnings.push(Warning::TabHidden { seconds: 1000.0, paused_seconds: 1000.0 });

@@ -8,8 +8,8 @@ use results::api::{AcceptedRun, StartRun, StartedRun, Tier, Verdict};
 use serde_json::json;
 
 use crate::limits::long_record;
-use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, TestServer, process, record, while_attacked};
+use crate::support::rehearsal::{HONEST, prove_honest_run};
+use crate::support::{Answer, TestServer, record, rehearsal, server, while_attacked};
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
@@ -25,7 +25,7 @@ fn behind_a_proxy(protection: Protection) -> TestServer {
 }
 
 #[test]
-fn who_announces_too_often_is_told_when_to_come_back_and_others_are_not_held_up() {
+fn announcements_are_limited_per_address_with_retry_after() {
     let server = behind_a_proxy(Protection { announcements_per_hour: 4, ..Protection::default() });
     assert_eq!(announce_from(&server, "192.0.2.1").status, 201);
     assert_eq!(announce_from(&server, "forged, 192.0.2.1").status, 201);
@@ -156,7 +156,7 @@ fn a_classroom_behind_one_address_works_with_the_limits_as_they_are() {
 }
 
 #[test]
-fn imports_and_reading_have_limits_too_and_nobody_who_reaches_the_server_itself() {
+fn imports_and_reads_are_limited_except_locally() {
     let server = behind_a_proxy(Protection { imports_per_hour: 2, reading_per_second: 1, ..Protection::default() });
     let import = "/api/v1/runs/import";
     assert_eq!(from(&server, "192.0.2.1", "POST", import, b"{}").status, 400);
@@ -176,13 +176,13 @@ fn a_header_is_not_believed_unless_the_host_said_so() {
 
 #[test]
 fn a_header_that_is_none_keeps_the_server_from_starting() {
-    let output = process::command().args(["--trusted-proxy-header", "x-whatever"]).output().unwrap();
+    let output = server::command().args(["--trusted-proxy-header", "x-whatever"]).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success() && errors.contains("x-forwarded-for, x-real-ip"), "{errors}");
 }
 
 #[test]
-fn so_many_runs_may_be_open_and_those_that_are_handed_in_make_room() {
+fn open_runs_are_limited_until_uploaded_or_expired() {
     let server = TestServer::protected_by(Protection { open_runs: 2, ..Protection::default() });
     let (first, record) = server.honest_run();
     server.begin();

@@ -303,7 +303,7 @@ fn a_whole_batch_that_does_not_follow_from_its_numbers_is_refused() {
 }
 
 #[test]
-fn the_tolerance_is_what_the_precision_needs_and_not_what_the_client_would_like() {
+fn tolerance_depends_on_the_precision_alone() {
     // Off by two percent, which f16 may be and nothing else.
     let rough = |precision| {
         move |r: &mut RunRecord| {

@@ -61,7 +61,7 @@ fn a_proven_run_stays_proven_when_its_first_steps_fit() {
 }
 
 #[test]
-fn a_proven_run_whose_first_losses_do_not_fit_is_flagged_and_loses_its_place() {
+fn wrong_first_losses_flag_a_proven_run() {
     let server = rehearsal::server();
     let run = server.proven(|_| {});
     assert_eq!(ranked(&server), 2);
@@ -78,7 +78,7 @@ fn a_proven_run_whose_first_losses_do_not_fit_is_flagged_and_loses_its_place() {
 }
 
 #[test]
-fn a_run_that_the_server_could_not_verify_is_proven_once_it_has_the_data() {
+fn unverifiable_run_is_proven_after_data_arrives() {
     let (server, run_id) = checked_without_data();
     // It cannot be verified this time either, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
@@ -151,7 +151,7 @@ fn what_a_moderator_said_stands_over_what_a_replay_finds() {
 }
 
 #[test]
-fn a_run_that_is_hidden_while_it_is_verified_comes_back_as_what_it_earned() {
+fn run_hidden_during_verification_keeps_its_result() {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
     let (started, _) = rehearsal::light().play(&server);
@@ -216,7 +216,7 @@ fn whoever_waits_is_told_what_another_process_found() {
 }
 
 #[test]
-fn what_cannot_be_computed_again_is_left_out_and_an_unknown_run_leaves_all_as_they_are() {
+fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let server = rehearsal::server();
     let other = server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
     let standard = server.accepted(|_| {});

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use results::api::{CommittedSegment, OpenedLap, PartHashes, ProofWanted, StartedRun};
 use results::{Beacon, StateBytes};
 
-use crate::support::invented::{hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
-use crate::support::rehearsal::{self, SMALL};
-use crate::support::requests::Call;
-use crate::support::{Answer, TestServer};
+use crate::support::rehearsal::SMALL;
+use crate::support::requests::{Call, hash, hashes, lap, proof, segment, send_hashes, send_lap, taken};
+use crate::support::{Answer, TestServer, rehearsal};
 
 /// Returns a commitment to a segment with the hash of its last step.
 fn commit(number: u32, steps: [u64; 2], ends_lap: bool) -> Call {

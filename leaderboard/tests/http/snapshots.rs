@@ -10,9 +10,8 @@ use flate2::read::GzDecoder;
 use results::open_data::{Snapshot, SnapshotList};
 use sha2::{Digest, Sha256};
 
-use crate::export::{cells, json_lines};
-use crate::export_parquet::{open, rows};
-use crate::support::{ServerProcess, TestDatabase, TestServer, process, record};
+use crate::export::{cells, json_lines, open, rows};
+use crate::support::{ServerProcess, TestDatabase, TestServer, record, server};
 
 const DAY: f64 = 86_400.0;
 const ENDINGS: [&str; 3] = ["csv.gz", "jsonl.gz", "parquet"];
@@ -55,7 +54,7 @@ fn imported(server: &TestServer, seed: u32) -> String {
 }
 
 #[test]
-fn a_day_has_a_file_of_each_format_with_its_sum_and_the_same_runs() {
+fn daily_snapshot_has_all_formats_with_the_same_runs() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     for seed in 0..20 {
@@ -86,7 +85,7 @@ fn a_day_has_a_file_of_each_format_with_its_sum_and_the_same_runs() {
 }
 
 #[test]
-fn a_file_is_kept_by_clients_for_a_day_and_read_in_parts_from_any_site() {
+fn data_files_are_cacheable_and_support_ranges_and_cors() {
     let server = server();
     let name = &files_of(&server, "2027-01-15")[2].name;
     let path = format!("/snapshots/{name}");
@@ -127,7 +126,7 @@ fn nothing_else_in_the_folder_is_offered_or_touched() {
 }
 
 #[test]
-fn what_is_deleted_is_in_no_file_of_a_later_day_and_after_a_week_in_none() {
+fn deleted_runs_leave_snapshots_within_a_week() {
     let mut server = server();
     files_of(&server, "2027-01-15");
     let (kept, gone) = (imported(&server, 1), imported(&server, 2));
@@ -172,7 +171,7 @@ fn a_name_that_is_there_is_left_alone_whichever_server_comes() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_named() {
+fn unwritable_snapshot_folder_does_not_stop_the_server() {
     let folder = tempfile::tempdir().unwrap();
     let snapshots = folder.path().join("snapshots");
     // A folder where the lock would be, so that also root cannot write it.
@@ -184,7 +183,7 @@ fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_na
     let file = server.folder().join("file");
     fs::write(&file, "").unwrap();
     let database = TestDatabase::new();
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--listen", "127.0.0.1:0", "--snapshots"]).arg(&file).arg("--database").arg(database.as_ref());
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -193,7 +192,7 @@ fn a_folder_that_cannot_be_written_stops_no_server_and_a_file_in_its_place_is_na
 
 #[cfg(unix)]
 #[test]
-fn a_server_that_writes_a_snapshot_stops_when_asked_and_leaves_nothing_half_done() {
+fn shutdown_during_a_snapshot_leaves_no_partial_files() {
     let folder = tempfile::tempdir().unwrap();
     let database = TestDatabase::new();
     let server = ServerProcess::start(&database);
@@ -201,7 +200,7 @@ fn a_server_that_writes_a_snapshot_stops_when_asked_and_leaves_nothing_half_done
         assert_eq!(server.import(&record::unregistered(seed)).status, 201);
     }
     drop(server);
-    let mut command = process::command();
+    let mut command = server::command();
     command.args(["--log", "error", "--snapshots"]).arg(folder.path());
     let server = ServerProcess::start_as(command, &database);
     assert!(server.signal("TERM").success());

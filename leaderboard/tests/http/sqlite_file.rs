@@ -1,4 +1,4 @@
-//! What a data base can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
+//! What a database can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
 //! left in it.
 
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 #[cfg(target_os = "linux")]
 use crate::support::rehearsal::HONEST;
 #[cfg(target_os = "linux")]
-use crate::support::{ProcessOfRehearsals, process};
+use crate::support::{ProcessOfRehearsals, server};
 use crate::support::{ServerProcess, TestServer};
 use crate::upkeep::{done, failed, ids, run, stored};
 
 #[test]
-fn a_back_up_of_a_running_server_holds_what_was_stored_and_can_be_put_back() {
+fn backup_of_a_running_server_can_be_restored() {
     let folder = tempfile::tempdir().unwrap();
     let (database, copy) = (folder.path().join("leaderboard.sqlite"), folder.path().join("monday.sqlite"));
     let server = ServerProcess::start(&database);
@@ -66,7 +66,7 @@ fn only_its_owner_may_read_the_file_its_log_and_its_copies() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_honest_run_is_proven_during_a_flood_of_connections() {
-    let mut command = process::command_with_descriptors(128);
+    let mut command = server::command_with_descriptors(128);
     command.args(["--log", "off"]);
     let server = ProcessOfRehearsals::start(command);
     let honest = server.seen_at(HONEST).on_one_connection();

@@ -1,11 +1,10 @@
-//! Two servers on one data base, as behind a balancer: neither keeps anything to itself.
+//! Two servers on one database, as behind a balancer: neither keeps anything to itself.
 
 use std::sync::Barrier;
 
 use results::api::{AcceptedRun, RunList};
 
-use crate::support::invented::{hash, lap, proof, segment};
-use crate::support::requests::Call;
+use crate::support::requests::{Call, hash, lap, proof, segment};
 use crate::support::{Answer, TestServer, record};
 
 /// Sends the same request from several threads to the two servers in turn, at the same moment.
@@ -33,7 +32,7 @@ fn statuses(answers: &[Answer]) -> Vec<u16> {
 }
 
 #[test]
-fn a_run_is_announced_at_one_server_handed_in_at_the_other_and_listed_at_both() {
+fn run_can_be_announced_and_uploaded_at_different_servers() {
     let one = TestServer::start();
     let other = one.another();
     let (started, record) = one.honest_run();
@@ -49,7 +48,7 @@ fn a_run_is_announced_at_one_server_handed_in_at_the_other_and_listed_at_both() 
 }
 
 #[test]
-fn a_nonce_is_used_once_when_both_servers_get_the_record_at_the_same_moment() {
+fn simultaneous_uploads_to_two_servers_use_the_nonce_once() {
     let one = TestServer::start();
     let other = one.another();
     let (started, record) = one.honest_run();

@@ -3,9 +3,8 @@
 use results::RunRecord;
 use results::api::{RunList, StoredRun, Tier};
 
-use crate::restoring::{exported, import, import_into};
 use crate::support::{TestDatabase, TestServer};
-use crate::upkeep::{done, failed, run};
+use crate::upkeep::{done, exported, failed, import, import_into, run};
 
 const SCHEMA: &str = include_str!("../../migrations/0001_schema.sql");
 const ROWS: &str = include_str!("upgrade/0.1.0.sql");
@@ -41,7 +40,7 @@ fn a_run_of_0_1_0_is_listed_shown_and_exported() {
 }
 
 #[test]
-fn a_record_of_0_1_0_is_recognized_and_can_be_deleted_for_good() {
+fn record_of_version_0_1_0_is_recognized_and_deletable() {
     let server = TestServer::on(database_of_0_1_0());
     let folder = tempfile::tempdir().unwrap();
     let file = exported(&server, folder.path());

@@ -5,10 +5,9 @@ use engine::{StepReport, TestReport};
 use results::StateBytes;
 use results::api::{StartedRun, Verdict};
 
-use super::pretended::Plain;
+use super::pretended::{Plain, Tricks};
 use super::rehearsal::{Rehearsal, verdict_on};
 use super::requests::train;
-use super::tricks::Tricks;
 use super::{Answer, TestServer};
 
 /// Upload of a client that cheats.

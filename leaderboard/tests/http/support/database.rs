@@ -1,13 +1,17 @@
 use std::ffi::OsStr;
-use std::path::Path;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use leaderboard::DatabaseAddress;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 use tempfile::TempDir;
 
-use super::postgres::Cluster;
-
-/// A data base that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with it.
+/// A database that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with
+/// it.
 pub(crate) struct TestDatabase {
     argument: String,
     folder: Option<TempDir>,
@@ -100,4 +104,174 @@ pub(crate) async fn connect(address: &str) -> AnyConnection {
 
 pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// Whom the tests are where they run as root, whom PostgreSQL refuses: nobody.
+#[cfg(unix)]
+const NOBODY: u32 = 65534;
+
+/// The password of the roles, which are no administrators, has all the characters that mean something in an address.
+pub(crate) const PASSWORD: &str = "a/b?c#d@e:f%g";
+pub(crate) const PASSWORD_IN_ADDRESS: &str = "a%2Fb%3Fc%23d%40e%3Af%25g";
+
+/// Starts the server, says so, and waits for its own input to end: whatever ends the tests ends that, too, and then the
+/// server is stopped and its folder removed. Its arguments are the folder of the programs and that of the server.
+const KEEPER: &str = r#"
+"$1/pg_ctl" start --silent --wait --pgdata data --log log && echo ready
+read -r _
+"$1/pg_ctl" stop --silent --mode fast --pgdata data
+cd / && rm -rf "$2"
+"#;
+
+/// A server with its databases.
+pub(crate) struct Cluster {
+    pub(crate) place: Place,
+    port: u16,
+    /// Stops the server when its input ends, which nobody writes to. Clusters live as long as the program: the end of
+    /// that ends the input, whatever brought it about.
+    _keeper: Child,
+}
+
+/// Where a server and its programs are.
+pub(crate) struct Place {
+    programs: PathBuf,
+    folder: PathBuf,
+}
+
+impl Cluster {
+    /// The one that most tests share.
+    pub(crate) fn shared() -> &'static Self {
+        static SHARED: LazyLock<&'static Cluster> = LazyLock::new(Cluster::start);
+        *SHARED
+    }
+
+    /// Starts one.
+    ///
+    /// # Panics
+    /// When it cannot, and where PostgreSQL is not installed although `REQUIRE_POSTGRES=1`. Without that the whole
+    /// program is skipped, which is said once.
+    pub(crate) fn start() -> &'static Self {
+        let Some(programs) = programs() else { skip_all("PostgreSQL is not installed") };
+        // The keeper removes it.
+        let folder = tempfile::Builder::new().prefix("gradmark-").tempdir().unwrap().keep();
+        #[cfg(unix)]
+        if is_root() {
+            std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        // Taken by somebody else in the meantime only with bad luck, and then the server says so.
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let place = Place { programs, folder };
+        place.make(port);
+        let keeper = place.keep();
+        Box::leak(Box::new(Self { place, port, _keeper: keeper }))
+    }
+
+    /// The address of an empty schema whose owner sees nothing else. That is as good as a database of its own, and made
+    /// in a hundredth of the time.
+    pub(crate) fn new_schema(&self) -> String {
+        static NUMBER: AtomicU32 = AtomicU32::new(1);
+        let role = format!("board_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        self.administrate(&format!(
+            "CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'; CREATE SCHEMA AUTHORIZATION {role}"
+        ));
+        format!("postgres://{role}:{PASSWORD_IN_ADDRESS}@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// Runs a statement as the administrator, who comes through the socket.
+    pub(crate) fn administrate(&self, statement: &str) {
+        let folder = self.place.folder.display();
+        let address = format!("postgres://postgres@localhost:{}/postgres?host={folder}", self.port);
+        block_on(async {
+            let mut connection = connect(&address).await;
+            connection.execute(AssertSqlSafe(statement)).await.unwrap();
+            connection.close().await.unwrap();
+        });
+    }
+}
+
+impl Place {
+    /// One of PostgreSQL's own programs, run beside the folder `data` as somebody whom it takes.
+    pub(crate) fn program(&self, name: &str) -> Command {
+        self.unprivileged(self.programs.join(name))
+    }
+
+    /// Runs as nobody where the tests run as root.
+    fn unprivileged(&self, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(&self.folder);
+        #[cfg(unix)]
+        if is_root() {
+            use std::os::unix::process::CommandExt;
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        command
+    }
+
+    /// Writes an empty data folder. Only this is not synced to the disk: the server itself is as careful as any.
+    fn make(&self, port: u16) {
+        let made = self
+            .program("initdb")
+            .args(["--auth-local", "trust", "--auth-host", "scram-sha-256", "--username", "postgres"])
+            .args(["--encoding", "UTF8", "--locale", "C", "--no-sync", "--pgdata", "data"])
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        let settings = format!(
+            "listen_addresses = '127.0.0.1'\nport = {port}\nunix_socket_directories = '{}'\nmax_connections = 400\n",
+            self.folder.display()
+        );
+        let mut file = File::options().append(true).open(self.folder.join("data/postgresql.conf")).unwrap();
+        file.write_all(settings.as_bytes()).unwrap();
+    }
+
+    /// Starts the server and what keeps it.
+    fn keep(&self) -> Child {
+        let mut keeper = self.unprivileged("sh");
+        keeper.args(["-c", KEEPER, "sh"]).args([&self.programs, &self.folder]);
+        // Ctrl-C is for the tests: it ends them, and they the keeper.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut keeper, 0);
+        let mut keeper = keeper.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(keeper.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let log = || std::fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        assert_eq!(line, "ready\n", "PostgreSQL did not start: {}", log());
+        keeper
+    }
+}
+
+/// Whose a new file is, who runs these tests is.
+#[cfg(unix)]
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt;
+    static IS_ROOT: LazyLock<bool> = LazyLock::new(|| tempfile::tempfile().unwrap().metadata().unwrap().uid() == 0);
+    *IS_ROOT
+}
+
+/// Where PostgreSQL's programs are: on the path, or where Debian keeps those of each version.
+fn programs() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut versions: Vec<(u32, PathBuf)> = std::fs::read_dir("/usr/lib/postgresql")
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            Some((path.file_name()?.to_str()?.parse().ok()?, path.join("bin")))
+        })
+        .collect();
+    versions.sort();
+    folders.extend(versions.into_iter().rev().map(|(_, folder)| folder));
+    let all = ["initdb", "pg_ctl", "pg_dump", "pg_restore"];
+    folders.into_iter().find(|folder| all.iter().all(|name| folder.join(name).is_file()))
+}
+
+/// Reports that nothing can be tested here, and ends the program well: every test needs the server.
+fn skip_all(why: &str) -> ! {
+    assert!(std::env::var("REQUIRE_POSTGRES").as_deref() != Ok("1"), "REQUIRE_POSTGRES=1, but {why}");
+    if let Some(path) = std::env::var_os("GRADMARK_SKIPPED") {
+        let mut file = File::options().append(true).open(path).unwrap();
+        writeln!(file, "every test on PostgreSQL: {why}").unwrap();
+    }
+    std::process::exit(0);
 }

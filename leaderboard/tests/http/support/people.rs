@@ -23,7 +23,7 @@ pub(crate) fn announced_by(server: &TestServer, who: &str) -> StartedRun {
     answer.parse()
 }
 
-/// A run that somebody announced and handed in, with summaries that follow from `change`.
+/// A run that somebody announced and submitted, with summaries that follow from `change`.
 pub(crate) fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
     let started = announced_by(server, who);
     let mut record = record::for_run(&started);

@@ -1,4 +1,4 @@
-//! The engine's plain loops under the name of another back end, with a simulated clock.
+//! The engine's plain loops under the name of another backend, with a simulated clock.
 
 use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
@@ -11,9 +11,9 @@ use engine::{
     AdapterChoice, Backend, Clock, DataError, DataSet, DataSetDefinition, DataSource, EngineError, EvaluationSet,
     Event, Examiner, Observer, Segments, Standard, StepReport, TestReport, Trainer, TrainingJob,
 };
-use results::{Adapter, Precision, StateBytes};
+use results::{Adapter, Precision, RunRecord, StateBytes};
 
-use super::tricks::Tricks;
+use super::requests::Call;
 
 const STEP_SECONDS: f64 = 1.4;
 const TEST_SECONDS: f64 = 0.5;
@@ -238,5 +238,42 @@ impl Observer<Event> for Nobody {
 
     fn cancelled(&self) -> bool {
         false
+    }
+}
+
+#[derive(Clone, Copy)]
+pub(crate) struct Tricks {
+    /// Network that supposedly does not fit on the device.
+    pub(crate) lacks: Option<&'static str>,
+    /// Changes the training job.
+    pub(crate) job: fn(&mut TrainingJob),
+    /// Returns the seed with which a segment is trained, from the given seeds of this and all earlier segments.
+    pub(crate) seed: fn(&[u32]) -> u32,
+    /// Trains a number of steps, or pretends to.
+    pub(crate) train: fn(&mut Plain, u32) -> StepReport,
+    /// Tests the network, or pretends to.
+    pub(crate) test: fn(&mut Plain) -> TestReport,
+    /// Changes a request.
+    pub(crate) request: fn(&mut Call),
+    /// Returns the seconds before a request that pass only on the leaderboard's clock, from the seconds since the
+    /// previous request that pass on both clocks.
+    pub(crate) hidden_seconds: fn(&Call, f64) -> f64,
+    /// Changes the record.
+    pub(crate) record: fn(&mut RunRecord),
+}
+
+impl Default for Tricks {
+    /// Returns an honest client.
+    fn default() -> Self {
+        Self {
+            lacks: None,
+            job: |_| {},
+            seed: |given| given[given.len() - 1],
+            train: Plain::train,
+            test: Plain::test,
+            request: |_| {},
+            hidden_seconds: |_, _| 0.0,
+            record: |_| {},
+        }
     }
 }

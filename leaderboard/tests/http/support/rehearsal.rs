@@ -9,9 +9,8 @@ use results::api::{AcceptedRun, StartedRun, Tier, Verdict};
 use results::{Outcome, Phase, RunRecord, Warning};
 
 use super::kept::computed_once;
-use super::pretended::data_folder;
+use super::pretended::{Tricks, data_folder};
 use super::requests::{Call, Message, train};
-use super::tricks::Tricks;
 use super::{Answer, Client, TestServer, record};
 
 /// The seed that the servers of these tests give.

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use engine::{Clock, Commitment, Edges, NoMeter, PendingAnswer, RunRequest, Witness};
 use results::api::{
-    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun,
+    CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, StartedRun, WantedHashes,
 };
-use results::{Beacon, RunRecord};
+use results::{Beacon, RunRecord, losses_sha256};
 use serde::{Deserialize, Serialize};
 
-use super::pretended::{Files, Nobody, Pretended, PretendedClock};
-use super::tricks::Tricks;
+use super::pretended::{Files, Nobody, Pretended, PretendedClock, Tricks};
+use super::rehearsal::SMALL;
 use super::{Answer, Client, TestServer, record};
 
 /// A request with the time at which it is sent.
@@ -174,4 +174,74 @@ impl Witness for LiveWitness<'_> {
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
         self.send(Call::Show { workload: workload.to_owned(), step, state: Arc::new(state) }).map(drop)
     }
+}
+
+const NO_NONCE: String = String::new();
+
+/// Returns an invented hash of the state after `step` steps.
+pub(crate) fn hash(step: u64) -> String {
+    format!("{step:064x}")
+}
+
+pub(crate) fn lap(segment: u32, state_sha256: &str) -> Call {
+    let state_sha256 = state_sha256.to_owned();
+    Call::OpenLap(OpenLap { nonce: NO_NONCE, workload: SMALL.to_owned(), segment, state_sha256 })
+}
+
+/// Commits to a segment of these steps with the losses of [`losses`].
+pub(crate) fn segment(number: u32, steps: [u64; 2], state_sha256: &str, ends_lap: bool) -> CommitSegment {
+    CommitSegment {
+        nonce: NO_NONCE,
+        workload: SMALL.to_owned(),
+        segment: number,
+        step: steps[1],
+        state_sha256: state_sha256.to_owned(),
+        losses_sha256: losses_sha256(&losses(steps)),
+        ends_lap,
+    }
+}
+
+pub(crate) fn losses(steps: [u64; 2]) -> Vec<f32> {
+    (steps[0]..steps[1]).map(|step| 1.0 / (1.0 + step as f32)).collect()
+}
+
+/// Returns a `proof` request for a training whose last test was after `tested_step` steps, at the end of a segment.
+pub(crate) fn proof(tested_step: u64, target_step: Option<u64>, hashes: Option<PartHashes>) -> Call {
+    Call::Prove(ProvePart { nonce: NO_NONCE, workload: SMALL.to_owned(), tested_step, target_step, hashes })
+}
+
+/// Returns the requested hashes, from [`hash`] and [`losses`].
+pub(crate) fn hashes(wanted: &WantedHashes) -> PartHashes {
+    let losses = if wanted.losses { losses(wanted.steps) } else { Vec::new() };
+    let state_sha256 = wanted.at.iter().map(|&step| hash(step)).collect();
+    PartHashes { draw: wanted.draw, steps: wanted.steps, state_sha256, losses }
+}
+
+/// Sends a lap of segments that end with these steps and hashes.
+pub(crate) fn send_lap(client: &Client, run: &StartedRun, first_sha256: &str, ends: &[(u64, String)]) {
+    taken(client, run, &lap(0, first_sha256));
+    let mut before = 0;
+    for (number, (step, sha256)) in (0..).zip(ends) {
+        let is_last = number as usize + 1 == ends.len();
+        taken(client, run, &Call::Commit(segment(number, [before, *step], sha256, is_last)));
+        before = *step;
+    }
+}
+
+/// Answers requests for hashes until the server requests states, for a training whose last test was after `tested_step`
+/// steps.
+pub(crate) fn send_hashes(client: &Client, run: &StartedRun, tested_step: u64) -> ProofWanted {
+    let mut wanted: ProofWanted = taken(client, run, &proof(tested_step, None, None)).parse();
+    while let Some(part) = &wanted.hashes {
+        wanted = taken(client, run, &proof(tested_step, None, Some(hashes(part)))).parse();
+    }
+    wanted
+}
+
+/// Sends a request that must be accepted.
+#[track_caller]
+pub(crate) fn taken(client: &Client, run: &StartedRun, call: &Call) -> Answer {
+    let answer = call.send(client, run);
+    assert!(answer.status.is_success(), "{}", answer.text());
+    answer
 }

@@ -1,5 +1,8 @@
+use std::ffi::OsStr;
+use std::io::{BufRead, BufReader};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
@@ -29,7 +32,7 @@ pub(crate) struct TestServer {
     setting: Setting,
 }
 
-/// How a server is started, but for its data base.
+/// How a server is started, but for its database.
 #[derive(Clone)]
 struct Setting {
     listen: String,
@@ -68,13 +71,13 @@ impl TestServer {
         Self::on(TestDatabase::new())
     }
 
-    /// One on a data base that is there.
+    /// One on a database that is there.
     pub(crate) fn on(database: TestDatabase) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
         Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), Setting::default())
     }
 
-    /// A second server on the same data base, whose clock goes with this one's.
+    /// A second server on the same database, whose clock goes with this one's.
     pub(crate) fn another(&self) -> Self {
         let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
         Self::beside(database, now, tempfile::tempdir().unwrap(), self.setting.clone())
@@ -148,7 +151,7 @@ impl TestServer {
         self.restart_with_verifiers(1);
     }
 
-    /// Stops the server and starts another one on the same data base, at the same moment.
+    /// Stops the server and starts another one on the same database, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
         let (client, metrics, running) = launch(&self.database, &self.now, self.setting.clone());
@@ -211,7 +214,7 @@ impl TestServer {
         runtime.block_on(upkeep::perform(task)).unwrap();
     }
 
-    /// Makes every run that was handed in a proven one.
+    /// Makes every run that was submitted a proven one.
     pub(crate) fn prove_all(&self) {
         for run_id in self.database.words("SELECT run_id FROM runs") {
             self.set_tier(&run_id, Tier::Proven);
@@ -268,4 +271,86 @@ fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, setting: Setting) -> (
     });
     let (address, metrics) = address.recv().unwrap();
     (Client::new(address), metrics.map(Client::new), (stop, thread))
+}
+
+/// The real binary as a child process, killed when dropped.
+pub(crate) struct ServerProcess {
+    child: Child,
+    client: Client,
+}
+
+impl Deref for ServerProcess {
+    type Target = Client;
+
+    fn deref(&self) -> &Client {
+        &self.client
+    }
+}
+
+impl ServerProcess {
+    /// `database` is what `--database` takes.
+    pub(crate) fn start(database: impl AsRef<OsStr>) -> Self {
+        let mut quiet = command();
+        quiet.args(["--log", "error"]);
+        Self::start_as(quiet, database)
+    }
+
+    /// The same, with more words on its command line.
+    pub(crate) fn start_as(mut command: Command, database: impl AsRef<OsStr>) -> Self {
+        command.args(["--listen", "127.0.0.1:0", "--database"]).arg(database);
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim_end().strip_prefix("listening on http://").expect("one line with the address");
+        let client = Client::new(address.parse().unwrap());
+        Self { child, client }
+    }
+
+    /// Ends the process in the middle of whatever it does (SIGKILL on Unix).
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// The most memory that the process has had so far.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn peak_memory_bytes(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        1024 * line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap()
+    }
+
+    /// Sends a signal by name and waits for the end.
+    #[cfg(unix)]
+    pub(crate) fn signal(mut self, name: &str) -> ExitStatus {
+        let sent = Command::new("kill").args(["-s", name, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        self.child.wait().unwrap()
+    }
+}
+
+impl Drop for ServerProcess {
+    fn drop(&mut self) {
+        // Already ended in most tests; an error then says just that.
+        self.child.kill().ok();
+        self.child.wait().ok();
+    }
+}
+
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leaderboard"));
+    if crate::on_postgres() {
+        command.env("GRADMARK_SECRET", SECRET);
+    }
+    command
+}
+
+/// The same where it may have so many files and connections open.
+#[cfg(target_os = "linux")]
+pub(crate) fn command_with_descriptors(most: u32) -> Command {
+    let program = command();
+    let mut limited = Command::new("sh");
+    limited.args(["-c", &format!("ulimit -n {most} && exec \"$0\" \"$@\"")]).arg(program.get_program());
+    limited.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    limited
 }

@@ -1,0 +1,205 @@
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode, header};
+use results::api::{IDEMPOTENCY_KEY, IDEMPOTENCY_KEY_LENGTHS};
+use serde::de::DeserializeOwned;
+use serde_json::error::Category;
+
+use super::Leaderboard;
+use crate::error::ApiError;
+use crate::limits::{Peer, day_of, prefix_of, submitter_address};
+use crate::receiving::Intake;
+use crate::secrets::RUN_ID_BYTES;
+use crate::storage::{Started, Submitter};
+
+/// Largest record, or comparison.
+const LIMIT_OF_RECORDS: usize = 4 << 20;
+/// Largest body whose fields are all short strings and numbers.
+pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
+/// Largest body of a `proof` request: hashes, and the losses of a segment.
+pub(crate) const LIMIT_OF_LOSSES: usize = 1 << 20;
+/// Largest body of a state. The largest network of a suite has states of 39 MB.
+const LIMIT_OF_STATES: usize = 44 << 20;
+/// Maximum length of a wrong value in a message.
+const QUOTED_CHARACTERS: usize = 300;
+
+/// A body of declared type JSON. Like every body, it is received after all other arguments of its handler were checked.
+pub(crate) struct JsonBytes<const LIMIT: usize = LIMIT_OF_RECORDS>(Bytes);
+
+impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+        Ok(Self(declared(request, "application/json", "JSON", LIMIT).await?))
+    }
+}
+
+/// A binary body.
+pub(crate) struct BinaryBytes(pub(crate) Bytes);
+
+impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+        Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_STATES).await?))
+    }
+}
+
+/// Receives the whole body if its declared type is this media type, called `what` in messages.
+async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes, ApiError> {
+    if essence(request.headers()) != media_type {
+        return Err(ApiError::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "wrong_content_type",
+            format!("The body must be {what}. Send it with the header `Content-Type: {media_type}`."),
+        ));
+    }
+    // The guard adds one to each request.
+    let intake = request.extensions().get::<Arc<Intake>>().cloned().ok_or_else(ApiError::failed_inside)?;
+    intake.receive(limit).await
+}
+
+impl<const LIMIT: usize> JsonBytes<LIMIT> {
+    pub(crate) fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    /// Reads the body as `T`; a refusal names line, column and field.
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+        let mut json = serde_json::Deserializer::from_slice(&self.0);
+        let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+            let field = error.path().to_string();
+            let refusal = refusal(error.inner());
+            // A dot is the whole document and not a field.
+            if field == "." { refusal } else { refusal.at(field) }
+        })?;
+        json.end().map_err(|error| refusal(&error))?;
+        Ok(value)
+    }
+}
+
+/// Returns the declared media type in lower case without parameters, or an empty text.
+fn essence(headers: &HeaderMap) -> String {
+    let declared = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    declared.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
+}
+
+fn refusal(error: &serde_json::Error) -> ApiError {
+    // Only the text of serde's error tells which of these it is.
+    let text = error.to_string();
+    let code = match error.classify() {
+        Category::Syntax if text.starts_with("number out of range") => "out_of_range",
+        Category::Data if text.starts_with("unknown field") => "unknown_field",
+        Category::Data if text.starts_with("missing field") => "missing_field",
+        Category::Data => "wrong_type",
+        Category::Io | Category::Syntax | Category::Eof => "malformed_json",
+    };
+    let shown: String = if text.chars().count() > QUOTED_CHARACTERS {
+        text.chars()
+            .take(QUOTED_CHARACTERS)
+            .chain(format!("… at line {} column {}", error.line(), error.column()).chars())
+            .collect()
+    } else {
+        text
+    };
+    ApiError::new(StatusCode::BAD_REQUEST, code, format!("The body cannot be read: {shown}."))
+}
+
+/// The announced run of the path, looked up before the body is received.
+pub(crate) struct Announced(pub(crate) Started);
+
+impl FromRequestParts<Leaderboard> for Announced {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+        let RunId(id) = RunId::from_request_parts(parts, leaderboard).await?;
+        Self::find(leaderboard, &id).await.map(Self)
+    }
+}
+
+impl Announced {
+    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started, ApiError> {
+        leaderboard.storage.started(id).await?.ok_or_else(ApiError::unknown_run)
+    }
+}
+
+/// The run id of the path. Invalid ids are refused without a query.
+pub(crate) struct RunId(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for RunId {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Path(id) =
+            Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| ApiError::unknown_run())?;
+        Self::parse(id)
+    }
+}
+
+impl RunId {
+    pub(crate) fn parse(id: String) -> Result<Self, ApiError> {
+        let possible =
+            id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
+        if possible { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
+    }
+}
+
+/// The value of the header `Idempotency-Key`, if any. A request with the same key and record is a repetition and not a
+/// new run. Method: draft-ietf-httpapi-idempotency-key-header.
+pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
+
+impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+        let Some(value) = parts.headers.get(IDEMPOTENCY_KEY) else { return Ok(Self(None)) };
+        match value.to_str() {
+            Ok(key) if IDEMPOTENCY_KEY_LENGTHS.contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
+            _ => Err(ApiError::new(
+                StatusCode::BAD_REQUEST,
+                "bad_idempotency_key",
+                format!(
+                    "An idempotency key is a word that cannot be guessed, of {} to {} visible ASCII characters.",
+                    IDEMPOTENCY_KEY_LENGTHS.start(),
+                    IDEMPOTENCY_KEY_LENGTHS.end()
+                ),
+            )),
+        }
+    }
+}
+
+/// The client of a request. Its address is used only here, and there is no `Debug`, so that no log can contain it.
+pub(crate) struct Requester(IpAddr);
+
+impl FromRequestParts<Leaderboard> for Requester {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+        let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
+        Ok(Self(submitter_address(peer, &parts.headers, leaderboard.trusted_proxy_header)))
+    }
+}
+
+impl Requester {
+    /// Returns the pseudonym of the client at this time.
+    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter, ApiError> {
+        let day = day_of(now);
+        let salt = leaderboard.storage.submitter_salt(day).await?;
+        Ok(Submitter { word: Some(salt.word(self.0)), day })
+    }
+
+    /// Pseudonym of the client's /24 or /48; `None` for this machine.
+    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>, ApiError> {
+        let Some(address) = self.counted() else { return Ok(None) };
+        Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
+    }
+
+    /// Returns the address if it is another machine's.
+    pub(crate) fn counted(&self) -> Option<IpAddr> {
+        (!self.0.is_loopback()).then_some(self.0)
+    }
+}

@@ -1,0 +1,76 @@
+//! Pictures of a result for other sites: badges, also in the format of shields.io, and cards.
+
+use axum::Json;
+use axum::extract::rejection::QueryRejection;
+use axum::extract::{Query, State};
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use results::Outcome;
+use results::badge::{Badge, BadgeQuery};
+
+use super::Leaderboard;
+use super::extract::RunId;
+use super::runs::{bad_query_of, read_query};
+use crate::badge;
+use crate::card::{Card, Cards};
+use crate::error::ApiError;
+use crate::validation::FieldPath;
+
+/// `GET /api/v1/runs/{id}/badge.svg`
+pub(crate) async fn badge_svg(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+    query: Result<Query<BadgeQuery>, QueryRejection>,
+) -> Result<impl IntoResponse, ApiError> {
+    let badge = badge_of(&leaderboard, &id, &read_query(query)?).await?;
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], badge::svg(&badge)))
+}
+
+/// `GET /api/v1/runs/{id}/badge.json`
+pub(crate) async fn badge_json(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+    query: Result<Query<BadgeQuery>, QueryRejection>,
+) -> Result<Json<Badge>, ApiError> {
+    badge_of(&leaderboard, &id, &read_query(query)?).await.map(Json)
+}
+
+async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge, ApiError> {
+    if let Some(name) = &query.workload {
+        let named = FieldPath::ROOT.field("workload").name(name);
+        named.map_err(bad_query_of)?;
+    }
+    let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
+    let mut workloads = run.record.workloads.iter();
+    let workload = match &query.workload {
+        Some(name) => workloads.find(|workload| workload.workload == *name),
+        None => workloads.find(|workload| workload.outcome == Outcome::Completed),
+    };
+    let workload = workload.ok_or_else(|| {
+        let message = "This run has no such workload. Its page says which ones it has.";
+        ApiError::new(StatusCode::NOT_FOUND, "unknown_workload", message).at("workload")
+    })?;
+    Ok(badge::badge(&run.record.device, workload, run.tier))
+}
+
+/// `GET /api/v1/runs/{id}/card.png`
+pub(crate) async fn card_png(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+) -> Result<impl IntoResponse, ApiError> {
+    let card = card_of(&leaderboard, &id).await?;
+    Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.png(&card).await?))
+}
+
+/// `GET /api/v1/runs/{id}/card.svg`
+pub(crate) async fn card_svg(
+    State(leaderboard): State<Leaderboard>,
+    RunId(id): RunId,
+) -> Result<impl IntoResponse, ApiError> {
+    Ok(([(header::CONTENT_TYPE, "image/svg+xml")], Cards::svg(&card_of(&leaderboard, &id).await?)))
+}
+
+async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card, ApiError> {
+    let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
+    Ok(Card::of(&run))
+}

@@ -1,0 +1,613 @@
+//! Limits by address and by the /24 or /48 around it: rates of requests, and amounts that are held. Addresses are only
+//! in memory while they count, and are never written.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::num::NonZeroU32;
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::time::Duration;
+
+use axum::Extension;
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use clap::ValueEnum;
+use governor::clock::{Clock, MonotonicClock};
+use governor::middleware::NoOpMiddleware;
+use governor::state::keyed::HashMapStateStore;
+use governor::{Quota, RateLimiter};
+
+use crate::Protection;
+use crate::error::ApiError;
+
+/// Interval between deletions of what no longer counts.
+const FORGETTING: Duration = Duration::from_secs(60);
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+/// Ratio of the limit of a /24 or /48 to that of one address.
+const PREFIX_FACTOR: u32 = 4;
+
+/// A kind of requests with its own limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Each request adds a row until it expires.
+    Announcements,
+    /// Each request adds an unproven record.
+    Imports,
+    /// Requests of announced runs. A whole classroom may send them at once, and all runs must be provable.
+    Uploads,
+    /// All other requests.
+    Reading,
+}
+
+impl Kind {
+    fn of(method: &Method, path: &str) -> Self {
+        match (method, path) {
+            (&Method::POST, "/api/v1/runs") => Self::Announcements,
+            (&Method::POST, "/api/v1/runs/import" | "/api/v1/comparisons") => Self::Imports,
+            (&Method::POST | &Method::PUT, path) if path.starts_with("/api/v1/runs/") => Self::Uploads,
+            _ => Self::Reading,
+        }
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Announcements => "announcements",
+            Self::Imports => "imports",
+            Self::Uploads => "uploads",
+            Self::Reading => "reading",
+        }
+    }
+}
+
+/// The rate limits by address. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Limits(Arc<Rates>);
+
+struct Rates {
+    trusted: Option<ProxyHeader>,
+    announcements: Option<Limit>,
+    imports: Option<Limit>,
+    uploads: Option<Limit>,
+    reading: Option<Limit>,
+}
+
+/// The limit of one kind.
+struct Limit {
+    of_network: Rate,
+    of_prefix: Rate,
+}
+
+impl Limit {
+    fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
+        let of_prefix = Rate::new(number.saturating_mul(PREFIX_FACTOR), period, burst.saturating_mul(PREFIX_FACTOR))?;
+        Some(Self { of_network: Rate::new(number, period, burst)?, of_prefix })
+    }
+
+    /// Checks the network first, so that its refused requests do not use up the limit of its neighbors.
+    fn admit(&self, address: IpAddr) -> Result<(), Duration> {
+        self.of_network.admit(address.into())?;
+        self.of_prefix.admit(prefix_of(address).into())
+    }
+
+    fn forget(&self) {
+        self.of_network.forget();
+        self.of_prefix.forget();
+    }
+}
+
+impl Limits {
+    pub(crate) fn new(protection: &Protection) -> Self {
+        // The requests of half an hour, or of ten seconds, may come at once.
+        let hourly = |number: u32| Limit::new(number, HOUR, number.div_ceil(2));
+        let each_second = |number: u32| Limit::new(number, SECOND, number.saturating_mul(10));
+        Self(Arc::new(Rates {
+            trusted: protection.trusted_proxy_header,
+            announcements: hourly(protection.announcements_per_hour),
+            imports: hourly(protection.imports_per_hour),
+            uploads: each_second(protection.uploads_per_second),
+            reading: each_second(protection.reading_per_second),
+        }))
+    }
+
+    fn of(&self, kind: Kind) -> Option<&Limit> {
+        match kind {
+            Kind::Announcements => self.0.announcements.as_ref(),
+            Kind::Imports => self.0.imports.as_ref(),
+            Kind::Uploads => self.0.uploads.as_ref(),
+            Kind::Reading => self.0.reading.as_ref(),
+        }
+    }
+
+    /// # Errors
+    /// The address made too many requests.
+    fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
+        let Some(limit) = self.of(kind) else { return Ok(()) };
+        let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
+        limit.admit(address).map_err(|wait| ApiError::too_many_requests(kind, wait))
+    }
+
+    /// Deletes addresses that have their full limit again, each minute. Never returns.
+    pub(crate) async fn forget_regularly(self) {
+        loop {
+            tokio::time::sleep(FORGETTING).await;
+            let Rates { trusted: _, announcements, imports, uploads, reading } = &*self.0;
+            [announcements, imports, uploads, reading].into_iter().flatten().for_each(Limit::forget);
+        }
+    }
+}
+
+/// Answers 429 to requests over the limit.
+pub(crate) async fn limit(
+    State(limits): State<Limits>,
+    Extension(Peer(peer)): Extension<Peer>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let kind = Kind::of(request.method(), request.uri().path());
+    match limits.admit(kind, peer, request.headers()) {
+        Ok(()) => next.run(request).await,
+        Err(refusal) => refusal.into_response(),
+    }
+}
+
+/// The other end of the connection: a client or the proxy. It has no `Debug`, so that no log can contain it.
+#[derive(Clone, Copy)]
+pub(crate) struct Peer(pub(crate) IpAddr);
+
+/// Where a proxy writes the address of its client.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ProxyHeader {
+    /// A list, whose last entry the proxy itself wrote
+    XForwardedFor,
+    /// One address
+    XRealIp,
+}
+
+impl ProxyHeader {
+    fn name(self) -> &'static str {
+        match self {
+            Self::XForwardedFor => "x-forwarded-for",
+            Self::XRealIp => "x-real-ip",
+        }
+    }
+}
+
+/// The unit of a limit. A household has many IPv6 addresses, but one network of 64 bits.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Network {
+    V4([u8; 4]),
+    V6([u16; 4]),
+}
+
+impl From<IpAddr> for Network {
+    fn from(address: IpAddr) -> Self {
+        match address.to_canonical() {
+            IpAddr::V4(address) => Self::V4(address.octets()),
+            IpAddr::V6(address) => {
+                let [a, b, c, d, ..] = address.segments();
+                Self::V6([a, b, c, d])
+            }
+        }
+    }
+}
+
+/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, which one customer of a provider can
+/// get.
+pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        IpAddr::V4(address) => {
+            let [a, b, c, _] = address.octets();
+            Ipv4Addr::new(a, b, c, 0).into()
+        }
+        IpAddr::V6(address) => {
+            let [a, b, c, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0).into()
+        }
+    }
+}
+
+/// Returns the address that a request counts for, or `None` for this machine.
+///
+/// A request without the header did not come through the proxy, so its own address counts. An address that a proxy
+/// wrote always counts, even this machine's, so that no header can evade the limits.
+pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
+    let peer = peer.to_canonical();
+    let own = (!peer.is_loopback()).then_some(peer);
+    let Some(header) = trusted else { return own };
+    // The client may have sent such headers itself. The proxy's line and entry are the last.
+    let Some(line) = headers.get_all(header.name()).iter().next_back() else { return own };
+    let written = line.to_str().ok().and_then(|line| line.rsplit(',').next()).and_then(|entry| address(entry.trim()));
+    if written.is_none() {
+        tracing::warn!(header = header.name(), "the proxy's header ends in no address: its requests count together");
+    }
+    Some(written.unwrap_or(peer))
+}
+
+/// Returns the address whose runs are one voice: the one that counts, or else this machine's.
+pub(crate) fn submitter_address(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> IpAddr {
+    counted(peer, headers, trusted).unwrap_or(peer)
+}
+
+/// Parses an address, which some proxies write with a port.
+fn address(text: &str) -> Option<IpAddr> {
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
+    bare.parse().ok().or_else(with_port)
+}
+
+const SECONDS_OF_A_DAY: f64 = 86_400.0;
+/// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
+pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
+
+/// Budgets of the whole server; `None` for no limit.
+#[derive(Clone, Copy)]
+pub(crate) struct Budgets {
+    /// Announced runs that are neither used nor expired.
+    pub(crate) open_runs: Option<u32>,
+    /// Bytes of imported records in a day.
+    pub(crate) import_bytes_per_day: Option<u64>,
+    /// Bytes of states waiting for verification.
+    pub(crate) weights_bytes: Option<u64>,
+}
+
+impl Budgets {
+    pub(crate) fn new(protection: &Protection) -> Self {
+        Self {
+            open_runs: Some(protection.open_runs).filter(|&runs| runs > 0),
+            import_bytes_per_day: Some(protection.import_bytes_per_day).filter(|&bytes| bytes > 0),
+            weights_bytes: Some(protection.weights_bytes).filter(|&bytes| bytes > 0),
+        }
+    }
+}
+
+/// Days since 1970, UTC.
+#[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
+pub(crate) fn day_of(unix_seconds: f64) -> i64 {
+    (unix_seconds / SECONDS_OF_A_DAY).floor() as i64
+}
+
+impl ApiError {
+    pub(crate) fn too_many_open_runs() -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too_many_open_runs",
+            "More runs are announced and not yet uploaded than this leaderboard keeps. Try again in some minutes, or \
+             run without announcing and import the record.",
+        )
+        .retry_after(Duration::from_secs(600))
+        .refused_by("open_runs")
+    }
+
+    pub(crate) fn too_many_weights() -> Self {
+        Self::busy().refused_by("weights")
+    }
+
+    /// Refuses imports until the next day, when the budget of this day is used up.
+    pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
+        let rest = SECONDS_OF_A_DAY - unix_seconds.rem_euclid(SECONDS_OF_A_DAY);
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "too_many_imports",
+            "This leaderboard has imported as much as it takes in a day. Keep the record and import it tomorrow (UTC); \
+             announced runs can still be uploaded.",
+        )
+        .retry_after(Duration::from_secs_f64(rest))
+        .refused_by("import_bytes")
+    }
+}
+
+/// Maximum number of networks in memory, about ten megabytes.
+const MOST_NETWORKS: usize = 100_000;
+
+type Limiter<C> = RateLimiter<Network, HashMapStateStore<Network>, C, NoOpMiddleware<<C as Clock>::Instant>>;
+
+pub(super) struct Rate<C: Clock = MonotonicClock> {
+    quota: Quota,
+    clock: C,
+    limiter: RwLock<Limiter<C>>,
+}
+
+impl Rate {
+    /// Allows this number in a period, `burst` of them at once. Returns `None`, no limit, for 0.
+    pub(super) fn new(number: u32, period: Duration, burst: u32) -> Option<Self> {
+        Self::with_clock(number, period, burst, MonotonicClock)
+    }
+}
+
+impl<C: Clock + Clone> Rate<C> {
+    fn with_clock(number: u32, period: Duration, burst: u32, clock: C) -> Option<Self> {
+        let burst = NonZeroU32::new(burst)?;
+        let quota = Quota::with_period(period.checked_div(number)?)?.allow_burst(burst);
+        let limiter = RwLock::new(Limiter::hashmap_with_clock(quota, clock.clone()));
+        Some(Self { quota, clock, limiter })
+    }
+
+    /// Counts a request.
+    ///
+    /// # Errors
+    /// The network is over its limit. The error is the time to wait.
+    pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
+        let limiter = self.read();
+        let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
+        let full = limiter.len() > MOST_NETWORKS;
+        drop(limiter);
+        if full {
+            self.make_room();
+        }
+        admitted
+    }
+
+    /// Deletes networks that have their full limit again.
+    pub(super) fn forget(&self) {
+        let limiter = self.read();
+        limiter.retain_recent();
+        limiter.shrink_to_fit();
+    }
+
+    /// An attacker with this many networks is stopped by the budgets and not by these limits. All counts begin anew,
+    /// because refusing new networks would refuse everybody.
+    fn make_room(&self) {
+        let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
+        limiter.retain_recent();
+        if limiter.len() > MOST_NETWORKS / 2 {
+            tracing::warn!(most = MOST_NETWORKS, "too many addresses ask at once to count them: counting begins anew");
+            *limiter = Limiter::hashmap_with_clock(self.quota, self.clock.clone());
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Limiter<C>> {
+        self.limiter.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Amounts that are held by address, only in memory until they are returned. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Shares(Arc<Mutex<Held>>);
+
+#[derive(Default)]
+struct Held {
+    of_networks: HashMap<Network, usize>,
+    of_prefixes: HashMap<Network, usize>,
+}
+
+/// Largest amounts that may be held.
+#[derive(Clone, Copy)]
+pub(crate) struct Most {
+    pub(crate) of_network: usize,
+    pub(crate) of_prefix: usize,
+}
+
+impl Most {
+    pub(crate) const fn of_network(of_network: usize) -> Self {
+        Self { of_network, of_prefix: of_network.saturating_mul(PREFIX_FACTOR as usize) }
+    }
+}
+
+/// An amount that is returned when this is dropped.
+pub(crate) struct Share {
+    shares: Shares,
+    address: IpAddr,
+    amount: usize,
+}
+
+impl Shares {
+    /// Takes an amount for an address, unless its network or its prefix would hold more than `most`.
+    pub(crate) fn take(&self, address: IpAddr, amount: usize, most: Most) -> Option<Share> {
+        let mut held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (network, prefix) = (Network::from(address), Network::from(prefix_of(address)));
+        let of_network = held.of_networks.get(&network).copied().unwrap_or_default() + amount;
+        let of_prefix = held.of_prefixes.get(&prefix).copied().unwrap_or_default() + amount;
+        if of_network > most.of_network || of_prefix > most.of_prefix {
+            return None;
+        }
+        held.of_networks.insert(network, of_network);
+        held.of_prefixes.insert(prefix, of_prefix);
+        Some(Share { shares: self.clone(), address, amount })
+    }
+}
+
+impl Drop for Share {
+    fn drop(&mut self) {
+        let mut held = self.shares.0.lock().unwrap_or_else(PoisonError::into_inner);
+        give_back(&mut held.of_networks, self.address.into(), self.amount);
+        give_back(&mut held.of_prefixes, prefix_of(self.address).into(), self.amount);
+    }
+}
+
+fn give_back(held: &mut HashMap<Network, usize>, key: Network, amount: usize) {
+    if let Some(count) = held.get_mut(&key) {
+        *count -= amount;
+        if *count == 0 {
+            held.remove(&key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+    use governor::clock::FakeRelativeClock;
+
+    use super::*;
+
+    #[test]
+    fn requests_count_as_what_they_cost() {
+        for (method, path, kind) in [
+            (Method::POST, "/api/v1/runs", Kind::Announcements),
+            (Method::GET, "/api/v1/runs", Kind::Reading),
+            (Method::POST, "/api/v1/runs/import", Kind::Imports),
+            (Method::POST, "/api/v1/comparisons", Kind::Imports),
+            (Method::PUT, "/api/v1/runs/0123456789abcdef", Kind::Uploads),
+            (Method::POST, "/api/v1/runs/0123456789abcdef/segments", Kind::Uploads),
+            (Method::DELETE, "/api/v1/runs/0123456789abcdef", Kind::Reading),
+            (Method::GET, "/", Kind::Reading),
+        ] {
+            assert_eq!(Kind::of(&method, path), kind, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn each_kind_has_a_limit_of_its_own_and_zero_is_none() {
+        let limits =
+            Limits::new(&Protection { announcements_per_hour: 2, imports_per_hour: 0, ..Protection::default() });
+        let somebody = IpAddr::from([192, 0, 2, 1]);
+        let admitted = |kind| limits.admit(kind, somebody, &HeaderMap::new()).is_ok();
+        assert!(admitted(Kind::Announcements));
+        assert!(!admitted(Kind::Announcements));
+        assert!((0..1000).all(|_| admitted(Kind::Imports)));
+        assert!((0..500).all(|_| admitted(Kind::Reading)));
+    }
+
+    #[test]
+    fn a_prefix_has_four_times_the_limit_of_an_address() {
+        for (before, after) in [("192.0.2.", ""), ("2001:db8:1:", "::1")] {
+            let limits = Limits::new(&Protection { announcements_per_hour: 2, ..Protection::default() });
+            let admitted =
+                |address: &str| limits.admit(Kind::Announcements, address.parse().unwrap(), &HeaderMap::new()).is_ok();
+            assert_eq!((1..100).filter(|number| admitted(&format!("{before}{number}{after}"))).count(), 4);
+            assert!(admitted("198.51.100.1") && admitted("2001:db8:2::1"), "others have their own");
+        }
+    }
+
+    #[test]
+    fn this_machine_is_never_told_to_wait() {
+        let limits = Limits::new(&Protection { announcements_per_hour: 1, ..Protection::default() });
+        for here in [IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 1, 2, 3]), "::1".parse().unwrap()] {
+            assert!((0..10).all(|_| limits.admit(Kind::Announcements, here, &HeaderMap::new()).is_ok()));
+        }
+    }
+
+    const PROXY: [u8; 4] = [127, 0, 0, 1];
+
+    fn counted_with(lines: &[&'static str], trusted: Option<ProxyHeader>) -> Option<String> {
+        let mut headers = HeaderMap::new();
+        for line in lines {
+            headers.append("x-forwarded-for", HeaderValue::from_static(line));
+        }
+        counted(PROXY.into(), &headers, trusted).map(|address| address.to_string())
+    }
+
+    #[test]
+    fn only_last_entry_of_a_trusted_header_counts() {
+        let trusted = Some(ProxyHeader::XForwardedFor);
+        assert_eq!(counted_with(&["192.0.2.1"], None), None);
+        for lines in [
+            &["192.0.2.1"][..],
+            &["127.0.0.1, 192.0.2.1"],
+            &["198.51.100.7", "forged, 192.0.2.1"],
+            &["192.0.2.1:4711"],
+            &["::ffff:192.0.2.1"],
+        ] {
+            let address = counted_with(lines, trusted).unwrap();
+            assert!(Network::from(address.parse::<IpAddr>().unwrap()) == Network::V4([192, 0, 2, 1]), "{lines:?}");
+        }
+        for line in ["2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:443"] {
+            assert_eq!(counted_with(&[line], trusted).as_deref(), Some("2001:db8::1"));
+        }
+    }
+
+    #[test]
+    fn no_header_gets_anybody_out_of_the_limits() {
+        let trusted = Some(ProxyHeader::XForwardedFor);
+        assert_eq!(counted_with(&["127.0.0.1"], trusted).as_deref(), Some("127.0.0.1"));
+        assert_eq!(counted_with(&["nonsense"], trusted).as_deref(), Some("127.0.0.1"));
+        assert_eq!(counted_with(&[], trusted), None, "this machine itself, past the proxy");
+    }
+
+    #[test]
+    fn a_household_is_one_network() {
+        let network = |text: &str| Network::from(text.parse::<IpAddr>().unwrap());
+        assert!(network("2001:db8:1:2::1") == network("2001:db8:1:2:ffff::9"));
+        assert!(network("2001:db8:1:2::1") != network("2001:db8:1:3::1"));
+        assert!(network("192.0.2.1") == network("::ffff:192.0.2.1"));
+        assert!(network("192.0.2.1") != network("192.0.2.2"));
+    }
+
+    #[test]
+    fn a_prefix_is_24_bits_or_48() {
+        for (address, prefix) in
+            [("192.0.2.77", "192.0.2.0"), ("::ffff:192.0.2.77", "192.0.2.0"), ("2001:db8:1:2::9", "2001:db8:1::")]
+        {
+            assert_eq!(prefix_of(address.parse().unwrap()), prefix.parse::<IpAddr>().unwrap());
+        }
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_utc() {
+        assert_eq!((day_of(0.0), day_of(86_399.9), day_of(86_400.0)), (0, 0, 1));
+    }
+
+    const HOUR: Duration = Duration::from_secs(3600);
+
+    fn rate(number: u32, burst: u32) -> (Rate<FakeRelativeClock>, FakeRelativeClock) {
+        let clock = FakeRelativeClock::default();
+        (Rate::with_clock(number, HOUR, burst, clock.clone()).unwrap(), clock)
+    }
+
+    fn network(number: u32) -> Network {
+        Network::V4(number.to_be_bytes())
+    }
+
+    #[test]
+    fn a_burst_is_admitted_and_then_one_after_each_part_of_the_period() {
+        let (rate, clock) = rate(60, 30);
+        assert!((0..30).all(|_| rate.admit(network(1)).is_ok()));
+        assert_eq!(rate.admit(network(1)), Err(Duration::from_secs(60)));
+        assert!(rate.admit(network(2)).is_ok(), "others have limits of their own");
+        clock.advance(Duration::from_secs(60));
+        assert!(rate.admit(network(1)).is_ok());
+        assert!(rate.admit(network(1)).is_err());
+    }
+
+    #[test]
+    fn who_may_do_what_a_stranger_may_is_forgotten() {
+        let (rate, clock) = rate(60, 30);
+        assert!((0..100).all(|number| rate.admit(network(number)).is_ok()));
+        rate.forget();
+        assert_eq!(rate.read().len(), 100);
+        clock.advance(HOUR);
+        rate.forget();
+        assert_eq!(rate.read().len(), 0);
+    }
+
+    #[test]
+    fn memory_is_bounded_however_many_ask() {
+        let (rate, _clock) = rate(60, 30);
+        for number in 0..u32::try_from(3 * MOST_NETWORKS).unwrap() {
+            assert!(rate.admit(network(number)).is_ok());
+            assert!(rate.read().len() <= MOST_NETWORKS);
+        }
+    }
+
+    #[test]
+    fn none_is_no_limit() {
+        assert!(Rate::new(0, HOUR, 0).is_none());
+    }
+
+    #[test]
+    fn shares_are_limited_per_address() {
+        let shares = Shares::default();
+        let [one, other] = ["192.0.2.1", "192.0.2.2"].map(|address| address.parse::<IpAddr>().unwrap());
+        let places: Vec<_> = (0..3).filter_map(|_| shares.take(one, 1, Most::of_network(2))).collect();
+        assert_eq!(places.len(), 2);
+        assert!(shares.take(other, 1, Most::of_network(2)).is_some());
+        drop(places);
+        let held = shares.0.lock().unwrap();
+        assert!(held.of_networks.is_empty() && held.of_prefixes.is_empty(), "nothing is kept of who was here");
+        drop(held);
+        assert!(shares.take(one, 1, Most::of_network(2)).is_some());
+    }
+
+    #[test]
+    fn a_prefix_holds_four_times_as_much_as_an_address() {
+        for (before, after, elsewhere) in [("192.0.2.", "", "198.51.100.1"), ("2001:db8:1:", "::1", "2001:db8:2::1")] {
+            let shares = Shares::default();
+            let take = |address: &str| shares.take(address.parse().unwrap(), 3, Most::of_network(3));
+            let held: Vec<_> = (1..50).filter_map(|number| take(&format!("{before}{number}{after}"))).collect();
+            assert_eq!(held.len(), 4);
+            assert!(take(elsewhere).is_some());
+        }
+    }
+}

@@ -1,0 +1,344 @@
+//! Metrics of the server in the text format of Prometheus, without ids and addresses.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use axum::body::Body;
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::{Method, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Extension, Router};
+use http_body_util::BodyExt;
+use prometheus_client::encoding::EncodeLabelSet;
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use results::api::Tier;
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+use tokio::task::JoinHandle;
+
+use crate::error::ApiError;
+use crate::storage::StorageError;
+
+/// Upper limits of the histogram buckets, from a list in memory to a request that times out.
+const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 20.0, 60.0];
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    /// Template of the route, with `{id}` for an id.
+    route: String,
+    method: &'static str,
+    /// Class of the status, such as `2xx`.
+    status: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RouteLabels {
+    route: String,
+    method: &'static str,
+}
+
+/// One label with its value.
+type Label = [(&'static str, &'static str); 1];
+
+/// The metrics of one server. Clones share them.
+#[derive(Clone)]
+pub(crate) struct Metrics {
+    registry: Arc<Registry>,
+    requests: Family<RequestLabels, Counter>,
+    request_seconds: Family<RouteLabels, Histogram, fn() -> Histogram>,
+    requests_in_progress: Gauge,
+    open_connections: Gauge,
+    refused: Family<Label, Counter>,
+    announcements: Counter,
+    accepted_runs: Family<Label, Counter>,
+    verified_runs: Family<Label, Counter>,
+    database_errors: Family<Label, Counter>,
+    received_bytes: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut metrics = Self {
+            registry: Arc::default(),
+            requests: Family::default(),
+            request_seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)),
+            requests_in_progress: Gauge::default(),
+            open_connections: Gauge::default(),
+            refused: Family::default(),
+            announcements: Counter::default(),
+            accepted_runs: Family::default(),
+            verified_runs: Family::default(),
+            database_errors: Family::default(),
+            received_bytes: Counter::default(),
+        };
+        // Monitoring notices an increase only of a counter that exists already.
+        for reason in StorageError::REASONS {
+            drop(metrics.database_errors.get_or_create(&[("reason", reason)]));
+        }
+        metrics.registry = Arc::new(metrics.registered());
+        metrics
+    }
+}
+
+impl Metrics {
+    fn registered(&self) -> Registry {
+        let mut registry = Registry::with_prefix("gradmark");
+        registry.register("http_requests", "Requests that were answered", self.requests.clone());
+        let help = "Time from a request's head to the beginning of its answer";
+        registry.register_with_unit("http_request", help, Unit::Seconds, self.request_seconds.clone());
+        let help = "Requests whose body is received or that are worked on";
+        registry.register("http_requests_in_progress", help, self.requests_in_progress.clone());
+        registry.register("open_connections", "Connections that are open", self.open_connections.clone());
+        let help = "Requests and connections that a limit refused";
+        registry.register("refused", help, self.refused.clone());
+        registry.register("announcements", "Runs that were announced", self.announcements.clone());
+        let help = "Runs that were accepted, by the tier that they were accepted with";
+        registry.register("accepted_runs", help, self.accepted_runs.clone());
+        let help = "Runs of which parts were computed again, by the tier that this gave them";
+        registry.register("verified_runs", help, self.verified_runs.clone());
+        let help = "Requests that failed in the database, by reason";
+        registry.register("database_errors", help, self.database_errors.clone());
+        let help = "Bytes of requests' bodies";
+        registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());
+        registry
+    }
+
+    /// Counts an open connection until the returned guard is dropped.
+    pub(crate) fn open_connection(&self) -> InProgress {
+        InProgress::new(&self.open_connections)
+    }
+
+    /// Counts an event.
+    pub(crate) fn count(&self, event: Event) {
+        match event {
+            Event::Announced => drop(self.announcements.inc()),
+            Event::Accepted(tier) => drop(self.accepted_runs.get_or_create(&[("tier", tier.name())]).inc()),
+            Event::Verified(tier) => drop(self.verified_runs.get_or_create(&[("tier", tier.name())]).inc()),
+            Event::Refused(limit) => drop(self.refused.get_or_create(&[("limit", limit)]).inc()),
+            Event::DatabaseFailed(reason) => drop(self.database_errors.get_or_create(&[("reason", reason)]).inc()),
+        }
+    }
+
+    /// Returns all metrics as text.
+    fn text(&self) -> Result<String, std::fmt::Error> {
+        let mut text = String::new();
+        prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
+        Ok(text)
+    }
+}
+
+/// A guard that counts something in progress until it is dropped.
+pub(crate) struct InProgress(Gauge);
+
+impl InProgress {
+    fn new(gauge: &Gauge) -> Self {
+        gauge.inc();
+        Self(gauge.clone())
+    }
+}
+
+impl Drop for InProgress {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
+}
+
+/// An event that the status of an answer does not show. It is counted where it arrives with the answer, so that handlers
+/// need no metrics.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Announced,
+    Accepted(Tier),
+    /// After parts of the run were computed again.
+    Verified(Tier),
+    /// Name of the limit.
+    Refused(&'static str),
+    /// Name of the reason, one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
+    DatabaseFailed(&'static str),
+}
+
+impl Event {
+    pub(crate) fn travels_with(self, response: &mut Response) {
+        response.extensions_mut().insert(self);
+    }
+
+    pub(super) fn of(response: &Response) -> Option<Self> {
+        response.extensions().get().copied()
+    }
+}
+
+/// Time for answers in progress when the server stops.
+const LAST_ANSWER: Duration = Duration::from_secs(1);
+/// OpenMetrics, which Prometheus reads since its version 2.5.
+const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// A listener that has its port and does not answer yet.
+pub(crate) struct MetricsListener {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+/// A listener that answers until it is stopped.
+pub(crate) struct Answering {
+    stop: oneshot::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl MetricsListener {
+    pub(crate) async fn bind(address: &str) -> std::io::Result<Self> {
+        let listener = TcpListener::bind(address).await?;
+        let address = listener.local_addr()?;
+        Ok(Self { listener, address })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    pub(crate) fn answer(self, metrics: Metrics) -> Answering {
+        let (stop, stopped) = oneshot::channel();
+        let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
+        let serving = axum::serve(self.listener, routes).with_graceful_shutdown(async {
+            // An error means that the sender is gone, which also ends the listener.
+            stopped.await.ok();
+        });
+        let task = tokio::spawn(async {
+            if let Err(cause) = serving.await {
+                tracing::error!(cause = &cause as &dyn std::error::Error, "metrics are no longer answered");
+            }
+        });
+        Answering { stop, task }
+    }
+}
+
+impl Answering {
+    /// Closes the port. A client that keeps its connection busy does not delay the server.
+    pub(crate) async fn stop(self) {
+        let Self { stop, mut task } = self;
+        // Fails only if the task has ended already.
+        stop.send(()).ok();
+        if tokio::time::timeout(LAST_ANSWER, &mut task).await.is_err() {
+            task.abort();
+        }
+    }
+}
+
+async fn text(State(metrics): State<Metrics>) -> Response {
+    match metrics.text() {
+        Ok(text) => ([(header::CONTENT_TYPE, TEXT)], text).into_response(),
+        Err(cause) => ApiError::internal(&cause).into_response(),
+    }
+}
+
+/// The name of the matched route. The route sets it on the way in, so that it is known even if the handler panics.
+#[derive(Clone, Default)]
+pub(crate) struct RouteName(Arc<OnceLock<MatchedPath>>);
+
+impl RouteName {
+    /// Returns the template of the route, or `kind` without a route. Arbitrary paths must not become labels.
+    fn or_kind(&self, kind: &'static str) -> String {
+        self.0.get().map_or(kind, MatchedPath::as_str).to_owned()
+    }
+}
+
+/// Returns the kind of a path without a route of its own.
+fn kind(path: &str) -> &'static str {
+    match path.split('/').nth(1) {
+        Some("api") => "/api",
+        Some("data") => "/data",
+        Some("snapshots") => "/snapshots",
+        _ => "/page",
+    }
+}
+
+/// Returns the name of a known method. Clients can invent others, which must not become labels.
+fn name(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "other",
+    }
+}
+
+fn class(status: StatusCode) -> &'static str {
+    match status.as_u16() / 100 {
+        1 => "1xx",
+        2 => "2xx",
+        3 => "3xx",
+        4 => "4xx",
+        _ => "5xx",
+    }
+}
+
+/// Counts a request, its bytes and its time.
+pub(crate) async fn measure(State(metrics): State<Metrics>, mut request: Request, next: Next) -> Response {
+    let start = Instant::now();
+    let _in_progress = InProgress::new(&metrics.requests_in_progress);
+    let route = RouteName::default();
+    request.extensions_mut().insert(route.clone());
+    let (method, kind) = (name(request.method()), kind(request.uri().path()));
+    let received = metrics.received_bytes.clone();
+    let request = request.map(|body| {
+        Body::new(body.map_frame(move |frame| {
+            received.inc_by(frame.data_ref().map_or(0, |data| data.len() as u64));
+            frame
+        }))
+    });
+    let response = next.run(request).await;
+    let route = route.or_kind(kind);
+    let labels = RequestLabels { route: route.clone(), method, status: class(response.status()) };
+    metrics.requests.get_or_create(&labels).inc();
+    metrics.request_seconds.get_or_create(&RouteLabels { route, method }).observe(start.elapsed().as_secs_f64());
+    if let Some(event) = Event::of(&response) {
+        metrics.count(event);
+    }
+    response
+}
+
+/// Tells [`measure`] which route a request found.
+pub(crate) async fn note_route(
+    path: MatchedPath,
+    Extension(name): Extension<RouteName>,
+    request: Request,
+    next: Next,
+) -> Response {
+    name.0.get_or_init(|| path);
+    next.run(request).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_answer_shows_is_counted_under_its_name() {
+        let metrics = Metrics::default();
+        let connections = [(); 2].map(|()| metrics.open_connection());
+        for event in [Event::Verified(Tier::Proven), Event::Verified(Tier::Proven), Event::DatabaseFailed("full")] {
+            metrics.count(event);
+        }
+        let text = metrics.text().unwrap();
+        for line in [
+            "gradmark_verified_runs_total{tier=\"proven\"} 2",
+            "gradmark_database_errors_total{reason=\"full\"} 1",
+            "gradmark_database_errors_total{reason=\"busy\"} 0",
+            "gradmark_announcements_total 0",
+            "gradmark_open_connections 2",
+        ] {
+            assert!(text.lines().any(|written| written == line), "{line} in {text}");
+        }
+        drop(connections);
+        assert!(metrics.text().unwrap().contains("gradmark_open_connections 0\n"));
+    }
+}

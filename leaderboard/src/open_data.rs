@@ -1,0 +1,302 @@
+//! Exports of all visible results or of a list as one file, written in portions.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use record_table::Values::{Moment, Text};
+use record_table::{Column, ParquetError, ParquetFile, csv, record_columns};
+use results::api::StoredRun;
+use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
+
+use crate::storage::{ListQuery, Place, Storage, StorageError};
+
+/// The reason why an export ended early.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ExportError {
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    #[error("a run cannot be written as JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    #[error("the table cannot be written as Parquet: {0}")]
+    Parquet(#[from] ParquetError),
+    #[error("the thread that wrote it ended early")]
+    Stopped,
+}
+
+/// An export in progress.
+pub(crate) struct Export {
+    pub(crate) runs: ExportedRuns,
+    /// `None` while a thread has it.
+    encoder: Option<Encoder>,
+}
+
+impl Export {
+    pub(crate) fn new(runs: ExportedRuns, format: ExportFormat) -> Result<Self, ExportError> {
+        Ok(Self { runs, encoder: Some(Encoder::new(format)?) })
+    }
+
+    /// Returns the next bytes, at least one, or `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>, ExportError> {
+        while let Some(runs) = self.runs.next().await? {
+            let last = self.runs.ended();
+            let mut encoder = self.encoder.take().ok_or(ExportError::Stopped)?;
+            let encoded = tokio::task::spawn_blocking(move || {
+                let bytes = encoder.encode(&runs, last)?;
+                Ok::<_, ExportError>((encoder, bytes))
+            });
+            let (encoder, bytes) = encoded.await.map_err(|_panicked| ExportError::Stopped)??;
+            self.encoder = Some(encoder);
+            if !bytes.is_empty() {
+                return Ok(Some(bytes));
+            }
+        }
+        Ok(None)
+    }
+}
+
+pub(crate) fn about(runs: u64) -> ExportAbout {
+    ExportAbout {
+        licence: LICENCE.to_owned(),
+        licence_address: LICENCE_ADDRESS.to_owned(),
+        runs,
+        csv: "UTF-8, a line of names first, commas between cells, double quotes around cells that need them, a line feed \
+              after each line. A run has a line for each of its workloads, whatever became of it. An empty cell means \
+              that the run does not have the value, never zero. A text that begins with =, +, -, @, an apostrophe, a \
+              tab, a line feed or a carriage return has one apostrophe more before it, so that no spreadsheet takes it \
+              for a formula: take that one away to have the text as it was."
+            .to_owned(),
+        csv_columns: columns().iter().map(Column::described).collect(),
+        jsonl: "A JSON document in each line, one for each run, in the order in which they were submitted: what \
+                /api/v1/runs/{id} answers. /api/v1/schema describes its record."
+            .to_owned(),
+        parquet: "The rows and columns of the CSV, typed, in groups of at most 10,000 rows, compressed with gzip. Numbers \
+                  are DOUBLE or INT64, truth values BOOLEAN, texts UTF-8 as they were, without an apostrophe more. \
+                  submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does not have the \
+                  value. The file's key-value metadata have licence, licence_address, schema_version (that of the \
+                  records), gradmark_version, and columns, which is csv_columns of this answer as JSON."
+            .to_owned(),
+        of_a_list: "With the filters and the order of /api/v1/runs beside the format, an export has what that list has, and \
+                    nothing else: a run has only those of its workloads that are in the list, in JSON Lines too. A workload \
+                    that failed is in no list."
+            .to_owned(),
+        snapshots: "Where the host keeps them, files of the last seven days lie under /snapshots/, made soon after \
+                    midnight UTC, each with its SHA-256 beside it; /api/v1/snapshots lists them. A run that is deleted \
+                    or hidden is absent from every export at once, and stays in the snapshots that have it until they \
+                    are deleted, on the seventh day after their own."
+            .to_owned(),
+    }
+}
+
+pub(super) fn columns() -> Vec<Column<StoredRun>> {
+    let own: [Column<StoredRun>; 3] = [
+        Column::of("run_id", "the run, whose page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
+        Column::in_unit(
+            "submitted_unix_seconds",
+            "s",
+            "when it was handed in, since 1970 UTC",
+            Moment(|run, _| run.submitted_unix_seconds),
+        ),
+        Column::of(
+            "tier",
+            "how far it was checked: proven, checked, unverified or flagged",
+            Text(|run, _| run.tier.name()),
+        ),
+    ];
+    own.into_iter().chain(record_columns()).collect()
+}
+
+/// An encoder of one of the formats. It can compute for so long that it needs a blocking thread.
+pub(crate) enum Encoder {
+    Csv {
+        columns: Vec<Column<StoredRun>>,
+        /// The column names, until they are written.
+        waiting: String,
+    },
+    Jsonl,
+    Parquet(Box<ParquetFile<StoredRun>>),
+}
+
+impl Encoder {
+    pub(crate) fn new(format: ExportFormat) -> Result<Self, ExportError> {
+        Ok(match format {
+            ExportFormat::Csv => {
+                let (columns, mut waiting) = (columns(), String::new());
+                csv::write_header(&mut waiting, &columns);
+                Self::Csv { columns, waiting }
+            }
+            ExportFormat::Jsonl => Self::Jsonl,
+            ExportFormat::Parquet => {
+                let about = [("licence", LICENCE), ("licence_address", LICENCE_ADDRESS)];
+                Self::Parquet(Box::new(ParquetFile::new(columns(), &about)?))
+            }
+        })
+    }
+
+    /// Returns the next bytes, possibly none. After the `last` runs they end the file.
+    pub(crate) fn encode(&mut self, runs: &[StoredRun], last: bool) -> Result<Vec<u8>, ExportError> {
+        match self {
+            Self::Csv { columns, waiting } => {
+                let mut text = std::mem::take(waiting);
+                runs.iter().for_each(|run| csv::write_run(&mut text, columns, &run.as_listed()));
+                Ok(text.into_bytes())
+            }
+            Self::Jsonl => {
+                let mut text = Vec::new();
+                for run in runs {
+                    serde_json::to_writer(&mut text, run)?;
+                    text.push(b'\n');
+                }
+                Ok(text)
+            }
+            Self::Parquet(file) => {
+                for run in runs {
+                    file.write_run(&run.as_listed())?;
+                }
+                if last {
+                    file.end()?;
+                }
+                Ok(file.take()?)
+            }
+        }
+    }
+}
+
+/// Number of runs in memory at once. Each has at most the size of an upload, and usually a hundredth of that.
+pub(super) const RUNS_AT_ONCE: u32 = 16;
+
+/// The runs of an export, read in portions.
+///
+/// Each portion is a query of its own, so that a long export does not block others. A run that is deleted meanwhile is
+/// absent from later portions, and a new run comes at the end.
+pub(crate) struct ExportedRuns {
+    storage: Storage,
+    source: Source,
+    /// Number of runs that were read so far.
+    pub(crate) read: u64,
+    /// Number of stored runs so far that cannot be read.
+    pub(crate) left_out: u64,
+}
+
+enum Source {
+    /// All visible runs after a place in the order of submission; `None` after the last portion.
+    All(Option<Place>),
+    List(ListPages),
+}
+
+/// The runs of a list, each with only the workloads that the list has.
+///
+/// In every order the results of a run follow each other: orders by metrics have one workload.
+struct ListPages {
+    /// `None` after the last page.
+    next_page: Option<Box<ListQuery>>,
+    /// Runs of pages that were read, with the names of their workloads.
+    waiting: VecDeque<(String, Vec<String>)>,
+    ended: bool,
+}
+
+impl ExportedRuns {
+    /// Exports all visible runs.
+    pub(crate) fn all(storage: Storage) -> Self {
+        Self { storage, source: Source::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
+    }
+
+    /// Exports a list in its order.
+    pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
+        let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new(), ended: false };
+        Self { storage, source: Source::List(pages), read: 0, left_out: 0 }
+    }
+
+    /// Returns the next portion, which may be empty, or `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
+        let (runs, left_out) = match &mut self.source {
+            Source::All(Some(place)) => {
+                let portion = self.storage.visible_runs_after(place, RUNS_AT_ONCE).await?;
+                self.source = Source::All(portion.next);
+                (portion.runs, portion.left_out)
+            }
+            Source::List(pages) if !pages.ended => pages.next(&self.storage).await?,
+            Source::All(None) | Source::List(_) => return Ok(None),
+        };
+        self.read += runs.len() as u64;
+        self.left_out += left_out;
+        if self.ended() && self.left_out > 0 {
+            tracing::warn!(left_out = self.left_out, "an export left out runs that cannot be read");
+        }
+        Ok(Some(runs))
+    }
+
+    /// Returns whether the last portion was read.
+    pub(crate) fn ended(&self) -> bool {
+        match &self.source {
+            Source::All(place) => place.is_none(),
+            Source::List(pages) => pages.ended,
+        }
+    }
+}
+
+impl ListPages {
+    /// Returns the next runs, and how many more cannot be read.
+    async fn next(&mut self, storage: &Storage) -> Result<(Vec<StoredRun>, u64), StorageError> {
+        // Reads one run more than it returns, because the next page may continue the last run.
+        while self.waiting.len() <= RUNS_AT_ONCE as usize
+            && let Some(page) = self.next_page.take()
+        {
+            self.read_page(storage, *page).await?;
+        }
+        let taken = self.waiting.len().min(RUNS_AT_ONCE as usize);
+        let named: Vec<_> = self.waiting.drain(..taken).collect();
+        self.ended = self.next_page.is_none() && self.waiting.is_empty();
+        let ids: Vec<&str> = named.iter().map(|(run_id, _)| run_id.as_str()).collect();
+        let (mut found, left_out) = storage.visible_runs_named(&ids).await?;
+        for run in &mut found {
+            let shown = named.iter().find(|(run_id, _)| *run_id == run.run_id);
+            keep_workloads(run, shown.map_or(&[], |(_, names)| names));
+        }
+        Ok((found, left_out))
+    }
+
+    async fn read_page(&mut self, storage: &Storage, query: ListQuery) -> Result<(), StorageError> {
+        let page = storage.list(&query).await?;
+        self.next_page = page.next.map(|(after, skip)| Box::new(ListQuery { after: Some(after), skip, ..query }));
+        for row in page.rows {
+            match self.waiting.back_mut() {
+                Some((run_id, names)) if *run_id == row.run_id => names.push(row.workload),
+                _ => self.waiting.push_back((row.run_id, vec![row.workload])),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps only the workloads with these names, in this order.
+fn keep_workloads(run: &mut StoredRun, names: &[String]) {
+    let mut all = mem::take(&mut run.record.workloads);
+    let mut listed = mem::take(&mut run.listed);
+    for name in names {
+        if let Some(place) = all.iter().position(|of| of.workload == *name) {
+            run.record.workloads.push(all.swap_remove(place));
+            if place < listed.len() {
+                run.listed.push(listed.swap_remove(place));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn a_group_has_as_many_rows_as_is_told() {
+        assert!(about(0).parquet.contains("at most 10,000 rows") && record_table::ROWS_IN_GROUP == 10_000);
+    }
+
+    #[test]
+    fn every_column_has_a_name_of_its_own() {
+        let columns = columns();
+        let names: BTreeSet<_> = columns.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), columns.len());
+    }
+}

@@ -1,0 +1,415 @@
+//! The page and the data sets as static files.
+
+use std::convert::Infallible;
+use std::fmt::Write;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha256};
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+use crate::StartError;
+use crate::api::RunId;
+use crate::badge::escaped;
+use crate::card::{Card, SIZE};
+use crate::public_url::{PublicAddress, PublicUrl};
+use crate::storage::Storage;
+
+/// For files whose content never changes under their name.
+const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
+/// For files that must be asked about each time.
+const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
+/// For what is replaced while the server runs. A browser's question whether its copy is still good goes by whole seconds,
+/// in which the file may have changed again.
+const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
+/// Tells the page whether the worker with Burn is there; replaced while Burn is being built.
+const BURN: &str = "/burn.json";
+/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `app/hooks/src/frameworks.rs`.
+const FRAMEWORKS: &str = "/framework-";
+/// A content hash in a file's name has at least this many hexadecimal digits.
+const HASH_DIGITS: usize = 12;
+
+/// The folders to serve; cloning shares them.
+#[derive(Clone)]
+pub(crate) struct Pages {
+    index: Option<Arc<IndexFile>>,
+    files: Option<ServeDir>,
+    data: Option<PathBuf>,
+}
+
+impl Pages {
+    /// Reads the page's index, so that a missing folder is an error when the server starts.
+    pub(crate) async fn open(page: Option<PathBuf>, data: Option<PathBuf>) -> Result<Self, StartError> {
+        if let Some(folder) = &data
+            && let Err(cause) = tokio::fs::read_dir(folder).await
+        {
+            return Err(StartError::Data { folder: folder.clone(), cause });
+        }
+        let Some(folder) = page else { return Ok(Self { index: None, files: None, data }) };
+        let index = IndexFile::new(folder.join("index.html"));
+        index.read().await.map_err(|cause| StartError::Page { folder: folder.clone(), cause })?;
+        Ok(Self { index: Some(Arc::new(index)), files: Some(files(folder)), data })
+    }
+
+    /// The policy that fits the index as it is on disk now, or the framework of which this is a file.
+    pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
+        if path.starts_with(FRAMEWORKS) {
+            return framework_policy();
+        }
+        let index = match &self.index {
+            Some(index) => index.read().await.ok(),
+            None => None,
+        };
+        index.map_or_else(|| policy_header(&[]), |index| index.policy.clone())
+    }
+}
+
+/// Files of one folder, the `.br` or `.gz` beside a file in its place where the client takes it.
+fn files(folder: PathBuf) -> ServeDir {
+    ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
+}
+
+/// The data sets. Their names change when their content does, so that they are kept for ever.
+pub(crate) fn data(pages: &Pages) -> Router {
+    Router::new().fallback(serve_data).with_state(pages.data.clone().map(files))
+}
+
+async fn serve_data(State(files): State<Option<ServeDir>>, request: Request) -> Response {
+    let Some(files) = files else { return not_found() };
+    let mut response = from_folder(files, request).await;
+    if is_content(response.status()) {
+        response.headers_mut().insert(header::CACHE_CONTROL, FOR_EVER);
+    }
+    response
+}
+
+/// Files of the page; a path that names no file is one of the page's own places and gets its index.
+pub(crate) fn page(pages: Pages, previews: Previews) -> Router {
+    Router::new().fallback(serve_page).with_state((pages, previews))
+}
+
+async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request: Request) -> Response {
+    let (Some(index), Some(files)) = (pages.index, pages.files) else { return not_found() };
+    let path = request.uri().path().to_owned();
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
+    if is_read && matches!(path.as_str(), "/" | "/index.html") {
+        return serve_index(&index, None).await;
+    }
+    let headers = request.headers().clone();
+    let mut response = from_folder(files, request).await;
+    if response.status() == StatusCode::NOT_FOUND && is_read && !names_a_file(&path) {
+        return serve_index(&index, Some((&previews, &path, &headers))).await;
+    }
+    if is_content(response.status()) {
+        response.headers_mut().insert(header::CACHE_CONTROL, caching(&path));
+    }
+    response
+}
+
+/// How long a browser may keep the file of the page at `path`.
+fn caching(path: &str) -> HeaderValue {
+    match path {
+        BURN => NEVER_KEPT,
+        hashed if is_hashed(hashed) => FOR_EVER,
+        _ => ASK_EACH_TIME,
+    }
+}
+
+/// The index, with what previews of links are told where the place may be a run's.
+async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
+    match index.read().await {
+        Ok(index) => {
+            let of_run = match place {
+                Some((previews, path, headers)) => previews.index_of(path, headers, &index.html).await,
+                None => None,
+            };
+            let html = of_run.map_or_else(|| index.html.clone(), Bytes::from);
+            let kind = HeaderValue::from_static("text/html; charset=utf-8");
+            ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
+        }
+        Err(cause) => {
+            tracing::warn!(cause = &cause as &dyn std::error::Error, "the page's index.html is gone");
+            let message = "The page is being built. Load it again in a moment.\n";
+            (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
+        }
+    }
+}
+
+/// A file of a folder, or the refusal that every missing one has.
+pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
+    if names_a_hidden_file(request.uri().path()) {
+        return not_found();
+    }
+    let served: Result<_, Infallible> = files.oneshot(request).await;
+    let response = match served {
+        Ok(response) => response.map(Body::new),
+        Err(never) => match never {},
+    };
+    if response.status() == StatusCode::NOT_FOUND { not_found() } else { response }
+}
+
+pub(crate) fn not_found() -> Response {
+    (StatusCode::NOT_FOUND, "Nothing is here.\n").into_response()
+}
+
+/// Returns whether an answer has a file, a part of it, or says that it has not changed.
+pub(crate) fn is_content(status: StatusCode) -> bool {
+    matches!(status, StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED)
+}
+
+/// Notes of tools, such as the list of verified files, are not for serving.
+fn names_a_hidden_file(path: &str) -> bool {
+    path.split('/').any(|part| part.starts_with('.') || part.to_ascii_lowercase().starts_with("%2e"))
+}
+
+fn names_a_file(path: &str) -> bool {
+    path.rsplit('/').next().is_some_and(|name| name.contains('.'))
+}
+
+/// Returns whether some part of the path is a hash of content, as in `app-1f0c4be2a9d3e587_bg.wasm`.
+fn is_hashed(path: &str) -> bool {
+    path.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+        word.len() >= HASH_DIGITS
+            && word.bytes().all(|b| b.is_ascii_hexdigit())
+            && word.bytes().any(|b| b.is_ascii_digit())
+    })
+}
+
+/// The policy for a page with inline scripts of these hashes.
+///
+/// Everything comes from this server, and WebAssembly may be compiled. A worker starts from a file
+/// (its loader), not from a blob.
+pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
+    let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
+    let policy = format!(
+        "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'{hashes}; worker-src 'self'; \
+         connect-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; manifest-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    );
+    HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
+}
+
+/// The policy for the worker of another framework, which goes by that of its own script. Such frameworks share their work
+/// among threads, each a worker that starts from a blob.
+pub(super) fn framework_policy() -> HeaderValue {
+    HeaderValue::from_static(
+        "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
+         base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    )
+}
+
+/// SHA-256 in base64 of each inline script of `html`, as a browser computes it.
+///
+/// This reads the index.html that Trunk writes and is no HTML parser. At worst it hashes something that is no
+/// script (harmless) or misses one (which then does not run, and the browser's console says so).
+pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
+    // A browser turns every line end into LF before it hashes.
+    let html = html.replace("\r\n", "\n").replace('\r', "\n");
+    // ASCII lower case keeps every byte at its place.
+    let lower = html.to_ascii_lowercase();
+    let mut hashes = Vec::new();
+    let mut position = 0;
+    while let Some(found) = lower[position..].find("<script") {
+        let attributes = position + found + "<script".len();
+        let Some(tag_end) = lower[attributes..].find('>').map(|i| attributes + i) else { break };
+        let Some(end) = lower[tag_end..].find("</script").map(|i| tag_end + i) else { break };
+        let content = &html[tag_end + 1..end];
+        if !has_source(&lower[attributes..tag_end]) {
+            hashes.push(STANDARD.encode(Sha256::digest(content.as_bytes())));
+        }
+        position = end;
+    }
+    hashes
+}
+
+fn has_source(attributes: &str) -> bool {
+    attributes.split_ascii_whitespace().any(|attribute| attribute == "src" || attribute.starts_with("src="))
+}
+
+/// The page's index.html, read again when the file changes: it may be built again while the server runs.
+pub(super) struct IndexFile {
+    path: PathBuf,
+    latest: Mutex<Option<Arc<Index>>>,
+}
+
+/// One state of the file, and the policy that lets exactly its own inline scripts run.
+pub(super) struct Index {
+    pub(super) html: Bytes,
+    pub(super) policy: HeaderValue,
+    modified: SystemTime,
+    bytes: u64,
+}
+
+impl IndexFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, latest: Mutex::new(None) }
+    }
+
+    /// The file as it is now; it is only looked at when neither its time nor its size has changed.
+    pub(super) async fn read(&self) -> io::Result<Arc<Index>> {
+        let metadata = tokio::fs::metadata(&self.path).await?;
+        let (modified, bytes) = (metadata.modified()?, metadata.len());
+        if let Some(index) = self.latest().as_ref().filter(|i| (i.modified, i.bytes) == (modified, bytes)) {
+            return Ok(Arc::clone(index));
+        }
+        let html = tokio::fs::read(&self.path).await?;
+        let policy = policy_header(&inline_script_hashes(&String::from_utf8_lossy(&html)));
+        let index = Arc::new(Index { html: html.into(), policy, modified, bytes });
+        *self.latest() = Some(Arc::clone(&index));
+        Ok(index)
+    }
+
+    fn latest(&self) -> std::sync::MutexGuard<'_, Option<Arc<Index>>> {
+        // A cached file cannot be left half-written by a panic.
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A preview shows a line or two.
+const MOST_CHARACTERS: usize = 300;
+/// How a tag begins that says something of the page as a whole, and that a run says of itself.
+const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
+
+/// From where runs are read, and under which address they are shown.
+#[derive(Clone)]
+pub(crate) struct Previews {
+    pub(crate) storage: Storage,
+    pub(crate) address: PublicAddress,
+}
+
+impl Previews {
+    /// The index with the tags of the run at this path. Nothing where the path is not a run's, where the run is unknown
+    /// or hidden, and where the database does not answer: then the page is served as it is, and says so itself.
+    pub(super) async fn index_of(&self, path: &str, headers: &HeaderMap, html: &Bytes) -> Option<String> {
+        let RunId(id) = RunId::parse(path.strip_prefix("/runs/")?.to_owned()).ok()?;
+        let run = match self.storage.visible_run(&id).await {
+            Ok(run) => run?,
+            Err(cause) => {
+                tracing::warn!(cause = &cause as &dyn std::error::Error, "a run has no preview");
+                return None;
+            }
+        };
+        let tags = tags(&Card::of(&run), &id, self.address.of(headers).as_ref());
+        with_tags(str::from_utf8(html).ok()?, &tags)
+    }
+}
+
+/// The tags of a run. Addresses in them must be whole, so that there are none where nobody says where the server is.
+fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
+    let title = format!("{} on Gradmark", card.title());
+    let whole = card.description();
+    let mut description: String = whole.chars().take(MOST_CHARACTERS).collect();
+    if description.len() < whole.len() {
+        description.push('…');
+    }
+    let mut tags = String::new();
+    let mut tag = |kind: &str, name: &str, content: &str| {
+        let content = escaped(content);
+        writeln!(tags, "    <meta {kind}=\"{name}\" content=\"{content}\" />").expect("a string takes everything");
+    };
+    tag("property", "og:type", "website");
+    tag("property", "og:site_name", "Gradmark");
+    tag("property", "og:title", &title);
+    tag("property", "og:description", &description);
+    let Some(address) = address else {
+        tag("name", "twitter:card", "summary");
+        return tags;
+    };
+    tag("property", "og:url", &address.join(&format!("/runs/{id}")));
+    tag("property", "og:image", &address.join(&format!("/api/v1/runs/{id}/card.png")));
+    tag("property", "og:image:type", "image/png");
+    tag("property", "og:image:width", &SIZE.0.to_string());
+    tag("property", "og:image:height", &SIZE.1.to_string());
+    tag("property", "og:image:alt", &format!("{title}: {description}"));
+    tag("name", "twitter:card", "summary_large_image");
+    tags
+}
+
+/// The page with these tags at the end of its head, in place of general ones, or `None` if it has no head.
+fn with_tags(html: &str, tags: &str) -> Option<String> {
+    // ASCII lower case keeps every byte at its place.
+    let head = html.to_ascii_lowercase().find("</head")?;
+    let mut page = String::with_capacity(html.len() + tags.len());
+    let mut rest = &html[..head];
+    while let Some(start) = GENERAL.iter().filter_map(|tag| rest.find(tag)).min() {
+        let end = rest[start..].find('>').map_or(rest.len(), |end| start + end + 1);
+        page.push_str(&rest[..start]);
+        rest = &rest[end..];
+    }
+    page.push_str(rest);
+    page.push_str(tags);
+    page.push_str(&html[head..]);
+    Some(page)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashed_names_are_recognised_and_others_are_not() {
+        for hashed in [
+            "/app-1f0c4be2a9d3e587.js",
+            "/app-1f0c4be2a9d3e587_bg.wasm",
+            "/snippets/gloo-3d5a0cf1b2e84976/inline0.js",
+            "/style-0123456789abcdef.css",
+            "/worker-0123456789abcdef/worker_bg.wasm",
+            "/framework-tfjs-wasm-0123456789abcdef/tfjs-backend-wasm.wasm",
+        ] {
+            assert!(is_hashed(hashed), "{hashed}");
+        }
+        for plain in [
+            "/app.js",
+            "/worker/worker_bg.wasm",
+            "/burn.json",
+            "/frameworks.json",
+            "/favicon.ico",
+            "/runs/0123",
+            "/app-facade.js",
+            "/deadbeef.js",
+        ] {
+            assert!(!is_hashed(plain), "{plain}");
+        }
+    }
+
+    /// The hash is the one that the CSP specification gives for this very script (Level 2, "Hash usage").
+    #[test]
+    fn the_hash_is_that_of_the_specifications_example() {
+        let hashes = inline_script_hashes("<html><script>alert('Hello, world.');</script></html>");
+        assert_eq!(hashes, ["qznLcsROx4GACP2dm0UCKCzCG+HiZ1guq6ZZDob/Tng="]);
+    }
+
+    #[test]
+    fn scripts_with_a_source_need_no_hash_and_all_others_get_one() {
+        let html = "<script src=\"a.js\"></script><SCRIPT type=module>one()</SCRIPT>\r\n<script>\r\ntwo()</script>\
+                    <script type=\"module\" src=b.js></script><script>";
+        assert_eq!(inline_script_hashes(html).len(), 2);
+        assert_eq!(inline_script_hashes(html)[1], inline_script_hashes("<script>\ntwo()</script>")[0]);
+    }
+
+    #[test]
+    fn the_policy_lists_the_hashes_and_allows_no_other_inline_code() {
+        let policy = policy_header(&["abc=".to_owned()]);
+        let policy = policy.to_str().unwrap();
+        assert!(policy.contains("script-src 'self' 'wasm-unsafe-eval' 'sha256-abc=';"), "{policy}");
+        assert!(!policy.contains("unsafe-inline") && !policy.contains("'unsafe-eval'"), "{policy}");
+    }
+
+    #[test]
+    fn run_tags_replace_general_tags() {
+        let html = "<HEAD><title>a</title><meta property=\"og:title\" content=\"b\" /><script>c</script></HEAD><body>";
+        let page = with_tags(html, "<meta d>").unwrap();
+        assert_eq!(page, "<HEAD><title>a</title><script>c</script><meta d></HEAD><body>");
+        assert_eq!(with_tags("<title>a page without a head</title>", "<meta d>"), None);
+    }
+}

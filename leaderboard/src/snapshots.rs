@@ -1,0 +1,403 @@
+//! Files of the open data, one of each format for each day, which anyone may download for a week.
+//!
+//! They spare the database those who want everything, and give them a name for what they have. A run that is deleted
+//! stays in the files that have it, so that these are kept no longer than is told.
+
+use std::fs::{File, TryLockError};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, fs, io};
+
+use axum::Router;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, header};
+use axum::response::Response;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use results::Date;
+use results::api::StoredRun;
+use results::open_data::{ExportFormat, Snapshot, SnapshotList};
+use tower_http::services::ServeDir;
+
+use crate::open_data::{Encoder, ExportError, ExportedRuns};
+use crate::pages::{from_folder, is_content, not_found};
+use crate::storage::Storage;
+use crate::whole_file::{WholeFile, sum_of};
+use crate::{Clock, StartError};
+
+const SECONDS_OF_DAY: f64 = 86_400.0;
+/// Days whose files are there, today's included.
+const DAYS: f64 = 7.0;
+
+/// Where the files lie, if this server offers any; cloning shares it.
+#[derive(Clone)]
+pub(crate) struct Snapshots {
+    folder: Option<Arc<Path>>,
+    clock: Clock,
+}
+
+impl Snapshots {
+    /// Makes the folder where it is missing, so that one that cannot be made is an error when the server starts.
+    pub(crate) fn open(folder: Option<PathBuf>, clock: Clock) -> Result<Self, StartError> {
+        if let Some(folder) = &folder {
+            fs::create_dir_all(folder).map_err(|cause| StartError::Snapshots { folder: folder.clone(), cause })?;
+        }
+        Ok(Self { folder: folder.map(Arc::from), clock })
+    }
+
+    /// What anyone may download now, newest first.
+    pub(crate) async fn list(&self) -> io::Result<SnapshotList> {
+        let Some(folder) = self.folder.clone() else { return Ok(SnapshotList::default()) };
+        let now = self.clock.unix_seconds();
+        tokio::task::spawn_blocking(move || list(&folder, now)).await?
+    }
+
+    /// The path of a file that anyone may download, which may be missing all the same.
+    fn file(&self, name: &str) -> Option<PathBuf> {
+        let offered = SnapshotName::parse(name)?.is_kept(self.clock.unix_seconds());
+        self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
+    }
+}
+
+/// Returns whether files of this day are still there. A day that has not come yet is another server's whose clock is
+/// ahead, or this one's from when its clock was wrong.
+fn is_kept(day: &str, now: f64) -> bool {
+    let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
+    (oldest.as_str()..=newest.as_str()).contains(&day)
+}
+
+fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
+    let mut list = SnapshotList::default();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let Some(name) = entry.file_name().to_str().and_then(SnapshotName::parse) else { continue };
+        if name.is_sum() || !name.is_kept(now) {
+            continue;
+        }
+        // Deleted just now, or somebody took its sum away.
+        let Ok(sum) = fs::read_to_string(sum_of(&entry.path())) else { continue };
+        let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
+        let bytes = entry.metadata()?.len();
+        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day().to_owned(), bytes, sha256 });
+    }
+    list.snapshots.sort_by(|one, other| other.day.cmp(&one.day).then_with(|| one.name.cmp(&other.name)));
+    Ok(list)
+}
+
+/// `gradmark-2026-11-23.csv.gz`, or that of its sum.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SnapshotName {
+    day: String,
+    format: ExportFormat,
+    sum: bool,
+}
+
+const BEGINNING: &str = "gradmark-";
+const SUM: &str = ".sha256";
+
+/// Text is compressed here; a Parquet file is as it is.
+fn ending(format: ExportFormat) -> &'static str {
+    match format {
+        ExportFormat::Csv => ".csv.gz",
+        ExportFormat::Jsonl => ".jsonl.gz",
+        ExportFormat::Parquet => ".parquet",
+    }
+}
+
+impl SnapshotName {
+    pub(super) fn new(day: String, format: ExportFormat) -> Self {
+        Self { day, format, sum: false }
+    }
+
+    pub(super) fn parse(name: &str) -> Option<Self> {
+        let (day, rest) = name.strip_prefix(BEGINNING)?.split_at_checked("2026-11-23".len())?;
+        let (rest, sum) = rest.strip_suffix(SUM).map_or((rest, false), |rest| (rest, true));
+        let format = ExportFormat::ALL.into_iter().find(|format| ending(*format) == rest)?;
+        is_day(day).then(|| Self { day: day.to_owned(), format, sum })
+    }
+
+    pub(super) fn day(&self) -> &str {
+        &self.day
+    }
+
+    pub(super) fn is_sum(&self) -> bool {
+        self.sum
+    }
+
+    /// Returns whether it is neither too old nor of a day that is far ahead.
+    pub(super) fn is_kept(&self, now: f64) -> bool {
+        is_kept(&self.day, now)
+    }
+}
+
+impl fmt::Display for SnapshotName {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sum = if self.sum { SUM } else { "" };
+        write!(formatter, "{BEGINNING}{}{}{sum}", self.day, ending(self.format))
+    }
+}
+
+fn is_day(text: &str) -> bool {
+    text.bytes().enumerate().all(|(place, byte)| match place {
+        4 | 7 => byte == b'-',
+        _ => byte.is_ascii_digit(),
+    })
+}
+
+/// Why there are no files of a day.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum SnapshotError {
+    #[error(transparent)]
+    Export(#[from] ExportError),
+    #[error("cannot write into the folder: {0}")]
+    Write(#[from] io::Error),
+}
+
+/// Writes those files of a day that are missing, and says how many that were. What is there stays as it is. The lock is
+/// held until the last of them has its name, or is gone.
+pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
+    let names = ExportFormat::ALL.map(|format| (SnapshotName::new(day.to_owned(), format), format));
+    let mut files = Vec::new();
+    for (name, format) in names {
+        let to = folder.join(name.to_string());
+        if !to.exists() {
+            files.push(Output::create(&to, partial(folder, &name), format, Arc::clone(lock))?);
+        }
+    }
+    let made = files.len();
+    let mut runs = ExportedRuns::all(storage);
+    while made > 0
+        && let Some(portion) = runs.next().await.map_err(ExportError::from)?
+    {
+        let last = runs.ended();
+        files = elsewhere(move || {
+            files.iter_mut().try_for_each(|file| file.write(&portion, last))?;
+            Ok(files)
+        })
+        .await?;
+    }
+    elsewhere(move || Ok(files.into_iter().try_for_each(Output::finish)?)).await?;
+    Ok(made)
+}
+
+/// Hidden, so that it is nobody's to download; and told apart from what somebody else keeps there.
+pub(super) fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
+    folder.join(format!(".{name}.partial"))
+}
+
+/// Returns whether a file is what a server left that was killed while it wrote.
+pub(super) fn is_partial(name: &str) -> bool {
+    let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
+    name.and_then(SnapshotName::parse).is_some()
+}
+
+/// On a thread that may take its time.
+async fn elsewhere<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
+) -> Result<T, SnapshotError> {
+    tokio::task::spawn_blocking(work).await.map_err(|_panicked| ExportError::Stopped)?
+}
+
+/// A file that is being written.
+struct Output {
+    encoder: Encoder,
+    file: Compressed,
+    /// Given up last: who is interrupted is on a thread that goes on for a moment.
+    _lock: Arc<File>,
+}
+
+enum Compressed {
+    AsItIs(WholeFile),
+    Gzip(Box<GzEncoder<WholeFile>>),
+}
+
+impl Output {
+    fn create(to: &Path, partial: PathBuf, format: ExportFormat, lock: Arc<File>) -> Result<Self, SnapshotError> {
+        let file = WholeFile::create(to, partial)?;
+        let file = match format {
+            ExportFormat::Csv | ExportFormat::Jsonl => {
+                Compressed::Gzip(Box::new(GzEncoder::new(file, Compression::default())))
+            }
+            ExportFormat::Parquet => Compressed::AsItIs(file),
+        };
+        Ok(Self { encoder: Encoder::new(format)?, file, _lock: lock })
+    }
+
+    fn write(&mut self, runs: &[StoredRun], last: bool) -> Result<(), SnapshotError> {
+        let bytes = self.encoder.encode(runs, last)?;
+        match &mut self.file {
+            Compressed::AsItIs(file) => file.write_all(&bytes)?,
+            Compressed::Gzip(file) => file.write_all(&bytes)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self.file {
+            Compressed::AsItIs(file) => file.finish(),
+            Compressed::Gzip(file) => file.finish()?.finish(),
+        }
+    }
+}
+
+/// After a failure it is tried again; and clocks are set, and machines sleep.
+const LONGEST_WAIT: f64 = 3600.0;
+/// Behind midnight, so that nobody wakes before it.
+const MARGIN: f64 = 1.0;
+/// What a server locks that looks after the folder. It stays there, empty.
+const LOCK: &str = ".gradmark-snapshots.lock";
+
+impl Snapshots {
+    /// Looks after the folder; never ends if there is one. Nothing that fails here stops the server.
+    pub(crate) async fn keep(self, storage: Storage) {
+        let Some(folder) = self.folder else { return };
+        loop {
+            let now = self.clock.unix_seconds();
+            if let Err(cause) = look_after(&folder, now, &storage).await {
+                tracing::warn!(
+                    cause = &cause as &dyn std::error::Error,
+                    "today's snapshot could not be written; the next try is in an hour"
+                );
+            }
+            tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
+        }
+    }
+}
+
+/// Deletes what is too old and writes what is missing, unless another server is doing so.
+async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), SnapshotError> {
+    let lock = File::create(folder.join(LOCK))?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(()),
+        Err(TryLockError::Error(cause)) => return Err(cause.into()),
+    }
+    if let Err(cause) = tidy(folder, now) {
+        tracing::warn!(cause = &cause as &dyn std::error::Error, "the folder of snapshots cannot be read");
+    }
+    let day = Date::of(now).iso();
+    let made = make(folder, &day, storage.clone(), &Arc::new(lock)).await?;
+    if made > 0 {
+        tracing::info!(day, files = made, "wrote today's snapshot");
+    }
+    Ok(())
+}
+
+/// Deletes files that are not kept any more, and what was left by a server that was killed: the lock says that no other
+/// one is writing.
+fn tidy(folder: &Path, now: f64) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let Some(name) = name.to_str() else { continue };
+        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !name.is_kept(now)) {
+            match fs::remove_file(entry.path()) {
+                Ok(()) => tracing::info!(name, "deleted a snapshot whose time was over"),
+                Err(cause) => tracing::warn!(name, %cause, "a snapshot whose time is over cannot be deleted"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// To the next day, or to the next hour if that is sooner.
+fn until_next_look(now: f64) -> Duration {
+    let rest_of_day = SECONDS_OF_DAY - now.rem_euclid(SECONDS_OF_DAY) + MARGIN;
+    Duration::from_secs_f64(rest_of_day.min(LONGEST_WAIT))
+}
+
+/// A file never changes under its name. It may be kept for a day only, so that a run that somebody deleted does not live
+/// on in caches long after the file is gone.
+const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
+
+/// Only names of snapshots are looked for, whatever else is in the folder.
+pub(crate) fn serve(snapshots: Snapshots) -> Router {
+    Router::new().fallback(serve_file).with_state(snapshots)
+}
+
+async fn serve_file(State(snapshots): State<Snapshots>, request: Request) -> Response {
+    let name = request.uri().path().trim_start_matches('/');
+    let Some(file) = snapshots.file(name) else { return not_found() };
+    let Some(folder) = file.parent() else { return not_found() };
+    let mut response = from_folder(ServeDir::new(folder), request).await;
+    if is_content(response.status()) {
+        response.headers_mut().insert(header::CACHE_CONTROL, FOR_A_DAY);
+    }
+    response
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snapshots_are_kept_for_a_week() {
+        let now = 1_800_000_000.0;
+        assert_eq!(Date::of(now).iso(), "2027-01-15");
+        for (day, kept) in [
+            ("2027-01-08", false),
+            ("2027-01-09", true),
+            ("2027-01-15", true),
+            ("2027-01-16", true),
+            ("2027-01-17", false),
+            ("2026-12-31", false),
+        ] {
+            assert_eq!(is_kept(day, now), kept, "{day}");
+        }
+    }
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for format in ExportFormat::ALL {
+            let name = SnapshotName::new("2026-11-23".to_owned(), format);
+            assert_eq!(SnapshotName::parse(&name.to_string()), Some(name.clone()));
+            let sum = SnapshotName::parse(&format!("{name}.sha256")).unwrap();
+            assert!(sum.is_sum() && sum.to_string() == format!("{name}.sha256") && sum.day() == "2026-11-23");
+        }
+    }
+
+    #[test]
+    fn other_files_are_not_ours() {
+        for name in [
+            "gradmark.sqlite",
+            "gradmark.sqlite.secret",
+            "gradmark-2026-11-23.csv",
+            "gradmark-2026-11-23.parquet.sha256.sha256",
+            "gradmark-2026-11-2.parquet",
+            "gradmark-2026-11-23",
+            "gradmark-20261-1-3.parquet",
+            "gradmark-2026-11-2é.parquet",
+            "gradmark-../../etc.parquet",
+            "../gradmark-2026-11-23.parquet",
+            ".gradmark-2026-11-23.parquet.partial",
+            "",
+        ] {
+            assert_eq!(SnapshotName::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_next_look_is_within_an_hour_and_just_behind_midnight() {
+        assert_eq!(until_next_look(0.0), Duration::from_secs(3600));
+        assert_eq!(until_next_look(86_400.0 * 20_000.0 - 10.0), Duration::from_secs(11));
+        assert_eq!(until_next_look(86_400.0 * 20_000.0 - 3600.0), Duration::from_secs(3600));
+    }
+
+    #[test]
+    fn only_old_files_of_ours_are_deleted() {
+        let folder = tempfile::tempdir().unwrap();
+        let now = 1_800_000_000.0;
+        let (old, kept) = (
+            ["gradmark-2027-01-08.csv.gz", "gradmark-2027-01-08.csv.gz.sha256", ".gradmark-2027-01-15.parquet.partial"],
+            ["gradmark-2027-01-09.csv.gz", "gradmark-2020-01-01.csv", "gradmark.sqlite", ".hidden.partial", LOCK],
+        );
+        for name in old.iter().chain(&kept) {
+            fs::write(folder.path().join(name), "x").unwrap();
+        }
+        tidy(folder.path(), now).unwrap();
+        assert!(old.iter().all(|name| !folder.path().join(name).exists()));
+        assert!(kept.iter().all(|name| folder.path().join(name).exists()));
+    }
+}

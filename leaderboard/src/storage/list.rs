@@ -1,0 +1,314 @@
+//! Pages of lists of results. Each page is read on one of a few access paths ([`super::access_path`]). One answer scans a
+//! bounded number of results, however many there are; the tests check the plan of every query.
+
+use results::api::{RunRow, RunSort};
+use results::{Client, Precision};
+use sqlx::any::AnyRow;
+use sqlx::{AnyConnection, AssertSqlSafe, Row};
+
+use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
+use super::kinds::{KindFilter, Kinds};
+use super::runs::tier;
+use super::values::{Statement, as_flag, flag, sql, unknown_word};
+use super::{Storage, StorageError};
+use crate::figures::DeviceDescription;
+
+/// Divisor of the scan limit for the first scan. Most pages are full after it.
+const FIRST_PART: u64 = 12;
+
+/// How many results are scanned for one answer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// All results of a filter are read and sorted if there are no more than this. Totals are not counted further either:
+    /// the answer then says "more than 5,000".
+    pub(crate) few: u64,
+    /// Results that are scanned in the order of the list.
+    pub(crate) scanned: u64,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { few: 5_000, scanned: 25_000 }
+    }
+}
+
+/// A request for a page of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct ListQuery {
+    pub(crate) order: Order,
+    pub(crate) workload: Option<String>,
+    pub(crate) device: Option<String>,
+    pub(crate) kinds: KindFilter,
+    /// Inclusive, in seconds since 1970.
+    pub(crate) since: Option<f64>,
+    /// Exclusive, in seconds since 1970.
+    pub(crate) before: Option<f64>,
+    pub(crate) limit: u64,
+    /// The end of the last page.
+    pub(crate) after: Option<Key>,
+    /// Rows to skip after that.
+    pub(crate) skip: u64,
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub(crate) struct ListPage {
+    pub(crate) rows: Vec<RunRow>,
+    /// Rows of the whole list, or a lower bound if `more_than_total`.
+    pub(crate) total: u64,
+    pub(crate) more_than_total: bool,
+    /// The start of the next page and the rows that it still has to skip; `None` after the last row.
+    pub(crate) next: Option<(Key, u64)>,
+}
+
+/// How a page is read.
+struct Plan {
+    path: AccessPath,
+    /// Limit of the scan, for paths with many results that may not belong to the list.
+    scan_limit: Option<u64>,
+    /// Rows of the list, up to a limit; `None` if counting would take too long.
+    total: Option<u64>,
+}
+
+impl Plan {
+    /// Returns the limits of the scans to try, a small one first.
+    fn scan_limits(&self) -> Vec<Option<u64>> {
+        match self.scan_limit {
+            Some(most) => vec![Some((most / FIRST_PART).max(1)), Some(most)],
+            None => vec![None],
+        }
+    }
+}
+
+/// The columns of a row.
+const SHOWN: &str = concat!(
+    "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
+    "results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, results.summary, ",
+    as_flag!("runs.standard", "standard"),
+    ", ",
+    as_flag!("results.ranked_as IS NOT NULL", "ranked"),
+    ", results.descending_rate, results.descending_accuracy, results.seconds_to_target",
+    " FROM results JOIN runs ON runs.run_id = results.run_id"
+);
+
+/// Describes a device by its newest run. A run that was merged into the device has the device's name and vendor.
+const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device_name) AS device_name, \
+     COALESCE(into_vendor, vendor) AS vendor \
+     FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
+     WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
+
+impl Storage {
+    /// Reads a page of a list.
+    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage, StorageError> {
+        self.list_within(query, Bounds::default()).await
+    }
+
+    /// Reads a page within other bounds. They do not change which results all pages together have.
+    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage, StorageError> {
+        let mut transaction = self.reading().await?;
+        let conditions = Conditions {
+            order: query.order,
+            workload: query.workload.as_deref(),
+            device: query.device.as_deref(),
+            kinds: query.kinds.kinds(&mut transaction).await?,
+            since: query.since,
+            before: query.before,
+        };
+        if conditions.kinds.as_ref().is_some_and(Kinds::is_empty) {
+            return Ok(ListPage { rows: Vec::new(), total: 0, more_than_total: false, next: None });
+        }
+        let plan = choose_path(&mut transaction, &conditions, bounds).await?;
+        let after = query.after.as_ref();
+        // One more row tells whether there is a next page.
+        let part = (query.skip, query.limit + 1);
+        let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
+        for limit in plan.scan_limits() {
+            until = match limit {
+                Some(most) => last_place(&mut transaction, &conditions, after, most).await?,
+                None => None,
+            };
+            let statement =
+                conditions.rows(plan.path, ScanRange { after, until: until.as_ref(), limit: bounds.few }, part, SHOWN);
+            rows = statement.query().fetch_all(&mut *transaction).await?;
+            is_full = rows.len() as u64 > query.limit;
+            if is_full || until.is_none() {
+                break;
+            }
+        }
+        rows.truncate(usize::try_from(query.limit)?);
+        let next = match (rows.last(), until) {
+            (Some(row), _) if is_full => Some((key(row, query.order)?, 0)),
+            // Continues after the scanned results, and skips the rows that were not met in them.
+            (row, Some(until)) => {
+                let mut skip = 0;
+                if query.skip > 0 && row.is_none() {
+                    let range = ScanRange { after, until: Some(&until), limit: bounds.few };
+                    let met = count(&mut transaction, &conditions.count_matching(plan.path, range)).await?;
+                    skip = query.skip.saturating_sub(met);
+                }
+                Some((until, skip))
+            }
+            _ => None,
+        };
+        let before = if rows.is_empty() { 0 } else { query.skip };
+        let (total, more_than_total) = match plan.total {
+            Some(total) => (total.min(bounds.few), total > bounds.few),
+            None => (before + rows.len() as u64, next.is_some() || query.after.is_some()),
+        };
+        Ok(ListPage { rows: rows.iter().map(run_row).collect::<Result<_, _>>()?, total, more_than_total, next })
+    }
+
+    /// Returns the device with this key, or `None` if none of its runs is visible.
+    pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
+        let Some(row) = sql!(DEVICE, key).fetch_optional(&self.pool).await? else { return Ok(None) };
+        let source: &str = row.try_get("device_source")?;
+        Ok(Some(DeviceDescription {
+            key: key.to_owned(),
+            name: row.try_get("device_name")?,
+            source: results::api::DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            inferred: row.try_get("inferred")?,
+            vendor: row.try_get("vendor")?,
+        }))
+    }
+
+    /// Returns the latest results of a device, the newest first.
+    pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
+        let rows = sql!(AssertSqlSafe(recent_of_device()), key, i64::from(most)).fetch_all(&self.pool).await?;
+        rows.iter().map(run_row).collect()
+    }
+}
+
+fn recent_of_device() -> String {
+    format!(
+        "{SHOWN} WHERE runs.device_key = $1 AND runs.tier <> 'hidden' \
+         ORDER BY runs.submitted_unix_seconds DESC, runs.run_id, results.workload LIMIT $2"
+    )
+}
+
+fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
+    let client: Client = serde_json::from_str(row.try_get("client")?)?;
+    Ok(RunRow {
+        run_id: row.try_get("run_id")?,
+        workload: row.try_get("workload")?,
+        backend: row.try_get("backend")?,
+        adapter: serde_json::from_str(row.try_get("adapter")?)?,
+        claimed_name: row.try_get("claimed_name")?,
+        client_kind: client.kind,
+        client: format!("{} {}", client.name, client.version),
+        operating_system: client.operating_system,
+        batch_size: u32::try_from(row.try_get::<i64, _>("batch_size")?)?,
+        precision: precision(row)?,
+        tier: tier(row)?,
+        standard: flag(row, "standard")?,
+        ranked: flag(row, "ranked")?,
+        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+        summary: serde_json::from_str(row.try_get("summary")?)?,
+    })
+}
+
+fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
+    let name: &str = row.try_get("precision")?;
+    Precision::named(name).ok_or_else(|| unknown_word("precision", name))
+}
+
+/// Chooses the first filter that matches few results, or else the order of the list.
+async fn choose_path(
+    connection: &mut AnyConnection,
+    conditions: &Conditions<'_>,
+    bounds: Bounds,
+) -> Result<Plan, StorageError> {
+    let mut total = None;
+    for path in conditions.filter_paths() {
+        let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
+        if length <= bounds.few {
+            let covers_all = conditions.covers_all(path);
+            let matching = conditions.count_matching(path, ScanRange { limit: bounds.few, ..ScanRange::default() });
+            let total = if covers_all { length } else { count(connection, &matching).await? };
+            return Ok(Plan { path, scan_limit: None, total: Some(total) });
+        }
+        if conditions.covers_all(path) {
+            total = Some(length);
+        }
+    }
+    let path = AccessPath::Order;
+    if total.is_none() && conditions.covers_all(path) {
+        total = Some(count(connection, &conditions.path_length(path, bounds.few + 1)).await?);
+    }
+    // If each result on the path belongs to the list, no more are scanned than shown.
+    let scan_limit = (!conditions.covers_all(path)).then_some(bounds.scanned);
+    Ok(Plan { path, scan_limit, total })
+}
+
+/// Returns the last place if `most` results are scanned in the order of the list, or `None` if the list ends earlier.
+pub(super) async fn last_place(
+    connection: &mut AnyConnection,
+    conditions: &Conditions<'_>,
+    after: Option<&Key>,
+    most: u64,
+) -> Result<Option<Key>, StorageError> {
+    let statement = conditions.last_scanned(after, most);
+    let row = statement.query().fetch_optional(connection).await?;
+    row.map(|row| key(&row, conditions.order)).transpose()
+}
+
+async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
+    let row = statement.query().fetch_one(connection).await?;
+    Ok(u64::try_from(row.try_get::<i64, _>("results")?)?)
+}
+
+fn key(row: &AnyRow, order: Order) -> Result<Key, StorageError> {
+    Ok(Key {
+        number: row.try_get(order.first_column())?,
+        submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
+        run_id: row.try_get("run_id")?,
+        workload: row.try_get("workload")?,
+    })
+}
+
+/// Returns the queries of all lists with a value for each parameter, for checks of their plans.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    let key = Key {
+        number: 1.8e9,
+        submitted_unix_seconds: 1.8e9,
+        run_id: "0123456789abcdef".to_owned(),
+        workload: "caffe-mnist".to_owned(),
+    };
+    let device = "'reported-example-gpu-9000'".to_owned();
+    let mut queries =
+        vec![(recent_of_device(), vec![device.clone(), "20".to_owned()]), (DEVICE.to_owned(), vec![device])];
+    let mut add = |statement: Statement| {
+        let values = statement.values.iter().map(super::values::Value::written).collect();
+        queries.push((statement.sql, values));
+    };
+    let most = Bounds::default().scanned;
+    for conditions in all_conditions() {
+        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([AccessPath::Order]).collect();
+        for (path, after) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(&key))]) {
+            let until = Some(&key).filter(|_| path == AccessPath::Order && !conditions.covers_all(path));
+            add(conditions.path_length(path, most));
+            add(conditions.count_matching(path, ScanRange { after, until, limit: most }));
+            add(conditions.rows(path, ScanRange { after, until, limit: most }, (10_000, 100), SHOWN));
+        }
+        add(conditions.last_scanned(Some(&key), most));
+    }
+    queries
+}
+
+/// Returns every order with every combination of filters.
+fn all_conditions() -> Vec<Conditions<'static>> {
+    let mut lists = Vec::new();
+    for sort in RunSort::ALL {
+        for filters in 0..32_u8 {
+            let has = |number: u8| filters & (1 << number) != 0;
+            lists.push(Conditions {
+                order: Order(sort),
+                workload: (sort.needs_workload() || has(0)).then_some("caffe-mnist"),
+                device: has(1).then_some("reported-example-gpu-9000"),
+                kinds: has(2).then(|| Kinds::numbered(&[1, 2, 3])),
+                since: has(3).then_some(1.7e9),
+                before: has(4).then_some(1.9e9),
+            });
+        }
+    }
+    lists
+}

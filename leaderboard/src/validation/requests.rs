@@ -1,0 +1,154 @@
+//! Bounds on requests of a run while it trains, and on the segments of its record.
+
+use std::collections::BTreeSet;
+
+use results::api::{CommitSegment, OpenLap, ProvePart, SharedComparison};
+use results::{RunRecord, WorkloadRecord};
+
+use super::bounds::{Checked, FieldPath, Refusal};
+use super::run::LONGEST_SECONDS;
+use super::training::{MOST_STEPS, POINTS};
+use super::{Origin, check_one_device, check_resident_input, run, training, work, workload};
+use crate::proof::draws::MOST_HASHES;
+
+const STRETCHES: usize = 100_000;
+const NONCE: usize = 128;
+const DIGITS_OF_HASH: usize = 64;
+
+/// Checks the bounds of a request that opens a lap.
+pub(crate) fn check_lap(request: &OpenLap) -> Checked {
+    let path = FieldPath::ROOT;
+    check_training(&path, &request.nonce, &request.workload)?;
+    check_number(&path.field("segment"), request.segment)?;
+    check_hash(&path.field("state_sha256"), &request.state_sha256)
+}
+
+/// Checks the bounds of a commitment.
+pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
+    let path = FieldPath::ROOT;
+    check_training(&path, &request.nonce, &request.workload)?;
+    check_number(&path.field("segment"), request.segment)?;
+    path.field("step").whole(request.step, 1..=MOST_STEPS)?;
+    check_hash(&path.field("state_sha256"), &request.state_sha256)?;
+    check_hash(&path.field("losses_sha256"), &request.losses_sha256)
+}
+
+/// Checks the bounds of a `proof` request.
+pub(crate) fn check_proof(request: &ProvePart) -> Checked {
+    let path = FieldPath::ROOT;
+    check_training(&path, &request.nonce, &request.workload)?;
+    path.field("tested_step").whole(request.tested_step, 1..=MOST_STEPS)?;
+    path.field("target_step").whole(request.target_step.unwrap_or(1), 1..=MOST_STEPS)?;
+    let Some(part) = &request.hashes else { return Ok(()) };
+    let field = path.field("hashes");
+    for &step in &part.steps {
+        field.field("steps").whole(step, 0..=MOST_STEPS)?;
+    }
+    let losses = field.field("losses");
+    part.losses.iter().enumerate().try_for_each(|(i, &loss)| losses.item(i).finite(loss.into()))?;
+    let hashes = field.field("state_sha256");
+    hashes.list(part.state_sha256.len(), MOST_HASHES as usize)?;
+    part.state_sha256.iter().enumerate().try_for_each(|(i, hash)| check_hash(&hashes.item(i), hash))
+}
+
+fn check_training(path: &FieldPath<'_>, nonce: &str, workload: &str) -> Checked {
+    path.field("nonce").text(nonce, NONCE)?;
+    path.field("workload").name(workload)
+}
+
+fn check_number(path: &FieldPath<'_>, segment: u32) -> Checked {
+    path.whole(u64::from(segment), 0..=POINTS as u64 - 1)
+}
+
+/// Checks the segments of a workload's record, which is at `path`.
+pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
+    let timeline = path.field("timeline");
+    timeline.list(record.timeline.len(), STRETCHES)?;
+    for (i, stretch) in record.timeline.iter().enumerate() {
+        timeline.item(i).field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS)?;
+    }
+    let segments = path.field("segments");
+    segments.holds(record.segments.len() <= record.windows.len(), "Each segment is a window, and there are fewer.")?;
+    for (i, segment) in record.segments.iter().enumerate() {
+        check_hash(&segments.item(i).field("state_sha256"), &segment.state_sha256)?;
+    }
+    Ok(())
+}
+
+fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
+    let fits = text.len() == DIGITS_OF_HASH && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
+    if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 is written as 64 digits from 0 to f.") }
+}
+
+/// Eight backends from three seeds each.
+const MOST_RECORDS: usize = 24;
+const MOST_REFUSED: usize = 24;
+/// Back ends tell at length what they lack.
+const LONGEST_REASON: usize = 2000;
+
+/// Holds a comparison to every rule.
+///
+/// # Errors
+/// The first rule that it breaks, with the path of the field.
+pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
+    let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
+    records.list(shared.records.len(), MOST_RECORDS)?;
+    refused.list(shared.refused.len(), MOST_REFUSED)?;
+    for (number, record) in shared.records.iter().enumerate() {
+        let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
+        check_record(record).map_err(within)?;
+    }
+    for (number, of) in shared.refused.iter().enumerate() {
+        let path = refused.item(number);
+        path.field("contender").field("backend").name(&of.contender.backend)?;
+        path.field("reason").filled_text(&of.reason, LONGEST_REASON)?;
+    }
+    let trained = shared.records.iter().map(|record| record.device.backend.as_str());
+    let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
+    let backends: BTreeSet<&str> = trained.chain(refused).collect();
+    if shared.records.is_empty() || backends.len() < 2 {
+        return records.refuse("too_few", "A comparison has two back ends or more, of which one trained.");
+    }
+    Ok(())
+}
+
+fn check_record(record: &RunRecord) -> Checked {
+    run::check(record)?;
+    let workloads = FieldPath::ROOT.field("workloads");
+    for (number, of) in record.workloads.iter().enumerate() {
+        let path = workloads.item(number);
+        workload::check(&path, of)?;
+        check_one_device(&path, of)?;
+        check_resident_input(&path, of)?;
+        check(&path, of)?;
+        training::check_summary(&path.field("summary"), of)?;
+    }
+    work::check_time(record, &Origin::Imported)?;
+    work::check_work(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use results::api::PartHashes;
+
+    use super::*;
+
+    #[test]
+    fn losses_must_be_finite() {
+        let code = |loss| {
+            let hashes = PartHashes { draw: 0, steps: [0, 2], state_sha256: Vec::new(), losses: vec![1.0, loss] };
+            let request = ProvePart {
+                nonce: String::new(),
+                workload: "keras-mnist-mlp".to_owned(),
+                tested_step: 2,
+                target_step: None,
+                hashes: Some(hashes),
+            };
+            check_proof(&request).err().map(|refusal| (refusal.code, refusal.field))
+        };
+        assert_eq!(code(-0.5), None);
+        for loss in [f32::INFINITY, f32::NAN] {
+            assert_eq!(code(loss), Some(("not_finite", "hashes.losses[1]".to_owned())));
+        }
+    }
+}
