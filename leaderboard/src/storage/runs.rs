@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::api::{Deed, RankedClass, StoredRun, Tier, Verdict};
+use results::api::{Deed, RankedClass, Tier, Verdict};
 use results::{ClientKind, Precision, RunRecord, Suite, Summary};
 use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
