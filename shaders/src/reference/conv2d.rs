@@ -1,39 +1,49 @@
-use std::ops::Range;
-
-use super::dense::weights_and_bias;
-use super::dot::{add_dots, add_outer_product, add_products};
+use super::dense::{add_bias_gradient, weights_and_bias};
+use super::dot::{ROWS, add_products, add_transposed_products, products_of_transposed};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
-use crate::params::{Conv2d, NO_BIAS, Step};
+use crate::params::{Conv2d, Step};
 
-/// Where the taps of one output pixel fall: (offset of the input pixel, offset of the tap in the kernel).
-///
-/// Taps outside the image read zeros and are left out.
-fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<Item = (Range<usize>, usize)> {
+/// An output pixel: sample, row, column.
+type Pixel = [u32; 3];
+
+/// Returns every output pixel of the batch, in the stored order.
+fn pixels(params: &Conv2d) -> impl Iterator<Item = Pixel> {
+    let [rows, height, width] = [params.rows, params.output_height, params.output_width];
+    (0..rows)
+        .flat_map(move |sample| (0..height).flat_map(move |row| (0..width).map(move |column| [sample, row, column])))
+}
+
+/// Returns the first channel of the input pixel of each tap (KH, KW), or `None` for taps outside the image.
+fn taps(params: &Conv2d, [sample, row, column]: Pixel) -> impl Iterator<Item = Option<usize>> {
     let params = *params;
-    let channels = params.input_channels as usize;
     let inside = move |at: u32, tap: u32, padding: u32, extent: u32| {
         (at * params.stride + tap).checked_sub(padding).filter(|&at| at < extent)
     };
     (0..params.window_height).flat_map(move |ky| {
-        (0..params.window_width).filter_map(move |kx| {
-            let y = inside(row, ky, params.padding_rows, params.input_height)? as usize;
-            let x = inside(column, kx, params.padding_columns, params.input_width)? as usize;
-            let pixel = (sample * params.input_height as usize + y) * params.input_width as usize + x;
-            let tap = (ky * params.window_width + kx) as usize;
-            let first = pixel * channels + sample * params.input_spare as usize;
-            Some((first..first + channels, tap * channels * params.output_channels as usize))
+        (0..params.window_width).map(move |kx| {
+            let y = inside(row, ky, params.padding_rows, params.input_height)?;
+            let x = inside(column, kx, params.padding_columns, params.input_width)?;
+            let pixel = (sample * params.input_height + y) * params.input_width + x;
+            Some((pixel * params.input_channels + sample * params.input_spare) as usize)
         })
     })
 }
 
-/// Every output pixel: (its number over the whole batch, sample, row, column).
-fn pixels(params: &Conv2d) -> impl Iterator<Item = (usize, usize, u32, u32)> {
-    let (height, width) = (params.output_height, params.output_width);
-    (0..params.rows as usize)
-        .flat_map(move |sample| (0..height).flat_map(move |row| (0..width).map(move |column| (sample, row, column))))
-        .enumerate()
-        .map(|(number, (sample, row, column))| (number, sample, row, column))
+/// Appends the inputs of an output pixel to `patches`: (KH, KW, C), zeros outside the image.
+fn push_patch<T: Real>(params: &Conv2d, x: &[T], pixel: Pixel, patches: &mut Vec<T>) {
+    let channels = params.input_channels as usize;
+    for tap in taps(params, pixel) {
+        match tap {
+            Some(first) => patches.extend_from_slice(&x[first..first + channels]),
+            None => patches.resize(patches.len() + channels, T::ZERO),
+        }
+    }
+}
+
+/// Values of a patch, KH · KW · C.
+fn patch_length(params: &Conv2d) -> usize {
+    (params.window_height * params.window_width * params.input_channels) as usize
 }
 
 /// Twin of `conv2d_forward.wgsl` and `conv2d_forward_narrow.wgsl`: `y = epilogue(x ⋆ W + b)`, cross-correlation.
@@ -41,14 +51,13 @@ fn pixels(params: &Conv2d) -> impl Iterator<Item = (usize, usize, u32, u32)> {
 /// `x`: (B, H, W, C); `weights`: (KH, KW, C, F); `bias`: (F); `y`: (B, H', W', F).
 pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &[T], bias: &[T], y: &mut [T]) {
     let filters = params.output_channels as usize;
-    for (pixel, sample, row, column) in pixels(params) {
-        let mut sums = vec![T::ZERO; filters];
-        for (channels, tap) in taps(params, sample, row, column) {
-            add_products(&x[channels], &weights[tap..], &mut sums);
-        }
-        let first = u32::try_from(pixel * filters).unwrap_or(u32::MAX);
-        let outputs = y[pixel * filters..].iter_mut().zip(sums.into_iter().zip(bias));
-        for (index, (y, (sum, &bias))) in (first..).zip(outputs) {
+    let (mut patch, mut sums) = (Vec::new(), vec![T::ZERO; filters]);
+    for (first, (pixel, y)) in (0u32..).step_by(filters).zip(pixels(params).zip(y.chunks_exact_mut(filters))) {
+        patch.clear();
+        push_patch(params, x, pixel, &mut patch);
+        sums.fill(T::ZERO);
+        add_products(&patch, weights, &mut sums);
+        for (index, (y, (&sum, &bias))) in (first..).zip(y.iter_mut().zip(sums.iter().zip(bias))) {
             *y = apply_epilogue(sum + bias, index, &params.epilogue, step);
         }
     }
@@ -58,12 +67,18 @@ pub fn conv2d_forward<T: Real>(params: &Conv2d, step: &Step, x: &[T], weights: &
 ///
 /// `dy`: (B, H', W', F); `weights`: (KH, KW, C, F); `x`, `dx`: (B, H, W, C).
 pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
-    let filters = params.output_channels as usize;
+    let (filters, channels) = (params.output_channels as usize, params.input_channels as usize);
+    let weights = &weights[..patch_length(params) * filters];
     let mut sums = vec![T::ZERO; dx.len()];
-    for (pixel, sample, row, column) in pixels(params) {
-        let dy = &dy[pixel * filters..(pixel + 1) * filters];
-        for (channels, tap) in taps(params, sample, row, column) {
-            add_dots(dy, &weights[tap..], &mut sums[channels]);
+    let mut pixels = pixels(params);
+    for dy in dy.chunks(ROWS * filters) {
+        let patches = products_of_transposed(dy, filters, weights);
+        let taps = pixels.by_ref().take(dy.len() / filters).flat_map(|pixel| taps(params, pixel));
+        for (tap, patch) in taps.zip(patches.chunks_exact(channels)) {
+            let Some(first) = tap else { continue };
+            for (sum, &gradient) in sums[first..first + channels].iter_mut().zip(patch) {
+                *sum += gradient;
+            }
         }
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);
@@ -74,19 +89,21 @@ pub fn conv2d_input_gradient<T: Real>(params: &Conv2d, step: &Step, dy: &[T], we
 /// `x`: (B, H, W, C); `dy`: (B, H', W', F); `parts`: (parts, part stride), each dW (KH, KW, C, F) and, from
 /// `bias_offset` on, db (F).
 pub fn conv2d_weight_gradient<T: Real>(params: &Conv2d, x: &[T], dy: &[T], parts: &mut [T]) {
-    let filters = params.output_channels as usize;
+    let (filters, length) = (params.output_channels as usize, patch_length(params));
     parts.fill(T::ZERO);
-    for (pixel, sample, row, column) in pixels(params) {
-        let part = pixel / params.pixels_per_part as usize;
-        let dy = &dy[pixel * filters..(pixel + 1) * filters];
-        let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
-        for (channels, tap) in taps(params, sample, row, column) {
-            add_outer_product(&x[channels], dy, &mut weights[tap..]);
-        }
-        if params.bias_offset != NO_BIAS {
-            for (bias, &dy) in bias.iter_mut().zip(dy) {
-                *bias += dy;
+    let mut pixels = pixels(params);
+    let mut patches = Vec::new();
+    for (part, dy) in
+        parts.chunks_mut(params.part_stride as usize).zip(dy.chunks(params.pixels_per_part as usize * filters))
+    {
+        let (weights, bias) = weights_and_bias(part, params.bias_offset);
+        for dy in dy.chunks(ROWS * filters) {
+            patches.clear();
+            for pixel in pixels.by_ref().take(dy.len() / filters) {
+                push_patch(params, x, pixel, &mut patches);
             }
+            add_transposed_products(&patches, length, dy, filters, weights);
         }
+        add_bias_gradient(dy, filters, bias);
     }
 }

@@ -1,4 +1,4 @@
-use super::dot::{add_dots, add_outer_product, add_products};
+use super::dot::{ROWS, add_products, add_transposed_products, products_of_transposed};
 use super::epilogue::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Dense, NO_BIAS, Step};
@@ -23,9 +23,9 @@ pub fn dense_forward<T: Real>(params: &Dense, step: &Step, x: &[T], weights: &[T
 /// `dy`: (B, N); `weights`: (K, N); `x`, `dx`: (B, K).
 pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weights: &[T], x: &[T], dx: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
-    let mut sums = vec![T::ZERO; dx.len()];
-    for (dy, sums) in dy.chunks_exact(outputs).zip(sums.chunks_exact_mut(inputs)) {
-        add_dots(dy, weights, sums);
+    let mut sums = Vec::with_capacity(dx.len());
+    for dy in dy.chunks(ROWS * outputs) {
+        sums.extend(products_of_transposed(dy, outputs, &weights[..inputs * outputs]));
     }
     store_gradient(&sums, x, &params.epilogue, step, dx);
 }
@@ -35,15 +35,21 @@ pub fn dense_input_gradient<T: Real>(params: &Dense, step: &Step, dy: &[T], weig
 /// `x`: (B, K); `dy`: (B, N); `parts`: (parts, part stride), each dW (K, N) and, from `bias_offset` on, db (N).
 pub fn dense_weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T], parts: &mut [T]) {
     let (inputs, outputs) = (params.inputs as usize, params.outputs as usize);
+    let rows = params.rows_per_part as usize;
     parts.fill(T::ZERO);
-    for (row, (x, dy)) in x.chunks_exact(inputs).zip(dy.chunks_exact(outputs)).enumerate() {
-        let part = row / params.rows_per_part as usize;
-        let (weights, bias) = weights_and_bias(&mut parts[part * params.part_stride as usize..], params.bias_offset);
-        add_outer_product(x, dy, weights);
-        if params.bias_offset != NO_BIAS {
-            for (bias, &dy) in bias.iter_mut().zip(dy) {
-                *bias += dy;
-            }
+    let rows_of_parts = x.chunks(rows * inputs).zip(dy.chunks(rows * outputs));
+    for (part, (x, dy)) in parts.chunks_mut(params.part_stride as usize).zip(rows_of_parts) {
+        let (weights, bias) = weights_and_bias(part, params.bias_offset);
+        add_transposed_products(x, inputs, dy, outputs, weights);
+        add_bias_gradient(dy, outputs, bias);
+    }
+}
+
+/// Adds the rows of `dy`, of `outputs` values each, to the gradient of the bias, which is empty without a bias.
+pub(super) fn add_bias_gradient<T: Real>(dy: &[T], outputs: usize, bias: &mut [T]) {
+    for dy in dy.chunks_exact(outputs) {
+        for (bias, &dy) in bias.iter_mut().zip(dy) {
+            *bias += dy;
         }
     }
 }

@@ -24,35 +24,6 @@ pub(super) fn dot<T: Real>(a: &[T], b: &[T]) -> T {
     sums.into_iter().sum::<T>() + rest
 }
 
-/// Adds `W·x` to `sums`, each as [`dot`] adds; `weights`: (sums, values of `x`), or more rows, which are left out.
-///
-/// Two rows at a time: their sums do not wait for each other.
-#[multiversion(targets("x86_64+avx2"))]
-pub(super) fn add_dots<T: Real>(x: &[T], weights: &[T], sums: &mut [T]) {
-    let (blocks, x_rest) = x.as_chunks::<SUMS>();
-    let (twos, last) = sums.as_chunks_mut::<2>();
-    let (weights, last_weights) = weights.split_at(2 * twos.len() * x.len());
-    for (totals, weights) in twos.iter_mut().zip(weights.chunks_exact(2 * x.len())) {
-        let (first, second) = weights.split_at(x.len());
-        let ((first, first_rest), (second, second_rest)) = (first.as_chunks::<SUMS>(), second.as_chunks::<SUMS>());
-        let mut sums = [[T::ZERO; SUMS]; 2];
-        for ((x, first), second) in blocks.iter().zip(first).zip(second) {
-            let [a, b] = &mut sums;
-            for (((a, b), &x), (&first, &second)) in a.iter_mut().zip(b).zip(x).zip(first.iter().zip(second)) {
-                *a += x * first;
-                *b += x * second;
-            }
-        }
-        for ((total, sums), rest) in totals.iter_mut().zip(sums).zip([first_rest, second_rest]) {
-            let rest: T = x_rest.iter().zip(rest).map(|(&x, &weight)| x * weight).sum();
-            *total += sums.into_iter().sum::<T>() + rest;
-        }
-    }
-    for (sum, weights) in last.iter_mut().zip(last_weights.chunks_exact(x.len())) {
-        *sum += dot(x, weights);
-    }
-}
-
 /// Adds `x·W` to `sums`; `weights`: (values of `x`, sums), or more rows, which are left out.
 ///
 /// Four rows at a time, in their order: each sum is loaded and stored a fourth as often.
@@ -75,12 +46,39 @@ pub(super) fn add_products<T: Real>(x: &[T], weights: &[T], sums: &mut [T]) {
     }
 }
 
-/// Adds `xᵀ·y` to `sums`: (values of `x`, values of `y`), or more rows, which are left alone.
-#[multiversion(targets("x86_64+avx2"))]
-pub(super) fn add_outer_product<T: Real>(x: &[T], y: &[T], sums: &mut [T]) {
-    for (&x, sums) in x.iter().zip(sums.chunks_exact_mut(y.len())) {
-        for (sum, &y) in sums.iter_mut().zip(y) {
-            *sum += x * y;
+/// Rows of a matrix that are transposed and multiplied at a time: a processor's caches keep them.
+pub(super) const ROWS: usize = 64;
+
+/// Adds `xᵀ·y` to `sums`: (K, N), each in the order of the rows; `x`: (rows, K); `y`: (rows, N).
+pub(super) fn add_transposed_products<T: Real>(x: &[T], inputs: usize, y: &[T], outputs: usize, sums: &mut [T]) {
+    for (x, y) in x.chunks(ROWS * inputs).zip(y.chunks(ROWS * outputs)) {
+        let columns = transpose(x, inputs);
+        for (column, sums) in columns.chunks_exact(y.len() / outputs).zip(sums.chunks_exact_mut(outputs)) {
+            add_products(column, y, sums);
         }
     }
+}
+
+/// Returns `y·Wᵀ`: (rows, K); `y`: (rows, N), of at most [`ROWS`] rows; `weights`: (K, N).
+pub(super) fn products_of_transposed<T: Real>(y: &[T], outputs: usize, weights: &[T]) -> Vec<T> {
+    let (columns, rows) = (transpose(y, outputs), y.len() / outputs);
+    let mut products = vec![T::ZERO; weights.len() / outputs * rows];
+    for (weights, products) in weights.chunks_exact(outputs).zip(products.chunks_exact_mut(rows)) {
+        add_products(weights, &columns, products);
+    }
+    transpose(&products, rows)
+}
+
+/// Returns the transpose of a matrix of rows of `columns` values. Reads them by eights, which are one line of the cache.
+pub(super) fn transpose<T: Real>(matrix: &[T], columns: usize) -> Vec<T> {
+    let rows = matrix.len() / columns;
+    let mut transposed = vec![T::ZERO; matrix.len()];
+    for first in (0..columns).step_by(8) {
+        for (row, values) in matrix.chunks_exact(columns).enumerate() {
+            for (column, &value) in values.iter().enumerate().skip(first).take(8) {
+                transposed[column * rows + row] = value;
+            }
+        }
+    }
+    transposed
 }

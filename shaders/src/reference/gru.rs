@@ -1,4 +1,4 @@
-use super::dot::{add_dots, add_products};
+use super::dot::{add_products, transpose};
 use super::recurrent::{activated, activation_slope, finish, sigmoid};
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -68,6 +68,7 @@ pub fn gru_backward<T: Real>(
     kept_gradient: &mut [T],
 ) {
     let (units, steps) = (params.stored_units as usize, params.steps as usize);
+    let recurrent = transpose(recurrent, 3 * units);
     for (sequence, kept) in kept_gradient.chunks_exact_mut(units).enumerate() {
         let mut dh = dy[sequence * units..][..units].to_vec();
         for t in (0..steps).rev() {
@@ -87,7 +88,7 @@ pub fn gru_backward<T: Real>(
                 kept[unit] = dh[unit] * z;
             }
             dh.copy_from_slice(kept);
-            add_dots(products, recurrent, &mut dh);
+            add_products(products, &recurrent, &mut dh);
         }
     }
 }

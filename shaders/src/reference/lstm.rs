@@ -1,4 +1,4 @@
-use super::dot::{add_dots, add_products};
+use super::dot::{add_products, transpose};
 use super::recurrent::finish;
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -65,6 +65,7 @@ impl<T: Real> State<T> {
 /// were made from.
 pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], cells: &mut [T], gates: &mut [T]) {
     let (units, steps) = (params.stored_units as usize, params.steps as usize);
+    let recurrent = transpose(recurrent, 4 * units);
     let sequences = cells.chunks_exact_mut(steps * units).zip(gates.chunks_exact_mut(steps * 4 * units));
     for ((cells, gates), dy) in sequences.zip(dy.chunks_exact(units)) {
         let mut dh = dy.to_vec();
@@ -84,7 +85,7 @@ pub fn lstm_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], cel
             }
             cells[t * units..][..units].copy_from_slice(&dc);
             dh.fill(T::ZERO);
-            add_dots(dz, recurrent, &mut dh);
+            add_products(dz, &recurrent, &mut dh);
         }
     }
 }

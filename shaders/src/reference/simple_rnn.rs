@@ -1,4 +1,4 @@
-use super::dot::{add_dots, add_products};
+use super::dot::{add_products, transpose};
 use super::recurrent::{activated, activation_slope, finish};
 use crate::Real;
 use crate::params::{Recurrent, Step};
@@ -38,6 +38,7 @@ pub fn simple_rnn_forward<T: Real>(
 /// the gradient `dz` of what they were made from.
 pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T], states: &mut [T]) {
     let (units, steps) = (params.stored_units as usize, params.steps as usize);
+    let recurrent = transpose(recurrent, units);
     for (states, dy) in states.chunks_exact_mut(steps * units).zip(dy.chunks_exact(units)) {
         let mut dh = dy.to_vec();
         for dz in states.chunks_exact_mut(units).rev() {
@@ -45,7 +46,7 @@ pub fn simple_rnn_backward<T: Real>(params: &Recurrent, recurrent: &[T], dy: &[T
                 *dz = dh * activation_slope(*dz, params);
             }
             dh.fill(T::ZERO);
-            add_dots(dz, recurrent, &mut dh);
+            add_products(dz, &recurrent, &mut dh);
         }
     }
 }
