@@ -68,7 +68,12 @@ fn values_out_of_range_are_refused_by_name() {
         ("/workloads", json!([]), "nothing_completed", "workloads"),
         ("/workloads/0/workload", json!("a' OR '1'='1"), "bad_name", "workloads[0].workload"),
         ("/workloads/1/workload", json!("keras-mnist-mlp"), "duplicate_workload", "workloads[1].workload"),
-        ("/warnings/0", json!({"kind": "tab_hidden", "seconds": -1}), "out_of_range", "warnings[0].seconds"),
+        (
+            "/warnings/0",
+            json!({"kind": "tab_hidden", "seconds": -1, "paused_seconds": 0}),
+            "out_of_range",
+            "warnings[0].seconds",
+        ),
         ("/warnings/0", json!({"kind": "unregistered", "reason": "r".repeat(301)}), "too_long", "warnings[0].reason"),
     ];
     for (pointer, value, code, field) in rows {

@@ -87,14 +87,16 @@ const BOUNDS: [(&str, &str, Bound); 47] = [
 ];
 
 /// Checks each number that has a bound. `field` is the one that holds the value, and `around` the next outer one.
-fn check_bounds(value: &Tree, around: &str, field: &str) -> Checked {
+///
+/// The two are one argument because rustc 1.95 with optimization keeps `around` as in the first call otherwise.
+fn check_bounds(value: &Tree, [around, field]: [&str; 2]) -> Checked {
     match &value.content {
         Content::Number(number) => {
             let mut bounds = BOUNDS.iter().filter(|(outer, name, _)| *name == field && ["", around].contains(outer));
             bounds.next().map_or(Ok(()), |(.., bound)| bound.check(value, *number))
         }
-        Content::List(items) => items.iter().try_for_each(|item| check_bounds(item, around, field)),
-        Content::Table(fields) => fields.iter().try_for_each(|(name, value)| check_bounds(value, field, name)),
+        Content::List(items) => items.iter().try_for_each(|item| check_bounds(item, [around, field])),
+        Content::Table(fields) => fields.iter().try_for_each(|(name, value)| check_bounds(value, [field, name])),
         Content::Text(_) | Content::Other => Ok(()),
     }
 }
@@ -129,7 +131,7 @@ pub(crate) fn check_whole(value: &Tree, number: impl Into<f64>, least: u32, most
 }
 
 pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload, Mistake> {
-    check_bounds(tree, "", "")?;
+    check_bounds(tree, ["", ""])?;
     let name = name(tree.field("name"), &definition.name)?;
     let title = line(tree.field("title"), &definition.title, 100)?;
     let description = line(tree.field("description"), &definition.description, 1000)?;
