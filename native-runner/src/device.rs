@@ -18,6 +18,9 @@ use crate::meter::MonotonicClock;
 use crate::program;
 use crate::program::NamedProgram;
 
+/// Default time limit of an external program, long enough to compile.
+const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
+
 /// Opens the back end named `name`. A remote one is watched as long as it lives, and has its own clock, because it
 /// runs in another thread.
 pub(crate) fn open(
@@ -52,7 +55,7 @@ fn open_silently(
             let reason = "an external program gets its batches through a pipe, and what that takes is not counted";
             return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
         }
-        return open_program(program, opening, place.external.timeout_seconds(), clock);
+        return open_program(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock);
     }
     #[cfg(feature = "burn-remote")]
     if !opening.remote.is_empty() {

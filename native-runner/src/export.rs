@@ -177,7 +177,7 @@ fn terminal_text(report: &Report, screen: Screen) -> String {
 }
 
 fn section_on_terminal(section: &Section, screen: Screen) -> String {
-    let title = screen.paint(Style::new().bold(), &section.title);
+    let title = screen.bold(&section.title);
     let mut parts = vec![if section.conditions.is_empty() {
         title
     } else {

@@ -15,7 +15,7 @@ const FILTERS: [&str; 4] =
 pub(crate) fn show(times_asked: u8) {
     let Some(filter) = filter(times_asked) else { return };
     // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
-    let coloured = Screen::Error.paint(console::Style::new().bold(), "log") != "log";
+    let coloured = Screen::Error.bold("log") != "log";
     tracing_subscriber::fmt()
         .with_env_filter(EnvFilter::new(filter))
         .with_timer(uptime())

@@ -6,13 +6,13 @@ use console::{Style, Term};
 use engine::{Event, Observer, measure};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
-use results::{Evaluation, Outcome, Summary, Warning, WorkloadRecord};
+use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{amount, figure};
 use crate::interrupt::Interrupt;
 use crate::logs;
-use crate::screen::Screen;
+use crate::screen::{Screen, plural};
 use crate::study::estimate::Forecast;
 use crate::study::finished::{Ending, Finished};
 
@@ -29,12 +29,8 @@ struct Progress {
 }
 
 impl Progress {
-    /// Handles Ctrl-C from now on, with a notice that it stops after `unit`. `template` is indicatif's.
-    fn new(interrupt: Interrupt, template: &str, unit: &'static str) -> Self {
-        Self::with_notice(interrupt, template, format!("Stopping after this {unit}"))
-    }
-
-    fn with_notice(interrupt: Interrupt, template: &str, notice: String) -> Self {
+    /// Handles Ctrl-C from now on with this notice. `template` is indicatif's.
+    fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
         let bar = (Screen::Error.is_terminal() && !logs::are_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
@@ -43,7 +39,15 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        interrupt.listen(stop_notice(bar.clone(), notice));
+        let shown = bar.clone();
+        interrupt.listen(move || {
+            if shown.is_some() {
+                // The bar ends at the right edge, so the `^C` that the terminal wrote has its own line, and the bar would be
+                // cleared one line too low. A cursor that cannot be moved leaves only a blemish.
+                drop(Term::stderr().move_cursor_up(1));
+            }
+            say_beside(shown.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
+        });
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
     }
 
@@ -65,10 +69,6 @@ impl Progress {
         }
     }
 
-    fn allow_line(&mut self) {
-        self.next_line = Instant::now();
-    }
-
     fn show(&self, prefix: Option<&str>, message: String) {
         if let Some(bar) = &self.bar {
             if let Some(prefix) = prefix {
@@ -83,17 +83,6 @@ impl Progress {
             bar.set_length(length);
             bar.set_position(position);
         }
-    }
-}
-
-fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + 'static {
-    move || {
-        if bar.is_some() {
-            // The bar ends at the right edge, so the `^C` that the terminal wrote stands on a line of its own, and the bar
-            // would be wiped away one line too low. A cursor that cannot be moved leaves only a blemish.
-            drop(Term::stderr().move_cursor_up(1));
-        }
-        say_beside(bar.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
     }
 }
 
@@ -134,7 +123,8 @@ struct Part {
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        Self { progress: Progress::new(interrupt, RUN_TEMPLATE, "window"), steps_per_epoch: 1, part: None }
+        let progress = Progress::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
+        Self { progress, steps_per_epoch: 1, part: None }
     }
 
     pub(crate) fn begin_part(&mut self, index: usize, count: usize, title: String) {
@@ -168,7 +158,7 @@ impl Observer<Event> for RunProgress {
             // The other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
-                let name = Screen::Error.paint(Style::new().bold(), workload);
+                let name = Screen::Error.bold(workload);
                 self.progress.say(&match &self.part {
                     Some(Part { index, count, title }) => format!("{name} {title} ({} of {count})", index + 1),
                     None => format!("{name} ({} of {count})", index + 1),
@@ -186,15 +176,27 @@ impl Observer<Event> for RunProgress {
             }
             Event::Evaluated { evaluation, .. } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
-                self.progress.say(&evaluated(epochs, evaluation));
+                let text = format!(
+                    "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
+                    figure("accuracy", evaluation.accuracy),
+                    evaluation.loss,
+                    figure("training_seconds", evaluation.training_seconds)
+                );
+                self.progress.say(&Screen::Error.wrapped("  ", &text, 2));
             }
             Event::WorkloadFailed { message, .. } => {
                 self.progress.say(&ended(false, &format!("not trained: {message}")));
             }
             Event::WorkloadFinished { record } => {
-                if let Some(line) = finished(record) {
-                    self.progress.say(&line);
-                }
+                let (good, text) = match &record.outcome {
+                    Outcome::Completed => (true, headline(&record.summary)),
+                    Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
+                    Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
+                    Outcome::Cancelled => (false, "cancelled".to_owned()),
+                    // Its failure was already reported.
+                    Outcome::Failed { .. } => return,
+                };
+                self.progress.say(&ended(good, &text));
             }
         }
     }
@@ -227,35 +229,9 @@ fn log(event: &Event) {
     }
 }
 
-fn evaluated(epochs: f64, evaluation: &Evaluation) -> String {
-    let text = format!(
-        "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
-        figure("accuracy", evaluation.accuracy),
-        evaluation.loss,
-        figure("training_seconds", evaluation.training_seconds)
-    );
-    Screen::Error.wrapped("  ", &text, 2)
-}
-
-/// Returns a line about a finished workload; `None` if its failure was already reported.
-fn finished(record: &WorkloadRecord) -> Option<String> {
-    let (good, text) = match &record.outcome {
-        Outcome::Completed => (true, headline(&record.summary)),
-        Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
-        Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
-        Outcome::Cancelled => (false, "cancelled".to_owned()),
-        Outcome::Failed { .. } => return None,
-    };
-    Some(ended(good, &text))
-}
-
 pub(crate) fn ended(good: bool, text: &str) -> String {
-    let mark = if good {
-        Screen::Error.paint(Style::new().green().bold(), "✓")
-    } else {
-        Screen::Error.paint(Style::new().red().bold(), "✗")
-    };
-    Screen::Error.wrapped(&format!("  {mark} "), text, 4)
+    let (style, mark) = if good { (Style::new().green(), "✓") } else { (Style::new().red(), "✗") };
+    Screen::Error.wrapped(&format!("  {} ", Screen::Error.paint(style.bold(), mark)), text, 4)
 }
 
 pub(crate) fn headline(summary: &Summary) -> String {
@@ -278,7 +254,8 @@ pub(crate) struct ListProgress {
 impl ListProgress {
     /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        Self { progress: Progress::new(interrupt, LIST_TEMPLATE, unit), what: String::new(), first: true }
+        let progress = Progress::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
+        Self { progress, what: String::new(), first: true }
     }
 
     pub(crate) fn finish(&self) {
@@ -315,7 +292,7 @@ impl Observer<measure::Event> for ListProgress {
                 if window.samples.is_some() {
                     let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
                     if std::mem::take(&mut self.first) {
-                        self.progress.allow_line();
+                        self.progress.next_line = Instant::now();
                     }
                     self.progress.say_now_and_then(&format!("  {} {text}", self.what));
                     self.progress.show(None, text);
@@ -338,7 +315,7 @@ pub(crate) struct StudyProgress {
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the cell that runs; what is finished is kept".to_owned();
-        Self { progress: Progress::with_notice(interrupt, STUDY_TEMPLATE, notice) }
+        Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
     pub(crate) fn finish(&self) {
@@ -347,7 +324,7 @@ impl StudyProgress {
 
     /// Announces cell `number`, from 1, of `count`.
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str, left: Option<&Left>) {
-        let name = Screen::Error.paint(Style::new().bold(), what);
+        let name = Screen::Error.bold(what);
         let left = left.map(|left| format!(", {}", left.text())).unwrap_or_default();
         let place = format!("({number} of {count}{left})");
         self.progress.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
@@ -406,7 +383,7 @@ impl Left {
     }
 
     pub(crate) fn text(&self) -> String {
-        let cells = format!("{} cell{}", self.unknown, if self.unknown == 1 { "" } else { "s" });
+        let cells = plural(self.unknown, "cell");
         match (self.known, self.unknown) {
             (Some(known), 0) => format!("about {} left", duration(known.value)),
             (Some(known), _) => format!("about {} left, and {cells} of unknown duration", duration(known.value)),

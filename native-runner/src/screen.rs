@@ -41,6 +41,15 @@ impl Screen {
         style.apply_to(text).to_string()
     }
 
+    pub(crate) fn bold(self, text: impl Display) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Returns a dim label, padded to `width` columns.
+    pub(crate) fn label(self, text: &str, width: usize) -> String {
+        self.paint(Style::new().dim(), format!("{text:<width$}"))
+    }
+
     pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
         match self {
             Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
@@ -56,12 +65,28 @@ impl Screen {
         self.line(&self.wrapped(first, text, indent))
     }
 
+    /// Prints a bold title below an empty line.
+    pub(crate) fn heading(self, title: &str) -> Result<(), Failure> {
+        self.line("")?;
+        self.line(&self.bold(title))
+    }
+
+    /// Prints a reason to be careful behind a mark.
+    pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
+        self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
+    }
+
+    /// Prints an explanation of figures, less visible than the figures.
+    pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
+        self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
+    }
+
+    pub(crate) fn table(self, table: &Table) -> Result<(), Failure> {
+        table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
+    }
+
     pub(crate) fn wrapped(self, first: &str, text: &str, indent: usize) -> String {
-        let width = match self.width() {
-            usize::MAX => usize::MAX,
-            columns => columns.min(PROSE_WIDTH),
-        };
-        wrap(first, text, indent, width)
+        wrap(first, text, indent, if self.term().is_term() { self.width().min(PROSE_WIDTH) } else { usize::MAX })
     }
 
     fn term(self) -> Term {
@@ -75,10 +100,10 @@ impl Screen {
 /// Joins `first` and the words of `text` into lines of at most `width` columns where words allow.
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
-    let mut column = console::measure_text_width(first);
+    let mut column = measure_text_width(first);
     let mut line_is_empty = true;
     for word in words(text) {
-        let length = console::measure_text_width(&word);
+        let length = measure_text_width(&word);
         if !line_is_empty && column + 1 + length > width {
             lines.push('\n');
             lines.push_str(&" ".repeat(indent));
@@ -150,7 +175,12 @@ impl Table {
         let mut lines = Vec::new();
         let mut rest = self.columns.as_slice();
         while !rest.is_empty() {
-            let (block, after) = rest.split_at(fitting(rest, width.saturating_sub(title_width)));
+            let mut used = title_width;
+            let fits = rest.iter().take_while(|column| {
+                used += GAP + column.width();
+                used <= width
+            });
+            let (block, after) = rest.split_at(fits.count().max(1));
             if !lines.is_empty() {
                 lines.push(String::new());
             }
@@ -185,14 +215,10 @@ impl Table {
     }
 }
 
-/// Counts the columns that fit into `width`; at least one.
-fn fitting(columns: &[Column], width: usize) -> usize {
-    let mut used = 0;
-    let fits = columns.iter().take_while(|column| {
-        used += GAP + column.width();
-        used <= width
-    });
-    fits.count().max(1)
+/// Formats a count of things, such as `1 step` or `2 steps`.
+pub(crate) fn plural(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
 }
 
 /// Quotes a word for a shell if necessary.
@@ -250,18 +276,6 @@ mod tests {
             "Accuracy           97.61 %             –",
         ];
         assert_eq!(lines(80), expected);
-    }
-
-    #[test]
-    fn a_name_of_two_lines_makes_two_lines_of_names() {
-        let column = Column { name: "time\ns".to_owned(), cells: vec!["1.25".to_owned()] };
-        let other = Column { name: "word".to_owned(), cells: vec!["yes".to_owned()] };
-        let table = Table { titles: vec!["Example".to_owned()], columns: vec![column, other] };
-        let lines: Vec<String> = table.lines(Screen::Output, 80);
-        let plain: Vec<String> = lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();
-        assert_eq!(plain[0], "          time  word");
-        assert_eq!(plain[1], "             s      ");
-        assert_eq!(plain[3], "Example   1.25   yes");
     }
 
     #[test]

@@ -1,6 +1,5 @@
 use std::rc::Rc;
 
-use console::Style;
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, Warning};
@@ -45,7 +44,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    if let (Some(_), Some(file)) = (address, arguments.training.files.first()) {
+    if let (Some(_), Some(file)) = (address, arguments.training.files.files.first()) {
         let text =
             format!("--upload takes no network of a file, as that of {} is: nobody could prove it", file.display());
         return Err(Failure::Usage(text));
@@ -142,22 +141,21 @@ impl Seed {
 
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
-    let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
-    let title = screen.paint(Style::new().bold(), "Gradmark");
+    let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
+    let title = screen.bold("Gradmark");
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
     let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
-    screen.prose(&label("device"), &format!("{times}{}", describe(backend.adapter())), 10)?;
+    labelled("device", &format!("{times}{}", describe(backend.adapter())))?;
     let input = match backend.input() {
         InputMode::Resident => String::new(),
         streamed => format!(", input {}", streamed.text()),
     };
-    let computing = format!("{}, computing in {}{input}", backend.name(), backend.precision().name());
-    screen.prose(&label("back end"), &computing, 10)?;
-    screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
+    labelled("back end", &format!("{}, computing in {}{input}", backend.name(), backend.precision().name()))?;
+    labelled("seed", &format!("{} ({})", seed.value, seed.origin))?;
     if seed.registration.is_some() {
         let proof = "a hash goes to the leaderboard about once a second; at the end a few random parts are trained again and \
                      some states are sent, a few megabytes for each network";
-        screen.prose(&label("proof"), proof, 10)?;
+        labelled("proof", proof)?;
     }
     screen.line("")
 }

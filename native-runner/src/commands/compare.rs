@@ -1,7 +1,6 @@
 use std::fs;
 use std::rc::Rc;
 
-use console::Style;
 use engine::backends::Devices;
 use engine::measure::Schedule;
 use engine::{
@@ -25,7 +24,7 @@ use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
 use crate::progress::RunProgress;
 use crate::report;
-use crate::screen::Screen;
+use crate::screen::{Screen, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Default number of seeds: the fewest whose spread is meaningful.
@@ -130,9 +129,8 @@ struct Contest<'a> {
 impl Contest<'_> {
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
-        let labelled =
-            |name: &str, text: &str| screen.prose(&screen.paint(Style::new().dim(), format!("{name:<12}")), text, 12);
-        let title = screen.paint(Style::new().bold(), "Gradmark");
+        let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
+        let title = screen.bold("Gradmark");
         screen.line(&format!("{title} {}, back ends side by side", env!("CARGO_PKG_VERSION")))?;
         for backend in self.backends {
             labelled(&contender(backend.as_ref()).to_string(), &describe(backend.adapter()))?;
@@ -243,24 +241,25 @@ impl Contest<'_> {
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
         let Some(folder) = &self.arguments.records else { return Ok(()) };
         let Some(workload) = record.workloads.first() else { return Ok(()) };
-        let file = JsonTarget::File(folder.join(file_name(&workload.workload, contender, record.seed)));
+        let Contender { backend, precision } = contender;
+        let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.seed);
+        let file = JsonTarget::File(folder.join(name));
         deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
-        let count = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let length = match self.arguments.training.limit() {
-            Some(Limit::Epochs(epochs)) => count(epochs.into(), "epoch"),
-            Some(Limit::Steps(steps)) => count(steps, "step"),
+            Some(Limit::Epochs(epochs)) => plural(epochs, "epoch"),
+            Some(Limit::Steps(steps)) => plural(steps, "step"),
             Some(Limit::Seconds(seconds)) => format!("{seconds} s of training"),
             None => {
                 let SuiteDefinition { epochs, training_seconds, .. } = self.suite;
-                format!("{} or {training_seconds} s of training", count((*epochs).into(), "epoch"))
+                format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
             }
         };
         let batch = findings.workloads(&comparison.workload).next().map(|record| record.settings.batch_size);
         let batch = batch.map(|size| format!("batches of {size}"));
-        let seeds = count(self.seeds.len() as u64, "seed");
+        let seeds = plural(self.seeds.len(), "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
@@ -272,10 +271,6 @@ fn not_trained(record: &RunRecord) -> Option<Failure> {
 
 fn contender(backend: &dyn Backend) -> Contender {
     Contender { backend: backend.name().to_owned(), precision: backend.precision() }
-}
-
-fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
-    format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
 }
 
 #[derive(Default)]
@@ -346,6 +341,10 @@ impl Findings {
     }
 
     pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+        let wrong = |record: &RunRecord| {
+            let sentence = record.workloads.iter().find_map(report::wrong)?;
+            Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
+        };
         let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
         if !wrong.is_empty() {
             return Err(Failure::WrongResults(wrong.join("; ")));
@@ -363,23 +362,12 @@ impl Findings {
     }
 }
 
-fn wrong(record: &RunRecord) -> Option<String> {
-    let sentence = record.workloads.iter().find_map(report::wrong)?;
-    Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
-}
-
 #[cfg(test)]
 mod tests {
     use engine::EngineError;
     use results::Precision;
 
     use super::*;
-
-    #[test]
-    fn file_name_tells_its_record_from_others() {
-        let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
-        assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
-    }
 
     fn wgsl() -> Contender {
         Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }

@@ -11,25 +11,21 @@ use crate::screen::{Column, NONE, Screen, Table};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
-    let title = screen.paint(Style::new().bold(), &comparison.workload);
-    screen.prose(&format!("{title}  "), conditions, 2)?;
+    screen.prose(&format!("{}  ", screen.bold(&comparison.workload)), conditions, 2)?;
     screen.line("")?;
-    for line in table(&comparison.rows).lines(screen, screen.width()) {
-        screen.line(&line)?;
-    }
+    screen.table(&table(&comparison.rows))?;
     screen.line("")?;
-    let mark = |style: Style, mark: &str| format!("{} ", screen.paint(style.bold(), mark));
     for row in &comparison.rows {
         if let Some(reason) = row.outcome.reason() {
-            screen.prose(&mark(Style::new().yellow(), "!"), &format!("{}: {reason}", row.contender), 2)?;
+            screen.caution(&format!("{}: {reason}", row.contender))?;
         }
     }
-    let mark = match comparison.agreement {
-        Agreement::Agree { .. } => mark(Style::new().green(), "✓"),
-        Agreement::Disagree { .. } => mark(Style::new().red(), "✗"),
-        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => mark(Style::new().yellow(), "?"),
+    let (style, mark) = match comparison.agreement {
+        Agreement::Agree { .. } => (Style::new().green(), "✓"),
+        Agreement::Disagree { .. } => (Style::new().red(), "✗"),
+        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => (Style::new().yellow(), "?"),
     };
-    screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
+    screen.prose(&format!("{} ", screen.paint(style.bold(), mark)), &format!("{}.", comparison.agreement), 2)
 }
 
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
@@ -47,10 +43,7 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
                 compiling, tuning and the first step; it, the back end's device memory and the whole program's host memory are \
                 those of the first run.";
     screen.line("")?;
-    for line in screen.wrapped("", text, 0).lines() {
-        screen.line(&screen.paint(Style::new().dim(), line))?;
-    }
-    Ok(())
+    screen.legend(text)
 }
 
 /// Shows the warnings of all runs, each kind once per back end and workload.
@@ -70,15 +63,11 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
             }
         }
     }
-    let screen = Screen::Error;
     if !shown.is_empty() {
-        screen.line("")?;
+        Screen::Error.line("")?;
     }
-    let mark = screen.paint(Style::new().yellow().bold(), "!");
-    for (record, _, warning) in shown {
-        screen.prose(&format!("{mark} "), &format!("{}: {warning}", record.device.backend), 2)?;
-    }
-    Ok(())
+    let texts = shown.iter().map(|(record, _, warning)| format!("{}: {warning}", record.device.backend));
+    texts.into_iter().try_for_each(|text| Screen::Error.caution(&text))
 }
 
 fn table(rows: &[Row]) -> Table {

@@ -43,7 +43,7 @@ pub(crate) fn open(
         );
         return Err(Failure::Usage(text));
     }
-    let programs: Vec<&str> = place.external.all().iter().map(|program| program.name).collect();
+    let programs: Vec<&str> = place.external.programs.iter().map(|program| program.name).collect();
     let wanted = wanted(names, &programs);
     let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
     place.opening(Precision::F32, choice).check(&named)?;
@@ -166,7 +166,7 @@ pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineE
 /// Returns the named workloads and those of files; the suite's without any.
 pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
-    if asked.is_empty() && files.first().is_none() {
+    if asked.is_empty() && files.files.is_empty() {
         find_workloads(suite.workloads.iter().copied())
     } else {
         files.and_named(asked.iter().map(|name| name.trim()))

@@ -14,13 +14,13 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
         Some(DoctorPart::Trace) => return doctor::correctness::trace_for_the_doctor(arguments),
         None => {}
     }
-    doctor::correctness::check_backends(&arguments.backends)?;
+    doctor::correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let report = Report::make(&mut Circumstances::of_this_machine(arguments));
     let report = Privacy::of_this_user().clean_report(report);
     let target = arguments.json.as_ref();
     deliver(doctor::show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
-    if report.trains() { Ok(()) } else { Err(Failure::NothingTrains(report.verdict().to_owned())) }
+    if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
 }
 
 const DOCTOR_EXAMPLES: &str = "\

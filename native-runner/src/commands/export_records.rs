@@ -15,7 +15,7 @@ use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
 use crate::screen;
-use crate::screen::{Screen, Table};
+use crate::screen::{Screen, Table, plural};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -101,12 +101,8 @@ fn cannot_encode(source: io::Error) -> Failure {
 fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
     let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
     let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    Screen::Error.prose(
-        "",
-        &format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run")),
-        0,
-    )?;
+    let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
+    Screen::Error.prose("", &written, 0)?;
     if without > 0 {
         let text = format!("Left out: {} without a record; `native-runner report` says why.", plural(without, "cell"));
         Screen::Error.prose("! ", &text, 2)?;

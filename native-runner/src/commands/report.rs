@@ -27,7 +27,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
     let html = report.html();
     target.write(&html)?;
     let screen = JsonTarget::screen_beside(Some(&target));
-    screen.line(&screen.paint(Style::new().bold(), &input.title))?;
+    screen.line(&screen.bold(&input.title))?;
     screen.line("")?;
     for finding in report.findings() {
         show(finding, screen)?;

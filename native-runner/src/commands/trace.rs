@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use engine::{DataSource, TraceRequest, data_set};
 
-use crate::cli::{Switch, TraceArgs};
+use crate::cli::TraceArgs;
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
@@ -18,7 +18,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
         seed: arguments.seed,
         batch_size: arguments.batch_size,
         steps: arguments.steps,
-        dropout: arguments.dropout == Switch::On,
+        dropout: arguments.dropout,
     };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());

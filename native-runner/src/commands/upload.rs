@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use clap::Args;
-use console::Style;
 use results::api::AcceptedRun;
 use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
@@ -169,7 +168,6 @@ impl Submission {
 
     /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
     fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
-        let label = |text: &str| format!("{:<15}", screen.paint(Style::new().bold(), text));
         screen.line("")?;
         screen.prose(
             "",
@@ -182,7 +180,7 @@ impl Submission {
             // It has the run; whether it answers just now changes nothing about that.
             let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
             if !verdict.being_verified {
-                screen.line(&format!("{}{}", label("Verified"), verdict.tier.name()))?;
+                screen.line(&format!("{:<15}{}", screen.bold("Verified"), verdict.tier.name()))?;
                 return self.show_notes(&verdict.notes, screen);
             }
         }
@@ -195,12 +193,11 @@ impl Submission {
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
         let address = self.leaderboard.address();
-        let bold = |text: &str| screen.paint(Style::new().bold(), text);
         screen.line("")?;
-        screen.line(&format!("{}       {}", bold("Uploaded"), accepted.tier.name()))?;
+        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.tier.name()))?;
         self.show_notes(&accepted.notes, screen)?;
-        screen.line(&format!("{}      {}", bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
-        screen.line(&format!("{}  {}", bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
+        screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
+        screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
         screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)
     }
 }

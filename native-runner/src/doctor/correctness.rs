@@ -1,9 +1,10 @@
 //! Compares each back end with the plain reference, in a child process each: drivers crash.
 
-use std::convert::Infallible;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::backends::{Devices, KNOWN_BACKENDS, Opening, REFERENCE};
 use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSet, DataSource, EngineError, Workload, backends};
@@ -14,7 +15,7 @@ use serde_json::json;
 use crate::cli::find_workloads;
 use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::DataFolder;
-use crate::doctor::graphics::{run, this_program};
+use crate::doctor::graphics::ask_child;
 use crate::doctor::{Circumstances, Finding, Severity};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
@@ -51,7 +52,7 @@ enum Answer {
 }
 
 /// Returns the named back ends; without names, all but the slow reference and remote ones.
-fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
+pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
         return Ok(BACKENDS.iter().filter(tried).collect());
@@ -67,10 +68,6 @@ fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineErr
         })
     };
     names.iter().map(|name| find(name.trim())).collect()
-}
-
-pub(crate) fn check_backends(names: &[String]) -> Result<(), EngineError> {
-    wanted(names).map(drop)
 }
 
 /// Pairs each back end with each adapter that it can choose. Back ends without a choice are tried once, unless only
@@ -151,22 +148,14 @@ fn try_out(
     backend: &'static BackendDefinition,
     adapter: Option<usize>,
 ) -> (Trial, Finding) {
-    let arguments = circumstances.arguments;
-    let answer = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
-        command.args(["--part", "trace", "--backend", backend.name]);
-        if let Some(place) = place(circumstances, adapter) {
-            command.arg("--adapter").arg(place);
-        }
-        for (name, folder) in [("--data", &arguments.data.folder), ("--babi", &arguments.data.babi)] {
-            if let Some(folder) = folder {
-                command.arg(name).arg(folder);
-            }
-        }
-        let output = run(command, circumstances.patience())?;
-        serde_json::from_str(&output).map_err(|error| error.to_string())
-    });
-    let trial = untried(circumstances, backend, adapter);
-    judge_trace(trial, answer)
+    let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
+    let mut words: Vec<OsString> = ["--part", "trace", "--backend", backend.name].map(OsString::from).to_vec();
+    let adapter_word = place(circumstances, adapter).map(OsString::from);
+    let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
+    let options = [("--adapter", adapter_word), ("--data", folder(&data.folder)), ("--babi", folder(&data.babi))];
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
+    let answer = ask_child(&words, Duration::from_secs_f64(*trace_seconds));
+    judge_trace(untried(circumstances, backend, adapter), answer)
 }
 
 fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
@@ -188,16 +177,13 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
             });
             match correctness.disagreement() {
                 None => {
-                    let sentence = format!(
-                        "{backend} on {device} computes what the reference computes: the first steps of {workload}, in {seconds:.1} s."
-                    );
+                    let what = format!("the first steps of {workload}, in {seconds:.1} s");
+                    let sentence = format!("{backend} on {device} computes what the reference computes: {what}.");
                     (Trial { outcome: Outcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
                 }
                 Some(found) => {
-                    let sentence = format!(
-                        "{backend} on {device} computes something else than the reference: {found} ({workload})."
-                    );
-                    failed(trial, sentence, details)
+                    let what = format!("computes something else than the reference: {found} ({workload})");
+                    failed(trial, format!("{backend} on {device} {what}."), details)
                 }
             }
         }
@@ -232,8 +218,7 @@ pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure
 }
 
 async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, String, Correctness), EngineError> {
-    let asked = arguments.adapter.as_deref().unwrap_or("any");
-    let choice: AdapterChoice = asked.parse().unwrap_or_else(|never: Infallible| match never {});
+    let Ok(choice) = arguments.adapter.as_deref().unwrap_or("any").parse();
     // Tuning for such a short test is not worth keeping.
     let opening = Opening { processor: machine::name(), ..Opening::new(Precision::F32, &choice) };
     let backend = backends::open_with(backend, &opening, Rc::new(MonotonicClock::start())).await?;

@@ -9,7 +9,6 @@ pub(crate) mod system;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use console::Style;
 use engine::backends::KNOWN_BACKENDS;
@@ -21,63 +20,43 @@ use crate::commands::doctor::DoctorArgs;
 use crate::doctor::correctness::{Outcome, Trial};
 use crate::doctor::graphics::Listing;
 use crate::failure::Failure;
+use crate::machine::provenance;
 use crate::progress::spinner;
-use crate::screen::Screen;
+use crate::screen::{Screen, plural};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Chapter {
-    Program,
-    System,
-    Graphics,
-    Data,
-    Leaderboard,
-    Correctness,
-}
+type Examine = fn(&mut Circumstances<'_>) -> Vec<Finding>;
 
-impl Chapter {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Program => "Program",
-            Self::System => "System",
-            Self::Graphics => "Adapters and drivers",
-            Self::Data => "Data",
-            Self::Leaderboard => "Leaderboard",
-            Self::Correctness => "Correctness",
-        }
-    }
-}
-
-struct Examination {
-    chapter: Chapter,
-    /// Shown while the examination runs.
-    title: &'static str,
-    examine: fn(&mut Circumstances<'_>) -> Vec<Finding>,
-}
-
-/// Examinations in the order of the report. Those that compute are last, because they would disturb measurements.
-const EXAMINATIONS: &[Examination] = &[
-    Examination { chapter: Chapter::Program, title: "this program", examine: system::examine_program },
-    Examination { chapter: Chapter::System, title: "the operating system", examine: system::examine_system },
-    Examination { chapter: Chapter::System, title: "the processor", examine: system::examine_processor },
-    Examination { chapter: Chapter::System, title: "memory", examine: system::examine_memory },
-    Examination { chapter: Chapter::System, title: "other programs", examine: system::examine_load },
-    Examination { chapter: Chapter::System, title: "power", examine: system::examine_power },
-    Examination { chapter: Chapter::System, title: "the processor's energy", examine: system::examine_energy },
-    Examination { chapter: Chapter::Graphics, title: "adapters", examine: graphics::examine_adapters },
-    Examination { chapter: Chapter::Graphics, title: "GPUs on the bus", examine: graphics::examine_gpus },
-    Examination { chapter: Chapter::Graphics, title: "Vulkan's drivers", examine: graphics::examine_vulkan },
-    Examination { chapter: Chapter::Graphics, title: "render nodes", examine: graphics::examine_render_nodes },
-    Examination { chapter: Chapter::Graphics, title: "NVIDIA's driver", examine: graphics::examine_nvidia },
-    Examination { chapter: Chapter::Graphics, title: "CUDA and ROCm", examine: graphics::examine_platforms },
-    Examination { chapter: Chapter::Data, title: "the cache", examine: data::examine_cache },
-    Examination { chapter: Chapter::Data, title: "data sets", examine: data::examine_data_sets },
-    Examination { chapter: Chapter::Leaderboard, title: "the leaderboard", examine: leaderboard::examine_leaderboard },
-    Examination {
-        chapter: Chapter::Correctness,
-        title: "what back ends compute",
-        examine: correctness::examine_backends,
-    },
+/// Chapters of the report: name, title, and the examinations of each with what is shown while it runs. Those that
+/// compute are last, because they would disturb measurements.
+const EXAMINATIONS: [(&str, &str, &[(&str, Examine)]); 6] = [
+    ("program", "Program", &[("this program", system::examine_program)]),
+    (
+        "system",
+        "System",
+        &[
+            ("the operating system", system::examine_system),
+            ("the processor", system::examine_processor),
+            ("memory", system::examine_memory),
+            ("other programs", system::examine_load),
+            ("power", system::examine_power),
+            ("the processor's energy", system::examine_energy),
+        ],
+    ),
+    (
+        "graphics",
+        "Adapters and drivers",
+        &[
+            ("adapters", graphics::examine_adapters),
+            ("GPUs on the bus", graphics::examine_gpus),
+            ("Vulkan's drivers", graphics::examine_vulkan),
+            ("render nodes", graphics::examine_render_nodes),
+            ("NVIDIA's driver", graphics::examine_nvidia),
+            ("CUDA and ROCm", graphics::examine_platforms),
+        ],
+    ),
+    ("data", "Data", &[("the cache", data::examine_cache), ("data sets", data::examine_data_sets)]),
+    ("leaderboard", "Leaderboard", &[("the leaderboard", leaderboard::examine_leaderboard)]),
+    ("correctness", "Correctness", &[("what back ends compute", correctness::examine_backends)]),
 ];
 
 /// Input of the examinations, and the results that later ones use.
@@ -108,13 +87,8 @@ impl<'a> Circumstances<'a> {
     }
 
     #[cfg(test)]
-    pub(crate) fn of_a_test(
-        arguments: &'a DoctorArgs,
-        root: &Path,
-        listing: Listing,
-        variable: fn(&str) -> Option<String>,
-    ) -> Self {
-        let root = root.to_owned();
+    pub(crate) fn of_a_test(arguments: &'a DoctorArgs, root: &Path) -> Self {
+        let (root, variable, listing) = (root.to_owned(), |_: &str| None, Listing::default());
         Self { arguments, root, variable, listing, trials: Vec::new(), spinner: ProgressBar::hidden() }
     }
 
@@ -127,16 +101,8 @@ impl<'a> Circumstances<'a> {
         (self.variable)(name)
     }
 
-    pub(crate) fn patience(&self) -> Duration {
-        Duration::from_secs_f64(self.arguments.trace_seconds)
-    }
-
     pub(crate) fn say(&self, what: &str) {
         self.spinner.set_message(format!("looking at {what}"));
-    }
-
-    pub(crate) fn finish(&self) {
-        self.spinner.finish_and_clear();
     }
 }
 
@@ -150,17 +116,6 @@ pub(crate) enum Severity {
     Warning,
     /// Something does not work.
     Problem,
-}
-
-impl Severity {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Fine => "fine",
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -218,46 +173,35 @@ pub(crate) struct Report {
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Section {
-    pub(crate) name: Chapter,
+    name: &'static str,
+    #[serde(skip)]
+    title: &'static str,
     pub(crate) findings: Vec<Finding>,
 }
 
 impl Report {
     pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
         let mut sections: Vec<Section> = Vec::new();
-        for examination in EXAMINATIONS {
-            circumstances.say(examination.title);
-            let findings = (examination.examine)(circumstances);
-            match sections.last_mut() {
-                Some(section) if section.name == examination.chapter => section.findings.extend(findings),
-                _ => sections.push(Section { name: examination.chapter, findings }),
+        for (name, title, examinations) in EXAMINATIONS {
+            let mut findings = Vec::new();
+            for (what, examine) in examinations {
+                circumstances.say(what);
+                findings.extend(examine(circumstances));
+            }
+            if !findings.is_empty() {
+                sections.push(Section { name, title, findings });
             }
         }
-        sections.retain(|section| !section.findings.is_empty());
-        circumstances.finish();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        circumstances.spinner.finish_and_clear();
+        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
         Self {
             schema_version: SCHEMA_VERSION,
             engine_version: env!("CARGO_PKG_VERSION"),
             commit: env!("GRADMARK_COMMIT"),
-            // A clock that was set before 1970 tells nothing.
-            examined_unix_seconds: now.map_or(0.0, |since| since.as_secs_f64()),
+            examined_unix_seconds: provenance().started_unix_seconds,
             sections,
-            verdict: Verdict::of(circumstances),
+            verdict: decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking),
         }
-    }
-
-    pub(crate) fn trains(&self) -> bool {
-        self.verdict.trains
-    }
-
-    pub(crate) fn verdict(&self) -> &str {
-        &self.verdict.sentence
-    }
-
-    pub(crate) fn count(&self, severity: Severity) -> usize {
-        let findings = self.sections.iter().flat_map(|section| &section.findings);
-        findings.filter(|finding| finding.severity == severity).count()
     }
 }
 
@@ -270,13 +214,6 @@ pub(crate) struct Verdict {
     pub(crate) command: Option<String>,
     pub(crate) backend: Option<&'static str>,
     pub(crate) adapter_index: Option<usize>,
-}
-
-impl Verdict {
-    pub(crate) fn of(circumstances: &Circumstances<'_>) -> Self {
-        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
-        decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking)
-    }
 }
 
 /// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
@@ -325,46 +262,32 @@ fn command_for(trial: &Trial, default: Option<usize>) -> String {
 const INDENT: usize = 11;
 
 pub(crate) fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
-    let bold = |text: &str| screen.paint(Style::new().bold(), text);
-    screen.line(&bold(&format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
-    for section in &report.sections {
-        screen.line("")?;
-        screen.line(&bold(section.name.title()))?;
-        section.findings.iter().try_for_each(|finding| show_finding(finding, screen))?;
+    screen.line(&screen.bold(format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
+    let mut counts = [("problem", Severity::Problem, 0), ("warning", Severity::Warning, 0)];
+    for Section { title, findings, .. } in &report.sections {
+        screen.heading(title)?;
+        for Finding { severity, sentence, advice, .. } in findings {
+            let (style, word) = match severity {
+                Severity::Fine => (Style::new().green(), "fine"),
+                Severity::Note => (Style::new().cyan(), "note"),
+                Severity::Warning => (Style::new().yellow().bold(), "warning"),
+                Severity::Problem => (Style::new().red().bold(), "problem"),
+            };
+            counts.iter_mut().filter(|(_, other, _)| other == severity).for_each(|(.., count)| *count += 1);
+            screen.prose(&format!("  {}  ", screen.paint(style, format!("{word:7}"))), sentence, INDENT)?;
+            if let Some(advice) = advice {
+                screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2)?;
+            }
+        }
     }
-    screen.line("")?;
-    screen.line(&bold("Verdict"))?;
+    screen.heading("Verdict")?;
     screen.prose("  ", &report.verdict.sentence, 2)?;
     if let Some(command) = &report.verdict.command {
-        screen.line(&format!("  {}", bold(command)))?;
+        screen.line(&format!("  {}", screen.bold(command)))?;
     }
-    screen.prose("  ", &counts(report), 2)
-}
-
-fn show_finding(finding: &Finding, screen: Screen) -> Result<(), Failure> {
-    let style = match finding.severity {
-        Severity::Fine => Style::new().green(),
-        Severity::Note => Style::new().cyan(),
-        Severity::Warning => Style::new().yellow().bold(),
-        Severity::Problem => Style::new().red().bold(),
-    };
-    let word = screen.paint(style, format!("{:7}", finding.severity.word()));
-    screen.prose(&format!("  {word}  "), &finding.sentence, INDENT)?;
-    finding
-        .advice
-        .as_ref()
-        .map_or(Ok(()), |advice| screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2))
-}
-
-fn counts(report: &Report) -> String {
-    let number = |severity: Severity, one: &str| match report.count(severity) {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {one}s")),
-    };
-    let parts: Vec<String> =
-        [number(Severity::Problem, "problem"), number(Severity::Warning, "warning")].into_iter().flatten().collect();
-    if parts.is_empty() { "no problems, no warnings".to_owned() } else { parts.join(", ") }
+    let counts = counts.iter().filter(|(.., count)| *count > 0);
+    let counts = counts.map(|(word, _, count)| plural(*count, word)).collect::<Vec<_>>().join(", ");
+    screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
 }
 
 /// Reads a small file without its line end.
@@ -405,15 +328,6 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn examinations_of_a_chapter_follow_each_other() {
-        let mut chapters: Vec<Chapter> = EXAMINATIONS.iter().map(|examination| examination.chapter).collect();
-        chapters.dedup();
-        for (place, chapter) in chapters.iter().enumerate() {
-            assert!(!chapters[..place].contains(chapter), "{chapter:?} is there twice");
-        }
-    }
 
     fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: Outcome) -> Trial {
         Trial { backend, adapter, device: "X".to_owned(), software, outcome }

@@ -13,12 +13,13 @@ use results::api::{
     AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, ProofWanted,
     ProvePart, StartRun, StartedRun, Verdict,
 };
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
-use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use ureq::http::{Method, Request, Response, StatusCode, Uri, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body, http};
 
 use crate::data_folder::cache;
 
@@ -29,17 +30,6 @@ pub(crate) struct About {
     pub(crate) version: String,
     /// The server's clock, in whole seconds.
     pub(crate) time: Option<SystemTime>,
-}
-
-/// Part of the API description that names the program.
-#[derive(Deserialize)]
-struct OpenApi {
-    info: OpenApiInfo,
-}
-
-#[derive(Deserialize)]
-struct OpenApiInfo {
-    version: String,
 }
 
 #[derive(Clone)]
@@ -83,13 +73,13 @@ impl Leaderboard {
     }
 
     pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
-        let answer = self.agent.get(self.address.join("/api/v1/openapi.json")).call();
-        let mut response = answer.map_err(|error| self.no_answer(error))?;
+        let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
-        let text = self.text_of(&mut response)?;
-        let document: OpenApi = self.read_answer(&response, &text)?;
-        Ok(About { version: clean(&document.info.version), time })
+        let description: Value = self.read_answer(&response, &text)?;
+        let version = description["info"]["version"].as_str();
+        let version = version.ok_or_else(|| self.not_a_leaderboard("no version of its API".to_owned()))?;
+        Ok(About { version: clean(version), time })
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
@@ -121,23 +111,16 @@ impl Leaderboard {
         state: &[u8],
     ) -> Result<(), LeaderboardError> {
         let path = format!("/api/v1/runs/{}/states/{workload}/{step}", run.run_id);
-        let bearer = HeaderValue::from_str(&format!("Bearer {}", run.nonce));
-        let request = Request::builder()
-            .method(Method::PUT)
-            .uri(self.address.join(&path))
+        let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
-            .header(header::AUTHORIZATION, bearer.map_err(|error| self.unreachable(&error.to_string()))?)
-            .body(state)
-            .map_err(|error| self.unreachable(&error.to_string()))?;
-        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
-        let text = self.text_of(&mut response)?;
+            .header(header::AUTHORIZATION, format!("Bearer {}", run.nonce));
+        let (response, text) = self.send(request.body(state))?;
         if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
     }
 
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
-        let answer = self.agent.get(self.address.join(&format!("/api/v1/runs/{run_id}/verdict"))).call();
-        let mut response = answer.map_err(|error| self.no_answer(error))?;
-        let text = self.text_of(&mut response)?;
+        let path = format!("/api/v1/runs/{run_id}/verdict");
+        let (response, text) = self.send(Request::get(self.address.join(&path)).body(()))?;
         self.read_answer(&response, &text)
     }
 
@@ -177,36 +160,43 @@ impl Leaderboard {
         json: String,
         header: Option<(&str, &str)>,
     ) -> Result<T, LeaderboardError> {
-        let asked = format!("{method} {path}");
         let request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json");
         let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
-        let request = request.body(json).map_err(|error| self.unreachable(&error.to_string()))?;
-        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
-        tracing::info!(status = response.status().as_u16(), "{asked} of {}", self.address);
-        let text = self.text_of(&mut response)?;
+        let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }
 
-    fn text_of(&self, response: &mut Response<Body>) -> Result<String, LeaderboardError> {
+    /// Sends a request, and reads the answer as text.
+    fn send<B: AsSendBody>(
+        &self,
+        request: Result<Request<B>, http::Error>,
+    ) -> Result<(Response<Body>, String), LeaderboardError> {
+        let request = request.map_err(|error| self.unreachable(&error.to_string()))?;
+        let asked = format!("{} {}", request.method(), request.uri());
+        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        tracing::info!(status = response.status().as_u16(), "{asked}");
         let text = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
-        text.map_err(|error| match error {
+        let text = text.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.not_a_leaderboard("an answer that is not text".to_owned())
             }
             error => self.no_answer(error),
-        })
+        })?;
+        Ok((response, text))
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
         let status = response.status();
         if status.is_success() {
             return serde_json::from_str(text).map_err(|error| {
-                self.not_a_leaderboard(if looks_like_html(text) {
+                let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
+                let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
+                self.not_a_leaderboard(if is_page {
                     format!("status {} and a web page", status.as_u16())
                 } else {
                     format!("status {} and something that is not the expected JSON ({error})", status.as_u16())
@@ -217,29 +207,26 @@ impl Leaderboard {
     }
 
     fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
-        let status = response.status();
+        let (leaderboard, status) = (self.address.to_string(), response.status());
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let to = clean(to.unwrap_or("an address that it does not give"));
-            return LeaderboardError::Redirected { leaderboard: self.address.to_string(), to };
+            return LeaderboardError::Redirected { leaderboard, to };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
             return LeaderboardError::refused(&body, status.as_u16());
         }
         match status {
-            status if status.is_server_error() => {
-                LeaderboardError::Broken { leaderboard: self.address.to_string(), status: status.as_u16() }
-            }
-            StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard: self.address.to_string() },
+            status if status.is_server_error() => LeaderboardError::Broken { leaderboard, status: status.as_u16() },
+            StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard },
             status => self.not_a_leaderboard(format!("status {}", status.as_u16())),
         }
     }
 
     fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
+        let (leaderboard, seconds) = (self.address.to_string(), self.timeout_seconds);
         match error {
-            ureq::Error::Timeout(_) => {
-                LeaderboardError::TimedOut { leaderboard: self.address.to_string(), seconds: self.timeout_seconds }
-            }
+            ureq::Error::Timeout(_) => LeaderboardError::TimedOut { leaderboard, seconds },
             ureq::Error::Protocol(_) => self.not_a_leaderboard("something that is not HTTP".to_owned()),
             ureq::Error::HostNotFound => self.unreachable("no machine with this name was found"),
             ureq::Error::Io(error) => self.unreachable(&error.to_string()),
@@ -258,11 +245,6 @@ impl Leaderboard {
 
 fn to_body(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("text and numbers are always JSON")
-}
-
-fn looks_like_html(text: &str) -> bool {
-    let start: String = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
-    start.starts_with("<!doctype html") || start.starts_with("<html")
 }
 
 /// HTTP or HTTPS address with an optional port and path.
@@ -458,28 +440,9 @@ mod tests {
 
     #[test]
     fn addresses_of_this_machine_are_known() {
-        for (given, loopback) in [
-            ("http://localhost:1", true),
-            ("http://127.0.0.2", true),
-            ("http://[::1]:80", true),
-            ("http://10.0.0.1", false),
-        ] {
-            assert_eq!(given.parse::<Address>().unwrap().is_loopback(), loopback, "{given}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_names_code_field_and_status() {
-        let body = ErrorBody {
-            code: "out_of_range".to_owned(),
-            message: "The batch size must be at least 1.".to_owned(),
-            field: Some("workloads[0].settings.batch_size".to_owned()),
-        };
-        assert_eq!(
-            LeaderboardError::refused(&body, 422).to_string(),
-            "the leaderboard refused: The batch size must be at least 1 \
-             (out_of_range in workloads[0].settings.batch_size, status 422)"
-        );
+        let is_loopback = |given: &str| given.parse::<Address>().unwrap().is_loopback();
+        assert!(["http://localhost:1", "http://127.0.0.2", "http://[::1]:80"].into_iter().all(is_loopback));
+        assert!(!is_loopback("http://10.0.0.1"));
     }
 
     #[test]
@@ -503,10 +466,7 @@ mod tests {
         let word = again.word().to_owned();
         again.forget();
         assert_ne!(of("a record").word(), word);
-    }
-
-    #[test]
-    fn a_user_without_a_cache_has_a_word_as_well() {
+        // Without a cache there is a word as well.
         assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
     }
 }

@@ -190,7 +190,8 @@ impl Estimator {
 /// The most that the budgets of the entries allow.
 #[cfg(feature = "wgsl")]
 fn estimate_kernels(settings: &KernelSettings) -> Option<Estimate> {
-    let outline = engine::backends::wgsl::microbenchmarks::outline(settings.suite, settings.budget_bytes());
+    let outline =
+        engine::backends::wgsl::microbenchmarks::outline(settings.suite, u64::from(settings.budget_mib) << 20);
     let allowed = |value: f64| Forecast { value, source: Source::Budgets };
     Some(Estimate {
         flops: None,
@@ -210,7 +211,7 @@ mod tests {
     use std::num::NonZero;
 
     use super::*;
-    use crate::study::testing::run_settings;
+    use crate::study::cell::tests::run_settings;
 
     fn cell(batch_size: u32, epochs: u32) -> RunSettings {
         let limit = NonZero::new(epochs).map(Length::Epochs);

@@ -6,9 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::child::{Ended, How, signal_name};
 use crate::study::cell::{Cell, Length, Settings};
+use crate::study::folder::SCHEMA_VERSION;
 use crate::{figures, report};
-
-const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -44,15 +43,6 @@ pub(crate) struct Finished {
 pub(crate) enum Record {
     Run(Box<RunRecord>),
     Kernels(Box<KernelRecord>),
-}
-
-impl Record {
-    fn read(settings: &Settings, text: &str) -> Option<Self> {
-        match settings {
-            Settings::Run(_) => serde_json::from_str(text).ok().map(Self::Run),
-            Settings::Kernels(_) => serde_json::from_str(text).ok().map(Self::Kernels),
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -96,7 +86,10 @@ pub(crate) struct Attempt {
 
 impl Finished {
     pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
-        let record = Record::read(&cell.settings, &ended.stdout);
+        let record = match cell.settings {
+            Settings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(Record::Run),
+            Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(Record::Kernels),
+        };
         let said = match &record {
             Some(Record::Run(run)) => run.workloads.first().map(of_workload),
             Some(Record::Kernels(kernels)) => Some(of_kernels(kernels)),
@@ -143,10 +136,6 @@ impl Finished {
     pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
         if let Some(Record::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
     }
-
-    pub(crate) fn has_known_layout(&self) -> bool {
-        self.schema_version == SCHEMA_VERSION
-    }
 }
 
 fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
@@ -182,31 +171,28 @@ mod tests {
     use results::kernels::Suite;
 
     use super::*;
-    use crate::study::testing::{kernel_settings, run_settings};
+    use crate::study::cell::tests::{kernel_settings, run_settings};
 
-    fn finished(how: How, lines: &[&str]) -> Finished {
+    fn finish(settings: Settings, how: How, stdout: &str, lines: &[&str]) -> Finished {
         let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
-        let ended = Ended { how, stdout: "half a rec".to_owned(), last_lines, seconds: 2.0 };
+        let ended = Ended { how, stdout: stdout.to_owned(), last_lines, seconds: 2.0 };
         let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-        Finished::of(&Cell::new(Settings::Run(run_settings("caffe-mnist")), None), Vec::new(), attempt, ended)
+        Finished::of(&Cell::new(settings, None), Vec::new(), attempt, ended)
     }
 
     #[test]
-    fn a_run_without_a_record_failed_with_its_own_words() {
+    fn run_without_a_record_has_the_reason_of_its_end() {
+        let of = |how, lines: &[&str]| finish(Settings::Run(run_settings("caffe-mnist")), how, "half a rec", lines);
         let lines = ["device    Some GPU", "error: it needs 2 bytes, and", "this device allows 1"];
-        let refused = finished(How::Status { code: Some(4), signal: None }, &lines);
+        let refused = of(How::Status { code: Some(4), signal: None }, &lines);
         assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));
         assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, and this device allows 1"));
         assert_eq!(refused.last_lines.len(), 3);
-    }
-
-    #[test]
-    fn killed_run_names_its_signal_and_slow_one_its_time() {
-        let killed = finished(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
+        let killed = of(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
         let reason = killed.reason.unwrap();
         assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
         assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));
-        let slow = finished(How::TimedOut, &[]);
+        let slow = of(How::TimedOut, &[]);
         assert_eq!((slow.ending, slow.reason.as_deref()), (Ending::TimedOut, Some("took longer than 2 s")));
         assert!(slow.ending.is_failure() && !Ending::Diverged.is_failure());
     }
@@ -224,10 +210,7 @@ mod tests {
                 "operating_system": "Linux", "logical_processors": 2}}}}}}"#
             );
             let how = How::Status { code: Some(0), signal: None };
-            let ended = Ended { how, stdout, last_lines: Vec::new(), seconds: 2.0 };
-            let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
-            let cell = Cell::new(Settings::Kernels(kernel_settings(Suite::Gemm)), None);
-            Finished::of(&cell, Vec::new(), attempt, ended)
+            finish(Settings::Kernels(kernel_settings(Suite::Gemm)), how, &stdout, &[])
         };
         let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
             "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;

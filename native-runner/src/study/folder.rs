@@ -95,23 +95,20 @@ impl Folder {
     pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
         let file = path.join(PLAN);
         let Some(text) = read(&file)? else { return Ok(None) };
+        let place = file.display();
         let unusable = |reason: &str| {
-            let text = format!("{} is not the plan of a study that this program knows: {reason}", file.display());
-            Failure::Usage(text)
+            Failure::Usage(format!("{place} is not the plan of a study that this program knows: {reason}"))
         };
         let plan: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
-        if plan.has_known_layout() {
-            return Ok(Some(plan));
+        match plan.schema_version {
+            SCHEMA_VERSION => Ok(Some(plan)),
+            other => Err(unusable(&format!("its layout has version {other}"))),
         }
-        Err(unusable(&format!("its layout has version {}", plan.schema_version)))
     }
 
     /// Reads the finished cells of the plan, in its order.
     pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
-        if begun(path, plan)?.is_none() {
-            return Ok(Vec::new());
-        }
-        cells_of(path, plan)
+        if begun(path, plan)?.is_none() { Ok(Vec::new()) } else { cells_of(path, plan) }
     }
 }
 
@@ -148,10 +145,10 @@ fn read_cell(file: &Path) -> Result<Option<Finished>, Failure> {
         Failure::Usage(format!("{} is not a cell's file ({reason}); remove it to run the cell again", file.display()))
     };
     let finished: Finished = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    if finished.has_known_layout() {
-        return Ok(Some(finished));
+    match finished.schema_version {
+        SCHEMA_VERSION => Ok(Some(finished)),
+        other => Err(unusable(format!("its layout has version {other}"))),
     }
-    Err(unusable(format!("its layout has version {}", finished.schema_version)))
 }
 
 fn read(file: &Path) -> Result<Option<String>, Failure> {
@@ -162,7 +159,8 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-const SCHEMA_VERSION: u32 = 1;
+/// Version of the layout of plans and cells.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
 const MAX_DIFFERENCES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,10 +200,6 @@ impl Plan {
         !self.definition.kernels.is_empty()
     }
 
-    pub(crate) fn has_known_layout(&self) -> bool {
-        self.schema_version == SCHEMA_VERSION
-    }
-
     /// Lists how this study differs from the one that a folder was begun for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
         let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
@@ -214,7 +208,14 @@ impl Plan {
         for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
             differ(name, here, there, &mut found);
         }
-        found.extend(self.changed_files(begun));
+        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
+            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
+            files.map(|file| (file.path, file.sha256)).collect()
+        };
+        let then = files(begun);
+        let now = files(self).into_iter();
+        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
+        found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())));
         let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
         let (mine, its) = (ids(self), ids(begun));
         if found.is_empty() && mine != its {
@@ -230,20 +231,6 @@ impl Plan {
             found.push(format!("and {more} more"));
         }
         found
-    }
-}
-
-impl Plan {
-    /// Lists files of networks that have changed since the folder was begun.
-    fn changed_files(&self, begun: &Self) -> Vec<String> {
-        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
-            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
-            files.map(|file| (file.path, file.sha256)).collect()
-        };
-        let then = files(begun);
-        let now = files(self).into_iter();
-        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
-        changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())).collect()
     }
 }
 
@@ -292,10 +279,13 @@ mod tests {
     use crate::study::finished::{Attempt, Ending};
     use crate::study::matrix::Machine;
 
+    fn plan_for(lines: &str, scale: f64, cores: u16) -> Plan {
+        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{lines}");
+        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, has_remote: false }).unwrap()
+    }
+
     fn plan(seeds: &str) -> Plan {
-        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\nseeds = {seeds}\n");
-        let machine = Machine { cores: 2, has_remote: false };
-        Plan::new("t", Definition::parse(&text).unwrap(), 1.0, machine).unwrap()
+        plan_for(&format!("seeds = {seeds}"), 1.0, 2)
     }
 
     fn failed(plan: &Plan) -> Finished {
@@ -311,6 +301,11 @@ mod tests {
         let plan = plan("[1, 2]");
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
         let folder = Folder::open(place.path(), &plan).unwrap();
+        // Killed attempts count.
+        assert_eq!(
+            [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap()),
+            [1, 2, 1]
+        );
         let finished = failed(&plan);
         folder.keep(&finished).unwrap();
         fs::write(place.path().join("cells").join(format!("{}.json.partial", plan.cells[1].id)), "{ half").unwrap();
@@ -336,16 +331,6 @@ mod tests {
     }
 
     #[test]
-    fn killed_attempts_count() {
-        let place = tempfile::tempdir().unwrap();
-        let plan = plan("[1]");
-        assert_eq!(Folder::open(place.path(), &plan).unwrap().begin_attempt("a", 1.0).unwrap(), 1);
-        let resumed = Folder::open(place.path(), &plan).unwrap();
-        assert_eq!(resumed.begin_attempt("a", 2.0).unwrap(), 2);
-        assert_eq!(resumed.begin_attempt("b", 3.0).unwrap(), 1);
-    }
-
-    #[test]
     fn study_changes_its_settings_while_nothing_has_finished() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::open(place.path(), &plan("[1]")).unwrap();
@@ -365,38 +350,19 @@ mod tests {
         assert!(error.contains(&plan.cells[0].id) && error.contains("remove it"), "{error}");
     }
 
-    const MACHINE: Machine = Machine { cores: 4, has_remote: false };
-
-    fn plan_for_cores(more: &str, scale: f64, cores: u16) -> Plan {
-        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{more}");
-        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, ..MACHINE }).unwrap()
-    }
-
-    #[test]
-    fn the_same_study_planned_later_is_the_same() {
-        let (begun, again) = (plan_for_cores("seeds = [1, 2]", 0.5, 4), plan_for_cores("seeds = [1, 2]", 0.5, 4));
-        assert_eq!(again.differences(&begun), [""; 0]);
-        assert_eq!(again.cells, begun.cells);
-        let text = serde_json::to_string(&begun).unwrap();
-        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), begun);
-    }
-
     #[test]
     fn what_differs_is_named_with_both_values() {
-        let begun = plan_for_cores("seeds = [1, 2]", 1.0, 4);
-        let other = plan_for_cores("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
+        let begun = plan_for("seeds = [1, 2]", 1.0, 4);
+        let other = plan_for("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
         let expected = [
             "definition.matrix[0].batch_sizes: [16] here, nothing in the folder",
             "definition.matrix[0].seeds: [1] here, [1,2] in the folder",
             "scale: 0.5 here, 1.0 in the folder",
         ];
         assert_eq!(other.differences(&begun), expected);
-    }
-
-    #[test]
-    fn another_machine_has_other_threads() {
+        // Another machine has other numbers of threads.
         let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
-        let found = plan_for_cores(threads, 1.0, 2).differences(&plan_for_cores(threads, 1.0, 4));
+        let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
         assert!(found.len() == 1 && found[0].contains("lacks 1 of those"), "{found:?}");
     }
 }

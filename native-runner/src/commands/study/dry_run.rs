@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use console::Style;
 use serde::Serialize;
 
 use crate::commands::compare_table::mebibytes;
@@ -14,7 +13,7 @@ use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, to_json};
 use crate::progress::{Left, StudyProgress, duration};
 use crate::screen::{Column, Screen, Table};
-use crate::study::cell::Cell;
+use crate::study::cell::{Cell, Settings};
 use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::finished::Finished;
 use crate::study::folder::{Folder, Plan};
@@ -83,15 +82,11 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
 }
 
 fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], screen: Screen) -> Result<(), Failure> {
-    let title = screen.paint(Style::new().bold(), &plan.name);
-    screen.prose(&format!("{title}  "), &plan.definition.title, 2)?;
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
-    let constants = constants(&settings, plan.scale);
-    screen.prose("", &constants, 0)?;
+    screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
-    for line in table(listed).lines(screen, screen.width()) {
-        screen.line(&line)?;
-    }
+    screen.table(&table(listed, &settings))?;
     screen.line("")?;
     run::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
     let missing = listed.iter().filter(|listed| listed.would_run).count();
@@ -108,18 +103,14 @@ fn show(plan: &Plan, listed: &[Listed<'_>], left: &Left, finished: &[Finished], 
         "Estimates are from what the last column names ({evidence} finished cells here). \
          Memory is the back end's on its device, and the whole process's where it computes on the processor."
     );
-    for line in screen.wrapped("", &text, 0).lines() {
-        screen.line(&screen.paint(Style::new().dim(), line))?;
-    }
-    Ok(())
+    screen.legend(&text)
 }
 
-fn table(listed: &[Listed<'_>]) -> Table {
-    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+fn table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column::new(name, listed.iter().map(cell));
     let estimate = |listed: &Listed<'_>| listed.estimate.clone();
     let titles =
-        titles(&settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
+        titles(settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
     Table {
         titles: titles.collect(),
         columns: vec![

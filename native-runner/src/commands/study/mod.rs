@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use clap::Args;
-use console::Style;
 use results::Date;
 use serde::Serialize;
 
@@ -20,8 +19,7 @@ use crate::leaderboard::Address;
 use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
-use crate::study::axis::Filter;
-use crate::study::cell::Cell;
+use crate::study::cell::{Cell, Filter};
 use crate::study::definition::{Definition, STUDIES, load, schema};
 use crate::study::finished::Finished;
 use crate::study::folder::{Folder, Plan};
@@ -47,7 +45,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
     let definition = definition.with_networks_of(&arguments.workload_files);
-    let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
+    let definition = definition.on(&arguments.backends, &arguments.adapters, &arguments.external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
@@ -63,7 +61,7 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     let asked = [
         ("--backend", !arguments.backends.is_empty()),
         ("--workload-file", !arguments.workload_files.is_empty()),
-        ("--program", !arguments.external.all().is_empty()),
+        ("--program", !arguments.external.programs.is_empty()),
         ("--remote", arguments.remote.is_some()),
         ("--calibrate", arguments.calibrate),
     ];
@@ -281,11 +279,10 @@ pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
         if index > 0 {
             screen.line("")?;
         }
-        let name = screen.paint(Style::new().bold(), name);
-        screen.prose(&format!("{name}  "), &format!("{} ({cells} cells)", definition.title), 2)?;
+        screen.prose(&format!("{}  ", screen.bold(name)), &format!("{} ({cells} cells)", definition.title), 2)?;
         for (label, text) in [("repeats", &definition.repeats), ("differs", &definition.differs)] {
-            let label = screen.paint(Style::new().dim(), label);
-            text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("  {label}  "), text.trim(), 11))?;
+            let label = format!("  {}  ", screen.label(label, 0));
+            text.as_ref().map_or(Ok(()), |text| screen.prose(&label, text.trim(), 11))?;
         }
     }
     Ok(())

@@ -1,6 +1,5 @@
 //! The cells of a study as a person reads them.
 
-use console::Style;
 use results::comparison::Figures;
 use results::kernels::{KernelRecord, KernelSummary};
 use results::{RunRecord, WorkloadRecord, comparison};
@@ -9,8 +8,7 @@ use crate::commands::compare_table::{accuracy, digits, mebibytes};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::screen::{Column, Screen, Table};
-use crate::study::axis::{AXES, Axis, varying};
-use crate::study::cell::{Cell, Settings};
+use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
 use crate::study::finished::{Ending, Finished};
 use crate::study::folder::Plan;
 
@@ -30,36 +28,26 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
 pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
-    let title = screen.paint(Style::new().bold(), &plan.name);
-    screen.prose(&format!("{title}  "), &plan.definition.title, 2)?;
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
     let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
-    for line in figures(&rows, titles.clone()).lines(screen, screen.width()) {
-        screen.line(&line)?;
-    }
+    screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
-        for line in remarks(row) {
-            let mark = screen.paint(Style::new().yellow().bold(), "!");
-            screen.prose(&format!("{mark} "), &format!("{title}: {line}"), 2)?;
-        }
+        remarks(row).iter().try_for_each(|line| screen.caution(&format!("{title}: {line}")))?;
     }
     let missing: usize = rows.iter().map(|row| row.cells.len() - row.finished.len()).sum();
     if missing > 0 {
         screen.prose("", &format!("{missing} of {} cells have not been run yet.", cells.len()), 0)?;
     }
     for (label, text) in [("Repeats", &plan.definition.repeats), ("Differs", &plan.definition.differs)] {
-        let label = screen.paint(Style::new().bold(), label);
+        let label = screen.bold(label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
-    let text = if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS };
-    for line in screen.wrapped("", text, 0).lines() {
-        screen.line(&screen.paint(Style::new().dim(), line))?;
-    }
-    Ok(())
+    screen.legend(if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS })
 }
 
 /// Names each cell by the settings in which they differ.
