@@ -1,12 +1,12 @@
 use std::rc::Rc;
 
-use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
+use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::contenders::{find_suite, workloads};
+use crate::commands::contenders::{find_suite, request, workloads};
 use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
 use crate::device::describe;
@@ -66,7 +66,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
-    let request = request(arguments, suite, workloads, &seed);
+    let registration = seed.registration.clone();
+    let request = RunRequest { registration, ..request(arguments, suite, workloads, seed.value) };
     let on_battery = machine::is_discharging();
     let mut witness = submission
         .as_ref()
@@ -158,29 +159,6 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
         labelled("proof", proof)?;
     }
     screen.line("")
-}
-
-fn request(
-    arguments: &BenchmarkArgs,
-    suite: &'static SuiteDefinition,
-    workloads: Vec<Workload>,
-    seed: &Seed,
-) -> RunRequest {
-    let training = &arguments.training;
-    RunRequest {
-        suite,
-        workloads,
-        seed: seed.value,
-        batch_size: training.batch_size,
-        learning_rate: training.learning_rate,
-        limit: training.limit(),
-        target_accuracy: training.target_accuracy,
-        registration: seed.registration.clone(),
-        provenance: provenance(),
-        requested_adapter: arguments.device.adapter.clone(),
-        requested_backend: arguments.device.backend.clone(),
-        claimed_name: arguments.claimed_name.clone(),
-    }
 }
 
 fn run(

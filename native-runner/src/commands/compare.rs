@@ -215,27 +215,13 @@ impl Contest<'_> {
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
-        let BenchmarkArgs { training, .. } = self.arguments;
-        RunRequest {
-            suite: self.suite,
-            workloads: vec![workload.clone()],
-            seed,
-            batch_size: training.batch_size,
-            learning_rate: training.learning_rate,
-            limit: training.limit(),
-            target_accuracy: training.target_accuracy,
-            registration: None,
-            provenance: provenance(),
-            requested_adapter: self.requested_adapter(backend),
-            requested_backend: backend.name().to_owned(),
-            claimed_name: self.arguments.claimed_name.clone(),
+        let mut request = contenders::request(self.arguments, self.suite, vec![workload.clone()], seed);
+        backend.name().clone_into(&mut request.requested_backend);
+        // A back end without a choice of devices was asked for none.
+        if devices(backend.name()) == Devices::Given {
+            "any".clone_into(&mut request.requested_adapter);
         }
-    }
-
-    /// Requested adapter; none for a back end without a choice of devices.
-    fn requested_adapter(&self, backend: &dyn Backend) -> String {
-        let asked = &self.arguments.device.adapter;
-        if devices(backend.name()) == Devices::Given { "any".to_owned() } else { asked.clone() }
+        request
     }
 
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {

@@ -3,13 +3,16 @@
 use std::rc::Rc;
 
 use engine::backends::{Devices, REFERENCE};
-use engine::{AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS, SUITES, SuiteDefinition, Workload};
+use engine::{
+    AdapterChoice, BACKENDS, Backend, EngineError, KNOWN_BACKENDS, RunRequest, SUITES, SuiteDefinition, Workload,
+};
 use results::{Adapter, Precision};
 use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
 use crate::device;
 use crate::failure::Failure;
+use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::screen::Screen;
 
@@ -170,6 +173,30 @@ pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> R
         find_workloads(suite.workloads.iter().copied())
     } else {
         files.and_named(asked.iter().map(|name| name.trim()))
+    }
+}
+
+/// Returns the request to train these workloads as the arguments say.
+pub(crate) fn request(
+    arguments: &BenchmarkArgs,
+    suite: &'static SuiteDefinition,
+    workloads: Vec<Workload>,
+    seed: u32,
+) -> RunRequest {
+    let training = &arguments.training;
+    RunRequest {
+        suite,
+        workloads,
+        seed,
+        batch_size: training.batch_size,
+        learning_rate: training.learning_rate,
+        limit: training.limit(),
+        target_accuracy: training.target_accuracy,
+        registration: None,
+        provenance: provenance(),
+        requested_adapter: arguments.device.adapter.clone(),
+        requested_backend: arguments.device.backend.clone(),
+        claimed_name: arguments.claimed_name.clone(),
     }
 }
 

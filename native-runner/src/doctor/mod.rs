@@ -25,10 +25,11 @@ use crate::progress::spinner;
 use crate::screen::{Screen, plural};
 
 type Examine = fn(&mut Circumstances<'_>) -> Vec<Finding>;
+/// Name, title, and examinations with what is shown while they run.
+type Chapter = (&'static str, &'static str, &'static [(&'static str, Examine)]);
 
-/// Chapters of the report: name, title, and the examinations of each with what is shown while it runs. Those that
-/// compute are last, because they would disturb measurements.
-const EXAMINATIONS: [(&str, &str, &[(&str, Examine)]); 6] = [
+/// Chapters of the report. Those that compute are last, because they would disturb measurements.
+const EXAMINATIONS: [Chapter; 6] = [
     ("program", "Program", &[("this program", system::examine_program)]),
     (
         "system",

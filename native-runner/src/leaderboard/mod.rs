@@ -44,16 +44,12 @@ impl Leaderboard {
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
         // request is being sent. Calls are rare, so each one gets a new connection.
-        Self::with_open_connections(address, timeout_seconds, 0)
+        Self::with_connections(address, timeout_seconds, 0)
     }
 
-    /// Returns a client with a persistent connection, which saves round trips. A call that is lost because the server
+    /// Returns a client that keeps open connections, which saves round trips. A call that is lost because the server
     /// closed the connection must be repeated.
-    fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
-        Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
-    }
-
-    fn with_open_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
+    fn with_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs_f64(timeout_seconds)))
             // A redirect would turn our POST into a GET, or carry the record to another place than was asked for.
@@ -131,7 +127,7 @@ impl Leaderboard {
     /// Submits a record without a leaderboard's seed, which will be marked unverified. The same key is answered with
     /// the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
-        self.call_with(Method::POST, "/api/v1/runs/import", json, Some((IDEMPOTENCY_KEY, idempotency_key)))
+        self.call_with(&[(IDEMPOTENCY_KEY, idempotency_key)], Method::POST, "/api/v1/runs/import", json)
     }
 
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
@@ -150,22 +146,22 @@ impl Leaderboard {
     }
 
     fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
-        self.call_with(method, path, json, None)
+        self.call_with(&[], method, path, json)
     }
 
     fn call_with<T: DeserializeOwned>(
         &self,
+        headers: &[(&str, &str)],
         method: Method,
         path: &str,
         json: String,
-        header: Option<(&str, &str)>,
     ) -> Result<T, LeaderboardError> {
         let request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json");
-        let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
         let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }

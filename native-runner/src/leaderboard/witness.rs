@@ -39,7 +39,8 @@ pub(crate) struct LeaderboardWitness {
 impl LeaderboardWitness {
     /// Starts the thread that sends commitments during training.
     pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
-        let for_hashes = leaderboard.for_frequent_calls(HASH_TIMEOUT_SECONDS);
+        let timeout_seconds = HASH_TIMEOUT_SECONDS.min(leaderboard.timeout_seconds);
+        let for_hashes = Leaderboard::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
         let (commitments, coming) = mpsc::channel::<(CommitSegment, oneshot::Sender<Answer>)>();
         let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
         thread::spawn(move || {

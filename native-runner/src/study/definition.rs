@@ -360,31 +360,22 @@ impl Visitor<'_> for NumberAboveZero {
 
 /// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct KernelMatrix {
-    #[serde(default = "all_suites")]
     pub(crate) suites: Vec<Suite>,
     /// As `--adapter` takes them.
-    #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
     /// What an entry may take for its few repetitions.
-    #[serde(default = "usual_seconds")]
     pub(crate) budget_seconds: Positive,
     /// Mebibytes that an entry may use on the device.
-    #[serde(default = "usual_mebibytes")]
     pub(crate) budget_mib: NonZero<u32>,
 }
 
-fn all_suites() -> Vec<Suite> {
-    Suite::ALL.to_vec()
-}
-
-fn usual_seconds() -> Positive {
-    Positive(2.0)
-}
-
-fn usual_mebibytes() -> NonZero<u32> {
-    NonZero::new(1024).expect("it is not zero")
+impl Default for KernelMatrix {
+    fn default() -> Self {
+        let budget_mib = NonZero::new(1024).expect("it is not zero");
+        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds: Positive(2.0), budget_mib }
+    }
 }
 
 impl KernelMatrix {

@@ -290,20 +290,13 @@ pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use crate::cli::{Cli, Command};
+    use super::scale;
 
     #[test]
     fn a_scale_shortens_and_never_lengthens() {
-        let parsed = |scale: &str| match Cli::try_parse_from(["native-runner", "study", "x", "--scale", scale]) {
-            Ok(Cli { command: Some(Command::Study(arguments)), .. }) => Some(arguments.scale),
-            _ => None,
-        };
-        assert_eq!(parsed("0.01"), Some(0.01));
-        assert_eq!(parsed("1"), Some(1.0));
+        assert_eq!((scale("0.01"), scale("1")), (Ok(0.01), Ok(1.0)));
         for wrong in ["0", "-1", "1.5", "x", "nan"] {
-            assert_eq!(parsed(wrong), None, "{wrong}");
+            assert!(scale(wrong).is_err(), "{wrong}");
         }
     }
 }
