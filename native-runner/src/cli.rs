@@ -10,8 +10,6 @@ use engine::{AdapterChoice, Limit, Workload};
 use results::{InputMode, Layout, Precision};
 
 use crate::commands::compare_records::CompareRecordsArgs;
-#[cfg(feature = "wgsl")]
-use crate::commands::doctor::DoctorArgs;
 use crate::commands::export_records::ExportArgs;
 use crate::commands::installation::Installation;
 #[cfg(feature = "wgsl")]
@@ -26,6 +24,8 @@ use crate::commands::steps::StepsArgs;
 use crate::commands::study::StudyArgs;
 use crate::commands::upload::{ConsentArgs, UploadArgs};
 use crate::device::KeptFile;
+#[cfg(feature = "wgsl")]
+use crate::doctor::DoctorArgs;
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
@@ -501,12 +501,7 @@ pub(crate) struct ProgramArgs {
     #[arg(long = "program", value_name = "NAME[=COMMAND]", help_heading = "Device")]
     pub(crate) programs: Vec<NamedProgram>,
     /// Seconds without an answer after which an external program is given up [default: 900]
-    #[arg(
-        long = "program-timeout",
-        value_name = "X",
-        help_heading = "Device",
-        value_parser = positive_seconds
-    )]
+    #[arg(long = "program-timeout", value_name = "X", help_heading = "Device", value_parser = positive_seconds)]
     pub(crate) timeout: Option<f64>,
 }
 

@@ -1,6 +1,9 @@
-//! Progress of measurements: a bar on a terminal, occasional lines elsewhere.
+//! Progress of measurements, a bar on a terminal and occasional lines elsewhere; and Ctrl-C.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use console::{Style, Term};
 use engine::{Event, Observer, measure};
@@ -10,11 +13,10 @@ use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{amount, figure};
-use crate::interrupt::Interrupt;
-use crate::logs;
+use crate::screen;
 use crate::screen::{Screen, plural};
 use crate::study::estimate::Forecast;
-use crate::study::finished::{Ending, Finished};
+use crate::study::folder::{Ending, Finished};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
@@ -31,7 +33,7 @@ struct Progress {
 impl Progress {
     /// Handles Ctrl-C from now on with this notice. `template` is indicatif's.
     fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
-        let bar = (Screen::Error.is_terminal() && !logs::are_shown()).then(|| {
+        let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
             let bar = ProgressBar::with_draw_target(None, target).with_style(style);
@@ -88,7 +90,7 @@ impl Progress {
 
 /// Shows a message while something without a length goes on; hidden without a terminal, and while logs are shown.
 pub(crate) fn spinner() -> ProgressBar {
-    if !Screen::Error.is_terminal() || logs::are_shown() {
+    if !Screen::Error.is_terminal() || screen::are_logs_shown() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant");
@@ -395,6 +397,60 @@ impl Left {
 pub(crate) fn duration(seconds: f64) -> String {
     let whole = Duration::try_from_secs_f64(seconds.max(1.0)).unwrap_or(Duration::MAX);
     HumanDuration(Duration::from_secs(whole.as_secs())).to_string()
+}
+
+/// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.
+const EXIT_STATUS: i32 = 130;
+
+/// Ctrl-C: the first one stops the run after its window, the second one ends the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Handles Ctrl-C from now on; `notice` tells the user that the first one was received. Without a handler, Ctrl-C
+    /// ends the program at once.
+    pub(crate) fn listen(&self, notice: impl Fn() + Send + 'static) {
+        let asked = self.clone();
+        let handler = move || {
+            if asked.0.swap(true, Ordering::SeqCst) {
+                // The shell's prompt belongs on a line of its own.
+                drop(Screen::Error.line(""));
+                end_now();
+            }
+            notice();
+        };
+        drop(ctrlc::set_handler(handler));
+    }
+
+    /// Lets the next Ctrl-C end the program: nothing is left to save.
+    pub(crate) fn end_at_once(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Ends the program when its standard input ends, because its parent has exited.
+pub(crate) fn end_with_input() {
+    thread::spawn(|| {
+        // An input that cannot be read has ended, too.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        end_now();
+    });
+}
+
+/// Ends the program without the exit functions of drivers: they would free memory that another thread uses, and
+/// NVIDIA's driver crashes.
+fn end_now() -> ! {
+    #[cfg(unix)]
+    // SAFETY: `_exit` has no preconditions.
+    unsafe {
+        nix::libc::_exit(EXIT_STATUS)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(EXIT_STATUS)
 }
 
 #[cfg(test)]

@@ -3,6 +3,8 @@ use std::io;
 use std::io::Write;
 
 use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::time::uptime;
 
 use crate::failure::Failure;
 
@@ -246,6 +248,35 @@ pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a 
     closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
 }
 
+/// Filters by the number of `-v`: own events, more of them with those of libraries, everything.
+const LOG_FILTERS: [&str; 4] =
+    ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
+
+/// Shows logs from now on, each with the seconds since the program's start.
+pub(crate) fn show_logs(times_asked: u8) {
+    let Some(filter) = log_filter(times_asked) else { return };
+    // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
+    let coloured = Screen::Error.bold("log") != "log";
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_timer(uptime())
+        .with_writer(io::stderr)
+        // It would panic where standard error is closed.
+        .log_internal_errors(false)
+        .with_ansi(coloured)
+        .init();
+}
+
+/// Returns true if log lines may appear at any time, so that progress bars must not be drawn.
+pub(crate) fn are_logs_shown() -> bool {
+    tracing::dispatcher::has_been_set()
+}
+
+fn log_filter(times_asked: u8) -> Option<&'static str> {
+    let most = LOG_FILTERS.len() - 1;
+    usize::from(times_asked).checked_sub(1).map(|index| LOG_FILTERS[index.min(most)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,5 +335,20 @@ mod tests {
         assert_eq!(closest("keras-mnist-mpl", known), Some("keras-mnist-mlp"));
         assert_eq!(closest("wgls", known), Some("wgsl"));
         assert_eq!((closest("keras", known), closest("abacus", known)), (None, None));
+    }
+
+    #[test]
+    fn every_v_shows_more_and_none_shows_nothing() {
+        assert_eq!(
+            [0, 1, 2, 200].map(log_filter),
+            [None, Some(LOG_FILTERS[0]), Some(LOG_FILTERS[1]), Some(LOG_FILTERS[3])]
+        );
+        for text in LOG_FILTERS {
+            assert_eq!(
+                EnvFilter::builder().parse(text).map(|_| ()).map_err(|error| error.to_string()),
+                Ok(()),
+                "{text}"
+            );
+        }
     }
 }

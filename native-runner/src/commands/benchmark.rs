@@ -6,25 +6,23 @@ use results::{InputMode, Outcome, RunRecord, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::contenders::{find_suite, request, workloads};
 use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device::{describe, find_suite, request, workloads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::leaderboard::witness::LeaderboardWitness;
+use crate::leaderboard::LeaderboardWitness;
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
-use crate::progress::RunProgress;
+use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
-use crate::{interrupt, machine, report};
+use crate::{device, machine, progress, report};
 
 /// Runs a suite, shows its results, and keeps and uploads the record. Several back ends or seeds are compared. All
 /// arguments are checked before anything is trained.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
-        interrupt::end_with_input();
+        progress::end_with_input();
     }
     if arguments.compares() {
         return compare(arguments);
@@ -53,7 +51,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
-    let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    let backend = device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
     if arguments.opens_only {
         return Ok(());
     }

@@ -13,18 +13,15 @@ use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
-use crate::commands::contenders;
-use crate::commands::contenders::{Unavailable, devices, find_suite, workloads};
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device::{Unavailable, describe, devices, find_suite, workloads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
-use crate::progress::RunProgress;
-use crate::report;
+use crate::progress::{Interrupt, RunProgress};
 use crate::screen::{Screen, plural};
+use crate::{device, report};
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Default number of seeds: the fewest whose spread is meaningful.
@@ -71,7 +68,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let names = arguments.backends();
     let device = &arguments.device;
     let precisions = [device.precision];
-    let (backends, unavailable) = contenders::open(&names, &precisions, &device.choice(), &device.place, &clock)?;
+    let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     if let Some(folder) = &arguments.records {
@@ -215,7 +212,7 @@ impl Contest<'_> {
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
-        let mut request = contenders::request(self.arguments, self.suite, vec![workload.clone()], seed);
+        let mut request = device::request(self.arguments, self.suite, vec![workload.clone()], seed);
         backend.name().clone_into(&mut request.requested_backend);
         // A back end without a choice of devices was asked for none.
         if devices(backend.name()) == Devices::Given {

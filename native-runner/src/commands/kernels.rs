@@ -10,12 +10,11 @@ use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, 
 use crate::cli::{AdapterArgs, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Refusal, amount, figure, wrong};
-use crate::interrupt;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress::ListProgress;
+use crate::progress;
+use crate::progress::{Interrupt, ListProgress};
 use crate::screen::{Column, Screen, Table};
 
 const SCREEN: Screen = Screen::Output;
@@ -23,7 +22,7 @@ const SCREEN: Screen = Screen::Output;
 /// Measures the device's peak rates, and the kernels' share of them.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
-        interrupt::end_with_input();
+        progress::end_with_input();
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::finished::{Ending, Finished, Record};
+use crate::study::folder::{Ending, Finished, Record};
 use crate::study::folder::{Folder, Plan};
 
 const DEFAULT_NAME: &str = "report.html";

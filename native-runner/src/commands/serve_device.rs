@@ -12,9 +12,9 @@ use tokio::sync::Notify;
 
 use crate::cli::{PORT, short_text, threads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::machine;
 use crate::meter::MonotonicClock;
+use crate::progress::Interrupt;
 use crate::screen::Screen;
 
 pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {

@@ -12,17 +12,15 @@ use sysinfo::System;
 
 use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::burn_lines;
-use crate::commands::contenders;
-use crate::commands::contenders::Unavailable;
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device;
+use crate::device::{Unavailable, describe};
 use crate::failure::Failure;
 use crate::figures::{Refusal, figure, mebibytes};
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress::ListProgress;
+use crate::progress::{Interrupt, ListProgress};
 use crate::screen::{Column, NONE, Screen, Table};
 
 #[derive(Serialize)]
@@ -80,10 +78,10 @@ fn contenders(
         names.push(ALL);
     }
     let (opened, unavailable) =
-        contenders::open(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
+        device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
+        Contender { on_gauged_device: device::on_adapter(backend.as_ref()), backend, most_steps }
     };
     let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
     for contender in &contenders {

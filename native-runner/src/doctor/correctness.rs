@@ -13,14 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::find_workloads;
-use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::DataFolder;
 use crate::doctor::graphics::ask_child;
-use crate::doctor::{Circumstances, Finding, Severity};
+use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
-use crate::{interrupt, machine};
+use crate::{machine, progress};
 
 /// Convolutions, pools and dense layers, if MNIST is there; and two LSTMs on stories, which can always be generated.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
@@ -202,7 +201,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
 
 /// Entry point of the child process: computes, reports, and ends with its parent.
 pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
-    interrupt::end_with_input();
+    progress::end_with_input();
     let [backend] = wanted(&arguments.backends)?[..] else {
         return Err(Failure::Usage("--part trace takes one --backend".to_owned()));
     };

@@ -6,8 +6,8 @@ use engine::{DATA_SETS, DataSetDefinition, DataSource};
 use serde_json::json;
 
 use crate::cli::DataArgs;
-use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::{Availability, DataFolder, cache, fetching};
+use crate::doctor::DoctorArgs;
 use crate::doctor::{Circumstances, Finding, Severity};
 
 pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {

@@ -561,7 +561,7 @@ mod tests {
     use results::DeviceKind;
 
     use super::*;
-    use crate::commands::doctor::DoctorArgs;
+    use crate::doctor::DoctorArgs;
 
     pub(crate) fn details(name: &str, software: bool) -> Details {
         Details {

@@ -4,22 +4,25 @@ pub(crate) mod correctness;
 pub(crate) mod data;
 pub(crate) mod graphics;
 pub(crate) mod leaderboard;
-pub(crate) mod privacy;
 pub(crate) mod system;
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{env, fs};
 
+use clap::{Args, ValueEnum};
 use console::Style;
 use engine::backends::KNOWN_BACKENDS;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
+use sysinfo::System;
 
-use crate::commands::doctor::DoctorArgs;
+use crate::cli::{DataArgs, positive_seconds, short_text};
 use crate::doctor::correctness::{Outcome, Trial};
 use crate::doctor::graphics::Listing;
 use crate::failure::Failure;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::leaderboard::Address;
 use crate::machine::provenance;
 use crate::progress::spinner;
 use crate::screen::{Screen, plural};
@@ -326,8 +329,176 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
     chosen.chain(usual).map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
+pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
+    match arguments.part {
+        Some(DoctorPart::Adapters) => return graphics::list_for_the_doctor(),
+        Some(DoctorPart::Trace) => return correctness::trace_for_the_doctor(arguments),
+        None => {}
+    }
+    correctness::wanted(&arguments.backends)?;
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let report = Report::make(&mut Circumstances::of_this_machine(arguments));
+    let report = Privacy::of_this_user().clean_report(report);
+    let target = arguments.json.as_ref();
+    deliver(show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
+    if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
+}
+
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  native-runner doctor                             look at everything, and let each back end compute a little
+  native-runner doctor --quick                     only look
+  native-runner doctor --adapter 0 --backend wgsl  is this device the trouble?
+  native-runner doctor --upload https://gradmark.example
+                                                   is the leaderboard to be reached, and is the clock right?
+  native-runner doctor --json report.json          the same for programs
+
+The report names no user, no host and no home folder, so that it can be pasted into a bug report. Each back end
+computes in a process of its own, which may crash. Without --upload, nothing uses the network.
+
+Exit status:
+  0 a run would work   7 nothing can be trained as it was asked for, or a run would stop at its data
+  2 wrong usage, or no such back end";
+
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub(crate) struct DoctorArgs {
+    /// Adapter to try, as for a run [default: all, and the processor where a back end computes on it]
+    #[arg(long, value_name = "ADAPTER", value_parser = short_text)]
+    pub(crate) adapter: Option<String>,
+    /// Back ends to try, separated by commas [default: all but the plain reference]
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) backends: Vec<String>,
+    /// Only look: no back end computes, and no data set is read
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seconds that a back end may take to show that it computes rightly
+    #[arg(long, value_name = "X", default_value_t = 120.0, value_parser = positive_seconds)]
+    pub(crate) trace_seconds: f64,
+    /// Leaderboard to look at as well
+    #[arg(long = "upload", value_name = "URL")]
+    pub(crate) leaderboard: Option<Address>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Write everything as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Data and output")]
+    pub(crate) json: Option<JsonTarget>,
+    /// The part of the work that the program gives to another process of its own
+    #[arg(long, value_enum, hide = true)]
+    pub(crate) part: Option<DoctorPart>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DoctorPart {
+    Adapters,
+    Trace,
+}
+
+#[cfg(test)]
+impl DoctorArgs {
+    pub(crate) fn of_a_test() -> Self {
+        use clap::Parser as _;
+
+        #[derive(clap::Parser)]
+        struct Alone {
+            #[command(flatten)]
+            doctor: DoctorArgs,
+        }
+
+        let mut arguments = Alone::parse_from(["doctor"]).doctor;
+        // Independent of the tests' environment.
+        arguments.data = DataArgs { folder: None, babi: None };
+        arguments
+    }
+}
+
+/// Length below which a name is a part of too many words, and identifies nobody.
+const MIN_NAME_LENGTH: usize = 3;
+
+/// Replacements, in the order in which they are made.
+#[derive(Debug, Default)]
+pub(crate) struct Privacy {
+    replaced: Vec<(String, &'static str)>,
+}
+
+impl Privacy {
+    /// Returns replacements for the user's home folder, name and host.
+    pub(crate) fn of_this_user() -> Self {
+        let home = dirs::home_dir();
+        let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
+        let folder_name = home.as_ref().and_then(|home| Some(home.file_name()?.to_string_lossy().into_owned()));
+        let variables = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| env::var(name).ok());
+        let homes = canonical.into_iter().chain(home).map(|home| home.display().to_string());
+        Self::of(homes, variables.chain(folder_name), System::host_name().ok())
+    }
+
+    fn of(homes: impl Iterator<Item = String>, users: impl Iterator<Item = String>, host: Option<String>) -> Self {
+        // The root folder is no home.
+        let homes = homes.filter(|home| home.len() > 1).map(|home| (home, "~"));
+        let users = users.filter(|user| user.len() >= MIN_NAME_LENGTH);
+        // Users have names that are words; in a path they are users.
+        let users = users.flat_map(|user| [(format!("/{user}"), "/<user>"), (format!("\\{user}"), "\\<user>")]);
+        let host =
+            host.filter(|host| host.len() >= MIN_NAME_LENGTH && host != "localhost").map(|host| (host, "<host>"));
+        Self { replaced: homes.chain(users).chain(host).collect() }
+    }
+
+    pub(crate) fn clean(&self, text: &str) -> String {
+        self.replaced.iter().fold(text.to_owned(), |text, (name, instead)| replace_words(&text, name, instead))
+    }
+
+    fn clean_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.clean(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.clean_value(item)).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (self.clean(&name), self.clean_value(value))).collect()
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn clean_report(&self, report: Report) -> Report {
+        let finding = |found: Finding| Finding {
+            sentence: self.clean(&found.sentence),
+            advice: found.advice.map(|advice| self.clean(&advice)),
+            details: self.clean_value(found.details),
+            ..found
+        };
+        let section =
+            |section: Section| Section { findings: section.findings.into_iter().map(finding).collect(), ..section };
+        let verdict = Verdict {
+            sentence: self.clean(&report.verdict.sentence),
+            command: report.verdict.command.map(|command| self.clean(&command)),
+            ..report.verdict
+        };
+        Report { sections: report.sections.into_iter().map(section).collect(), verdict, ..report }
+    }
+}
+
+/// Replaces `name` where it stands as separate words.
+fn replace_words(text: &str, name: &str, instead: &str) -> String {
+    let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    let mut cleaned = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let begins = !before.ends_with(|letter: char| goes_on(letter) || letter == '.');
+        // A path in a path begins with its own slash.
+        let begins = begins || instead.starts_with(['/', '\\']);
+        let is_word = begins && !after.starts_with(goes_on);
+        cleaned.push_str(before);
+        cleaned.push_str(if is_word { instead } else { name });
+        rest = after;
+    }
+    cleaned.push_str(rest);
+    cleaned
+}
+
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: Outcome) -> Trial {
@@ -355,5 +526,34 @@ mod tests {
         assert_eq!(decided(&broken, Some(1)), works("native-runner --backend burn-flex"));
         assert_eq!(decided(&broken[..1], Some(1)), (false, None));
         assert_eq!(decided(&[], None), (false, None));
+    }
+
+    fn privacy() -> Privacy {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>().into_iter();
+        Privacy::of(owned(&["/home/ina", "/"]), owned(&["ina", "x"]), Some("tower".to_owned()))
+    }
+
+    #[test]
+    fn home_user_and_host_are_replaced_as_whole_words() {
+        for (told, kept) in [
+            ("`/home/ina/data/a.bin` is missing", "`~/data/a.bin` is missing"),
+            ("/home/ina", "~"),
+            ("in /home/ina.", "in ~."),
+            ("/home/ina2/x and /home/ina-b", "/home/ina2/x and /home/ina-b"),
+            ("/srv/home/ina/x", "/srv/home/<user>/x"),
+            ("/media/ina/disk", "/media/<user>/disk"),
+            ("C:\\Users\\ina\\data", "C:\\Users\\<user>\\data"),
+            ("http://tower:8080 at tower", "http://<host>:8080 at <host>"),
+            ("towers in a china shop", "towers in a china shop"),
+            ("/x/y", "/x/y"),
+        ] {
+            assert_eq!(privacy().clean(told), kept, "{told}");
+        }
+    }
+
+    #[test]
+    fn details_are_cleaned_however_deep_they_are() {
+        let told = json!({ "files": [{ "/home/ina/a": "/home/ina/b" }], "count": 3 });
+        assert_eq!(privacy().clean_value(told), json!({ "files": [{ "~/a": "~/b" }], "count": 3 }));
     }
 }

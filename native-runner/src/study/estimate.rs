@@ -6,7 +6,7 @@ use results::InputMode;
 use serde::Serialize;
 
 use crate::study::cell::{KernelSettings, Length, RunSettings, Settings};
-use crate::study::finished::{Ending, Finished};
+use crate::study::folder::{Ending, Finished};
 
 /// Work, time and memory of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -9,7 +9,7 @@ use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
 use results::InputMode;
 
 use crate::cli::ALL;
-use crate::commands::contenders::devices as devices_of;
+use crate::device::devices as devices_of;
 use crate::study::cell::{ANY, Cell, Length, RunSettings, Settings, WorkloadFile};
 use crate::study::definition::{Definition, Matrix, Positive, Threads, UpTo, WorkloadName};
 use crate::workload_file;

@@ -4,6 +4,5 @@
 pub(crate) mod cell;
 pub(crate) mod definition;
 pub(crate) mod estimate;
-pub(crate) mod finished;
 pub(crate) mod folder;
 pub(crate) mod matrix;

@@ -1,6 +1,5 @@
 //! Studies: listing, planning, running and showing them.
 
-mod dry_run;
 mod run;
 mod table;
 
@@ -21,7 +20,7 @@ use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
 use crate::study::cell::{Cell, Filter};
 use crate::study::definition::{Definition, STUDIES, load, schema};
-use crate::study::finished::Finished;
+use crate::study::folder::Finished;
 use crate::study::folder::{Folder, Plan};
 use crate::study::matrix::Machine;
 use crate::workload_file::is_file_name;
@@ -54,7 +53,7 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.output.is_none() && !folder.exists() {
         mention_unfinished(&plan)?;
     }
-    if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
+    if arguments.dry_run { table::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
 fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {

@@ -15,16 +15,14 @@ use crate::commands::study::{StudyArgs, answer, arguments_of, asked, resume, tab
 use crate::commands::upload::Submission;
 use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
-use crate::progress::{Left, StudyProgress, spinner};
+use crate::progress::{Interrupt, Left, StudyProgress, spinner};
 use crate::screen::Screen;
 use crate::study::cell::{AXES, Cell, Length, RunSettings, Settings};
 use crate::study::definition::Positive;
 use crate::study::estimate::{Estimator, Source};
-use crate::study::finished::{Attempt, Ending, Finished, Uploaded};
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
                           in the files of their cells.\n";
