@@ -70,7 +70,7 @@ pub(crate) const ALL: &str = "all";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
 
-// No argument has a long help of its own, so `-h` and `--help` print the same compact page.
+// No argument has a long help, so `-h` and `--help` print the same compact page.
 const ABOUT: &str = "\
 Gradmark: how fast does this device learn?
 
@@ -273,7 +273,6 @@ impl BenchmarkArgs {
         self.device.backend.split(',').map(str::trim).collect()
     }
 
-    /// Returns true if there is more than one run of each workload.
     pub(crate) fn compares(&self) -> bool {
         let backends = self.backends();
         self.training.seeds.is_some() || backends.len() > 1 || backends.contains(&ALL)
@@ -348,7 +347,6 @@ pub(crate) struct TraceArgs {
     pub(crate) json: JsonTarget,
 }
 
-/// Default port of served devices.
 pub(crate) const PORT: u16 = 4400;
 
 /// Options of a device, each for one back end only.
@@ -520,7 +518,7 @@ pub(crate) struct WorkloadFileArgs {
 }
 
 impl WorkloadFileArgs {
-    /// Returns the workloads with these names, and then those of the files, each once.
+    /// Returns the workloads with these names, and then the workloads of the files, each once.
     pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
         let mut found = find_workloads(names)?;
         for (number, file) in self.files.iter().enumerate() {
@@ -550,7 +548,6 @@ pub(crate) struct OneWorkloadArgs {
 }
 
 impl OneWorkloadArgs {
-    /// Returns the workload, alone in a list.
     pub(crate) fn find(&self) -> Result<Vec<Workload>, Failure> {
         match &self.file {
             Some(file) => Ok(vec![workload_file::load(file)?]),

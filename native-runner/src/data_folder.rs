@@ -202,7 +202,6 @@ fn quoted(folder: &Path) -> String {
 /// Download time of 170 MB at half a megabit per second.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bound on the size of an archive.
 const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
@@ -250,7 +249,7 @@ struct Lines;
 
 impl Progress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
-        // Without standard error nobody can be informed.
+        // Without standard error, progress is not shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));
     }
 

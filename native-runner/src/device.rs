@@ -90,7 +90,6 @@ fn open_program(
     program::open(program, opening, timeout_seconds, clock)
 }
 
-/// Describes an adapter in one line.
 pub(crate) fn describe(adapter: &Adapter) -> String {
     let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
     facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
@@ -133,10 +132,12 @@ impl Keeper for KeptFile {
     }
 }
 
+type Opened = Vec<Box<dyn Backend>>;
+
 #[derive(Serialize)]
 pub(crate) struct Unavailable {
-    pub(crate) backend: &'static str,
-    pub(crate) reason: String,
+    backend: String,
+    reason: String,
 }
 
 /// Opens the named back ends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
@@ -147,7 +148,7 @@ pub(crate) fn open_several(
     choice: &AdapterChoice,
     place: &PlaceArgs,
     clock: &Rc<MonotonicClock>,
-) -> Result<(Vec<Box<dyn Backend>>, Vec<Unavailable>), Failure> {
+) -> Result<(Opened, Vec<Unavailable>), Failure> {
     if choice.is_of_several() {
         let text = format!(
             "--adapter {choice} is for a run of one back end, whose batches they share; name a single adapter here"
@@ -163,7 +164,7 @@ pub(crate) fn open_several(
     }
     let programs: Vec<&str> = place.external.programs.iter().map(|program| program.name).collect();
     let wanted = wanted(names, &programs);
-    let named: Vec<&str> = wanted.iter().map(|wanted| wanted.name()).collect();
+    let named: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
     place.opening(Precision::F32, choice).check(&named)?;
     // Listing adapters takes time, and only an index among them has to be translated.
     let listed =
@@ -173,20 +174,19 @@ pub(crate) fn open_several(
     let mut unavailable = Vec::new();
     let mut first_error: Option<EngineError> = None;
     let in_precisions = |wanted| precisions.iter().map(move |&precision| (wanted, precision));
-    for (wanted, precision) in wanted.iter().copied().flat_map(in_precisions) {
-        let name = wanted.name();
+    for ((name, may_be_missing), precision) in wanted.into_iter().flat_map(in_precisions) {
         let is_remote = place.opening(precision, choice).suited_to(name).remote.len() == 1;
         let open = |choice: AdapterChoice| {
             let opening = place.opening(precision, &choice).suited_to(name);
             open(name, &opening, place, Rc::<MonotonicClock>::clone(clock))
         };
-        match (choice_beside(&named, name, choice, &adapters).and_then(open), wanted) {
-            (Ok(backend), _) => opened.push(backend),
-            (Err(error), Wanted::IfItRuns(backend)) if !is_remote => {
-                unavailable.push(Unavailable { backend, reason: error.to_string() });
+        match choice_beside(&named, name, choice, &adapters).and_then(open) {
+            Ok(backend) => opened.push(backend),
+            Err(error) if may_be_missing && !is_remote => {
+                unavailable.push(Unavailable { backend: name.to_owned(), reason: error.to_string() });
                 first_error.get_or_insert(error);
             }
-            (Err(error), _) => return Err(error.into()),
+            Err(error) => return Err(error.into()),
         }
     }
     // A back end without a choice of devices is wrong for a user who named one.
@@ -206,32 +206,16 @@ pub(crate) fn open_several(
     Ok((opened, unavailable))
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Wanted<'a> {
-    ByName(&'a str),
-    IfItRuns(&'static str),
-}
-
-impl<'a> Wanted<'a> {
-    fn name(self) -> &'a str {
-        match self {
-            Self::ByName(name) | Self::IfItRuns(name) => name,
-        }
-    }
-}
-
-fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<Wanted<'a>> {
-    let mut wanted: Vec<Wanted<'a>> = Vec::new();
+/// Returns the names of back ends, each once, and whether it may be missing because [`ALL`] stands for it.
+fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
+    let mut wanted: Vec<(&str, bool)> = Vec::new();
     for name in names {
-        if *name == ALL {
-            let all = BACKENDS.iter().map(|backend| backend.name).filter(|name| *name != REFERENCE);
-            let all: Vec<_> = all.filter(|name| wanted.iter().all(|other| other.name() != *name)).collect();
-            wanted.extend(all.into_iter().map(Wanted::IfItRuns));
-            let programs = programs.iter().filter(|name| wanted.iter().all(|other| other.name() != **name));
-            let programs: Vec<_> = programs.map(|name| Wanted::ByName(name)).collect();
-            wanted.extend(programs);
-        } else if wanted.iter().all(|other| other.name() != *name) {
-            wanted.push(Wanted::ByName(name));
+        let own = BACKENDS.iter().map(|backend| (backend.name, true)).filter(|(name, _)| *name != REFERENCE);
+        let all = own.chain(programs.iter().map(|program| (*program, false)));
+        for one in if *name == ALL { all.collect() } else { vec![(*name, false)] } {
+            if wanted.iter().all(|(other, _)| *other != one.0) {
+                wanted.push(one);
+            }
         }
     }
     wanted
@@ -272,16 +256,12 @@ pub(crate) fn devices(name: &str) -> Devices {
     known.map_or(Devices::Given, |known| known.devices())
 }
 
-pub(crate) fn on_adapter(backend: &dyn Backend) -> bool {
-    devices(backend.name()) == Devices::Adapters
-}
-
 pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
     let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
-/// Returns the named workloads and those of files; the suite's without any.
+/// Returns the named workloads and the workloads of files; the suite's without any.
 pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
     if asked.is_empty() && files.files.is_empty() {
@@ -291,7 +271,6 @@ pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> R
     }
 }
 
-/// Returns the request to train these workloads as the arguments say.
 pub(crate) fn request(
     arguments: &BenchmarkArgs,
     suite: &'static SuiteDefinition,
@@ -339,8 +318,7 @@ mod tests {
 
     #[test]
     fn all_is_everything_but_the_reference_and_names_count_once() {
-        let names =
-            |names: &[&str]| wanted(names, &[]).iter().map(|wanted| wanted.name().to_owned()).collect::<Vec<_>>();
+        let names = |names: &[&str]| wanted(names, &[]).iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
         let mut all = names(&[ALL]);
         assert!(!all.contains(&REFERENCE.to_owned()) && all.len() == BACKENDS.len() - 1);
         assert_eq!(names(&[ALL, ALL]), all);

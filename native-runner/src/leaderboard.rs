@@ -26,7 +26,6 @@ use ureq::{Agent, AsSendBody, Body, http};
 
 use crate::data_folder::cache;
 
-/// Bound on an answer.
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 pub(crate) struct About {
@@ -169,7 +168,6 @@ impl Leaderboard {
         self.read_answer(&response, &text)
     }
 
-    /// Sends a request, and reads the answer as text.
     fn send<B: AsSendBody>(
         &self,
         request: Result<Request<B>, http::Error>,
@@ -246,7 +244,6 @@ fn to_body(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("text and numbers are always JSON")
 }
 
-/// HTTP or HTTPS address with an optional port and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     base: String,
@@ -291,7 +288,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// Failure of a call to a leaderboard.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LeaderboardError {
     #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address right?")]
@@ -380,7 +376,7 @@ impl IdempotencyKey {
         getrandom::fill(&mut bytes)?;
         let word = hex(&bytes);
         if let Some(file) = &file {
-            // Where it cannot be kept, only a repetition in this process has the same one.
+            // If it cannot be stored, only a repetition in this process has the same one.
             let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, &word));
         }
         Ok(Self { word, file })
@@ -422,9 +418,7 @@ type Answer = Result<CommittedSegment, String>;
 
 /// Connection to the leaderboard that gave a run its seed and follows the run.
 pub(crate) struct LeaderboardWitness {
-    /// Client for the proof after training.
     leaderboard: Leaderboard,
-    /// Client for the hashes during training.
     for_hashes: Leaderboard,
     registration: Registration,
     /// Queue of the thread that sends commitments one after the other, so that they arrive in order.
@@ -432,7 +426,6 @@ pub(crate) struct LeaderboardWitness {
 }
 
 impl LeaderboardWitness {
-    /// Starts the thread that sends commitments during training.
     pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
         let timeout_seconds = HASH_TIMEOUT_SECONDS.min(leaderboard.timeout_seconds);
         let for_hashes = Leaderboard::with_connections(leaderboard.address.clone(), timeout_seconds, 1);

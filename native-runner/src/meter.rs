@@ -24,13 +24,13 @@ const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct MachineMeter {
     root: PathBuf,
     sensors: Sensors,
-    /// True if this process trains, so that its time and memory are those of the training.
+    /// True if this process trains, so that its time and memory belong to the training.
     trains_itself: bool,
     is_here: bool,
-    running: Option<Running>,
+    running: Option<RunningMeter>,
 }
 
-struct Running {
+struct RunningMeter {
     start: Instant,
     processor: Option<ProcessorTime>,
     machine: Option<MachineTime>,
@@ -81,13 +81,13 @@ impl ResourceMeter for MachineMeter {
             }
         });
         let (processor, machine) = (ProcessorTime::now(), MachineTime::now(&self.root));
-        self.running = Some(Running { start, processor, machine, stop, thread });
+        self.running = Some(RunningMeter { start, processor, machine, stop, thread });
     }
 
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
-        let Some(Running { start, processor, machine, stop, thread }) = self.running.take() else {
+        let Some(RunningMeter { start, processor, machine, stop, thread }) = self.running.take() else {
             return Resources::default();
         };
         let wall_seconds = start.elapsed().as_secs_f64();

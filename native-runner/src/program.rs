@@ -88,19 +88,18 @@ impl FromStr for NamedProgram {
     }
 }
 
-/// Starts the program and reads its description.
 pub(crate) fn open(
     program: &NamedProgram,
     opening: &Opening,
     timeout_seconds: f64,
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
-    let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
+    let running = Rc::new(RunningProgram::start(program, Duration::from_secs_f64(timeout_seconds))?);
     let meeting = ExternalBackend::meet(program.name, running, clock, opening.precision, opening.layout);
     Ok(Box::new(pollster::block_on(meeting)?))
 }
 
-struct Running {
+struct RunningProgram {
     name: &'static str,
     child: RefCell<Child>,
     /// Closed to tell the program that it is no longer needed.
@@ -113,7 +112,7 @@ struct Running {
     listener: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl RunningProgram {
     fn start(program: &NamedProgram, timeout: Duration) -> Result<Self, EngineError> {
         let cannot = |message| EngineError::ProgramFailed { program: program.name.to_owned(), message };
         let mut started = program.command().map_err(cannot)?;
@@ -175,7 +174,7 @@ impl Running {
 }
 
 #[async_trait(?Send)]
-impl external::Program for Running {
+impl external::Program for RunningProgram {
     fn send(&self, message: Message) -> Result<(), EngineError> {
         self.write(&message).map_err(|error| self.failed(&error))
     }
@@ -193,7 +192,7 @@ impl external::Program for Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         drop(self.input.take());
         if self.ends_within(MAX_SHUTDOWN_TIME).is_none() {
@@ -224,7 +223,6 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// Bounds on a line and on a payload.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 /// Field with the length of the payload.

@@ -53,12 +53,6 @@ impl Progress {
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
     }
 
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
-    }
-
     fn say(&mut self, line: &str) {
         say_beside(self.bar.as_ref(), line);
         self.next_line = Instant::now() + LINE_INTERVAL;
@@ -88,6 +82,14 @@ impl Progress {
     }
 }
 
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// Shows a message while something without a length goes on; hidden without a terminal, and while logs are shown.
 pub(crate) fn spinner() -> ProgressBar {
     if !Screen::Error.is_terminal() || screen::are_logs_shown() {
@@ -113,38 +115,14 @@ const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {pe
 pub(crate) struct RunProgress {
     progress: Progress,
     steps_per_epoch: u32,
-    part: Option<Part>,
-}
-
-struct Part {
-    index: usize,
-    count: usize,
-    /// Distinguishes it from the others.
-    title: String,
+    /// Number of parts before this one, number of all, and a title that distinguishes it; absent in a single run.
+    pub(crate) part: Option<(usize, usize, String)>,
 }
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let progress = Progress::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
         Self { progress, steps_per_epoch: 1, part: None }
-    }
-
-    pub(crate) fn begin_part(&mut self, index: usize, count: usize, title: String) {
-        self.part = Some(Part { index, count, title });
-    }
-
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
-    }
-
-    fn show_progress(&mut self, run_fraction: f64, text: String) {
-        let (index, count) = self.part.as_ref().map_or((0, 1), |part| (part.index, part.count));
-        let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's parts")]
-        let position = (run_fraction * BAR_PARTS as f64) as u64;
-        self.progress.show_position(position, BAR_PARTS);
-        self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
-        self.progress.show(None, text);
     }
 }
 
@@ -162,7 +140,7 @@ impl Observer<Event> for RunProgress {
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
                 let name = Screen::Error.bold(workload);
                 self.progress.say(&match &self.part {
-                    Some(Part { index, count, title }) => format!("{name} {title} ({} of {count})", index + 1),
+                    Some((index, count, title)) => format!("{name} {title} ({} of {count})", index + 1),
                     None => format!("{name} ({} of {count})", index + 1),
                 });
                 self.steps_per_epoch = *steps_per_epoch;
@@ -174,7 +152,17 @@ impl Observer<Event> for RunProgress {
                     figure("samples_per_second", *samples_per_second),
                     figure("accuracy", *training_accuracy)
                 );
-                self.show_progress(*run_fraction, text);
+                let (index, count) = self.part.as_ref().map_or((0, 1), |(index, count, _)| (*index, *count));
+                let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a share of the bar's parts"
+                )]
+                let position = (run_fraction * BAR_PARTS as f64) as u64;
+                self.progress.show_position(position, BAR_PARTS);
+                self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
+                self.progress.show(None, text);
             }
             Event::Evaluated { evaluation, .. } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
@@ -260,10 +248,6 @@ impl ListProgress {
         Self { progress, what: String::new(), first: true }
     }
 
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
-    }
-
     pub(crate) fn prepare(&self, text: &str) {
         self.progress.show(None, text.to_owned());
     }
@@ -320,11 +304,6 @@ impl StudyProgress {
         Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
-    }
-
-    /// Announces cell `number`, from 1, of `count`.
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str, left: Option<&Left>) {
         let name = Screen::Error.bold(what);
         let left = left.map(|left| format!(", {}", left.text())).unwrap_or_default();
@@ -334,7 +313,6 @@ impl StudyProgress {
         self.progress.show(Some(&place), String::new());
     }
 
-    /// Shows a line of the cell's output if it reports progress.
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
         if line.contains("epoch ") || counts_entries(line) {
@@ -358,9 +336,8 @@ impl StudyProgress {
 
 /// Returns true for a line that begins with a count such as `3 of 39: …`.
 fn counts_entries(line: &str) -> bool {
-    let is_number = |word: Option<&str>| word.is_some_and(|word| word.parse::<u32>().is_ok());
-    let mut words = line.split(": ").next().unwrap_or_default().split(' ');
-    is_number(words.next()) && words.next() == Some("of") && is_number(words.next()) && words.next().is_none()
+    let counts = line.split_once(": ").and_then(|(counts, _)| counts.split_once(" of "));
+    counts.is_some_and(|(number, count)| [number, count].iter().all(|word| word.parse::<u32>().is_ok()))
 }
 
 fn in_short(report: &KernelReport) -> String {
@@ -413,7 +390,7 @@ impl Interrupt {
         let asked = self.clone();
         let handler = move || {
             if asked.0.swap(true, Ordering::SeqCst) {
-                // The shell's prompt belongs on a line of its own.
+                // The shell's prompt belongs on a new line.
                 drop(Screen::Error.line(""));
                 end_now();
             }

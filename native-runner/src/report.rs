@@ -7,9 +7,8 @@ use results::{
 
 use crate::failure::Failure;
 use crate::figures::{figure, mebibytes};
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
-/// Shows all metrics of the record, its warnings and a verdict.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
     let figures = figures(record);
     if !figures.columns.is_empty() {
@@ -91,7 +90,7 @@ fn figures(record: &RunRecord) -> Table {
         Outcome::Cancelled | Outcome::Incorrect | Outcome::Failed { .. } => workload.summary.steps > 0,
     };
     let workloads: Vec<&WorkloadRecord> = record.workloads.iter().filter(is_timed).collect();
-    let column = |workload: &&WorkloadRecord| Column { name: workload.workload.clone(), cells: Vec::new() };
+    let column = |workload: &&WorkloadRecord| TableColumn { name: workload.workload.clone(), cells: Vec::new() };
     let mut table = Table { titles: Vec::new(), columns: workloads.iter().map(column).collect() };
     let mut add = |title: &str, cell: &dyn Fn(&WorkloadRecord) -> Option<String>| {
         table.titles.push(title.to_owned());
@@ -129,7 +128,6 @@ fn interval(record: &WorkloadRecord) -> Option<String> {
     Some(format!("{} – {high}", low.trim_end_matches(" samples/s")))
 }
 
-/// Describes the time before the first timed step; `None` if unknown.
 fn cold_start(record: &WorkloadRecord) -> Option<String> {
     let ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds } =
         record.cold_start;

@@ -8,9 +8,7 @@ use tracing_subscriber::fmt::time::uptime;
 
 use crate::failure::Failure;
 
-/// Width of a terminal that does not report it.
 const DEFAULT_WIDTH: usize = 80;
-/// Maximum width of prose, for readability.
 const PROSE_WIDTH: usize = 100;
 
 /// Standard output for results, standard error for everything else.
@@ -145,10 +143,10 @@ const GAP: usize = 2;
 /// Columns of values with row titles on the left.
 pub(crate) struct Table {
     pub(crate) titles: Vec<String>,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<TableColumn>,
 }
 
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     /// May have several lines, such as a second one with the unit.
     pub(crate) name: String,
     pub(crate) cells: Vec<String>,
@@ -157,7 +155,7 @@ pub(crate) struct Column {
 /// Stands for an absent value.
 pub(crate) const NONE: &str = "–";
 
-impl Column {
+impl TableColumn {
     /// Absent cells are shown as [`NONE`].
     pub(crate) fn new(name: &str, cells: impl IntoIterator<Item = Option<String>>) -> Self {
         let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
@@ -192,11 +190,18 @@ impl Table {
         lines
     }
 
-    fn block(&self, columns: &[Column], screen: Screen, width: usize, title_width: usize, lines: &mut Vec<String>) {
+    fn block(
+        &self,
+        columns: &[TableColumn],
+        screen: Screen,
+        width: usize,
+        title_width: usize,
+        lines: &mut Vec<String>,
+    ) {
         let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
         // On a very narrow screen the titles are cut, never the values.
         let title_width = title_width.min(width.saturating_sub(figures)).max(8);
-        let row = |title: &str, cell: &dyn Fn(&Column) -> String| {
+        let row = |title: &str, cell: &dyn Fn(&TableColumn) -> String| {
             let title = truncate_str(title, title_width, "…");
             let mut line = pad_str(&title, title_width, Alignment::Left, None).into_owned();
             for column in columns {
@@ -207,7 +212,7 @@ impl Table {
         };
         let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
         for line in 0..heads {
-            let head = |column: &Column| column.name.lines().nth(line).unwrap_or_default().to_owned();
+            let head = |column: &TableColumn| column.name.lines().nth(line).unwrap_or_default().to_owned();
             lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
         }
         lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
@@ -248,7 +253,7 @@ pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a 
     closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
 }
 
-/// Filters by the number of `-v`: own events, more of them with those of libraries, everything.
+/// Filters by the number of `-v`: own events, more of them with events of libraries, everything.
 const LOG_FILTERS: [&str; 4] =
     ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
 
@@ -289,8 +294,10 @@ mod tests {
     }
 
     fn lines(width: usize) -> Vec<String> {
-        let column =
-            |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
+        let column = |name: &str, cells: [&str; 2]| TableColumn {
+            name: name.to_owned(),
+            cells: cells.map(str::to_owned).to_vec(),
+        };
         let table = Table {
             titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],

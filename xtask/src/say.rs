@@ -64,7 +64,7 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// First words of cargo's messages that nobody needs after a failure.
+/// First words of cargo's messages that do not help after a failure.
 const PROGRESS: [&str; 7] = ["Compiling", "Checking", "Downloading", "Downloaded", "Finished", "Blocking", "Updating"];
 
 pub(crate) struct Task {

@@ -31,7 +31,7 @@ pub(crate) struct Options {
 const BROWSER_TESTS: &str = "browser-tests";
 /// Crates that cargo builds apart from the others, which would choose other features for their dependencies.
 const TOOLS: [&str; 2] = ["xtask", "page-hooks"];
-/// What only `--all` runs, for the closing line. CONTRIBUTING.md lists it in detail.
+/// Tests that only `--all` runs, for the closing line. CONTRIBUTING.md lists it in detail.
 const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, skipped launches, other frameworks, axe on \
                           every state, archives, the tools' own tests and clippy";
 /// Features that tests need and that are off by default, by crate: Burn, which takes minutes to build.

@@ -13,7 +13,7 @@ use walkdir::WalkDir;
 /// Target of the page's crates.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Returns the top folder of the checkout: that of the `cargo run` that started this program, or the one around the
+/// Returns the top folder of the checkout of the `cargo run` that started this program, or the one around the
 /// current folder. Never the one it was compiled in, because checkouts can share a target folder.
 pub(crate) fn top() -> Result<PathBuf> {
     let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);

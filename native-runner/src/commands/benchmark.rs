@@ -173,11 +173,10 @@ fn run(
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
-    progress.finish();
+    drop(progress);
     result
 }
 
-/// Shows and keeps what was measured before the device failed.
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();

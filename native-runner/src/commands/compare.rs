@@ -150,7 +150,6 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    /// Trains all workloads. Each record is written as soon as it is complete.
     fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
@@ -160,7 +159,7 @@ impl Contest<'_> {
                 break;
             }
         }
-        progress.finish();
+        drop(progress);
         Ok(findings)
     }
 
@@ -188,7 +187,7 @@ impl Contest<'_> {
                 continue;
             }
             let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
-            progress.begin_part(before + schedule.number() - 1, count, format!("on {contender}, seed {seed}"));
+            progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
             let mut meter = MachineMeter::of(backend);
             let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {

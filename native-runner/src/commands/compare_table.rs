@@ -7,7 +7,7 @@ use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use crate::failure::Failure;
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
@@ -72,7 +72,7 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
 
 fn table(rows: &[Row]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        Column::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
+        TableColumn::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
     };
     let columns = vec![
         timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
@@ -87,7 +87,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
-fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
+fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> TableColumn {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
             let mark = if projected { "≈" } else { "" };
@@ -100,7 +100,7 @@ fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>,
     let value_width = widest(cells.iter().map(|cell| cell.0.as_str()).chain([name]));
     let ratio_width = widest(cells.iter().map(|cell| cell.1.as_str()).chain(["×"]));
     let line = |value: &str, ratio: &str| format!("{value:>value_width$}  {ratio:>ratio_width$}");
-    Column {
+    TableColumn {
         name: format!("{}\n{}", line(name, ""), line("s", "×")),
         cells: cells.iter().map(|(value, ratio)| line(value, ratio)).collect(),
     }

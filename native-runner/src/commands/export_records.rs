@@ -10,12 +10,12 @@ use record_table::{Column, ParquetError, ParquetFile, Run, csv, record_columns};
 use results::{Outcome, RunRecord, WorkloadRecord, metric};
 
 use crate::commands::report::input;
-use crate::export::{Format, Mark, Note, Report, Section, Sheet};
+use crate::export::{Format, Mark, Note, Report, Section};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen;
-use crate::screen::{Screen, Table, plural};
+
+use crate::screen::{Screen, Table, TableColumn, plural};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -253,7 +253,7 @@ const COLUMNS: [(&str, Find); 9] = [
 
 fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
     let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (&run.record, of))).collect();
-    let column = |(name, find): &(&str, Find)| screen::Column {
+    let column = |(name, find): &(&str, Find)| TableColumn {
         name: (*name).to_owned(),
         cells: rows.iter().map(|(run, workload)| find(run, workload)).collect(),
     };
@@ -270,7 +270,7 @@ fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
             notes: Vec::new(),
             is_detail: false,
         }],
-        sheet: Sheet { columns: Vec::new(), rows: Vec::new() },
+        sheet: Vec::new(),
     };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")
 }

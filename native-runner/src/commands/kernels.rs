@@ -15,11 +15,10 @@ use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress;
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{Column, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 const SCREEN: Screen = Screen::Output;
 
-/// Measures the device's peak rates, and the kernels' share of them.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
         progress::end_with_input();
@@ -42,7 +41,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
         &request,
         &mut progress,
     ));
-    progress.finish();
+    drop(progress);
     let report = measured?;
     if arguments.opens_only {
         return Ok(());
@@ -93,8 +92,8 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
     Ok(())
 }
 
-fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
-    Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
+fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> TableColumn {
+    TableColumn { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
 }
 
 fn entries_table(entries: &[&Entry]) -> Table {
@@ -107,11 +106,11 @@ fn entries_table(entries: &[&Entry]) -> Table {
                 figure("training_seconds", figures.timing.seconds),
                 spread(&figures.timing),
                 figure("flops_per_second", figures.flops_per_second),
-                figures.peak_flops_per_second.map_or_else(|| "–".to_owned(), |peak| figure("flops_per_second", peak)),
-                figures.peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+                figures.peak_flops_per_second.map_or_else(|| NONE.to_owned(), |peak| figure("flops_per_second", peak)),
+                figures.peak_share.map_or_else(|| NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
                 kernels,
             ],
-            Outcome::Wrong(_) => ["wrong", "–", "–", "–", "–", &kernels].map(str::to_owned),
+            Outcome::Wrong(_) => ["wrong", NONE, NONE, NONE, NONE, &kernels].map(str::to_owned),
             _ => continue,
         };
         titles.push(format!("{}, {}", entry.size, entry.pass.title()));
@@ -122,7 +121,6 @@ fn entries_table(entries: &[&Entry]) -> Table {
     Table { titles, columns: columns.collect() }
 }
 
-/// Shows entries without a result, grouped by reason.
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {

@@ -66,7 +66,6 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists optional features of an adapter.
 #[cfg(feature = "wgsl")]
 fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     let lanes = features.subgroup_lanes;

@@ -12,7 +12,7 @@ use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Column, Screen, Table};
+use crate::screen::{Screen, Table, TableColumn};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -60,7 +60,7 @@ fn table(profile: &Profile) -> Table {
     };
     let column = |name: &str, cell: &dyn Fn(&Launch) -> String, of_sum: String, of_step: String| {
         let cells = launches.iter().map(cell).chain([of_sum, of_step]);
-        Column { name: name.to_owned(), cells: cells.collect() }
+        TableColumn { name: name.to_owned(), cells: cells.collect() }
     };
     let share = |cost: &Cost| format!("{:.1} %", 100.0 * cost.seconds / sum.seconds);
     let flops: u64 = launches.iter().map(|launch| launch.flops).sum();

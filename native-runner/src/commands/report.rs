@@ -12,8 +12,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::folder::{Ending, Finished, Record};
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{CellRecord, Ending, Finished, Folder, Plan};
 
 const DEFAULT_NAME: &str = "report.html";
 
@@ -121,11 +120,11 @@ fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
 fn add(finished: Finished, input: &mut Input) {
     let asked = Some(finished.settings.text());
     let record = match finished.record {
-        Some(Record::Kernels(record)) => {
+        Some(CellRecord::Kernels(record)) => {
             input.kernels.push(Kernels { place: finished.id, asked, record: *record });
             return;
         }
-        Some(Record::Run(record)) => Some(*record),
+        Some(CellRecord::Run(record)) => Some(*record),
         None => None,
     };
     let kind = match finished.ending {

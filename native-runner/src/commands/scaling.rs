@@ -1,5 +1,6 @@
 //! From what few devices were measured to do to what many would: the model of `docs/SCALING.md`, computed.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Column, NONE, Screen, Table, plural};
+use crate::screen::{NONE, Screen, Table, TableColumn, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 
@@ -19,13 +20,11 @@ struct Document {
     schema_version: u32,
     device: Option<String>,
     link: Option<Transport>,
-    /// Records of several devices compared with the model.
     held: Vec<MeasuredStep>,
     networks: Vec<Network>,
     published: Vec<PublishedScaling>,
 }
 
-/// Shows and writes how steps would scale.
 pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let typed = arguments.bandwidth.map(|bytes_per_second| Transport {
@@ -241,13 +240,11 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
 
 /// Returns the one kind of device that all records are of.
 fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
-    let mut names: Vec<&str> = runs.iter().map(|run| run.record.device.adapter.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    match names[..] {
+    let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
+    match Vec::from_iter(names)[..] {
         [] => Err(Failure::Usage("none of these records trained anything to its end".to_owned())),
         [name] => Ok(name.to_owned()),
-        _ => Err(Failure::Usage(format!(
+        ref names => Err(Failure::Usage(format!(
             "these records are of different devices ({}), which scale differently; name those of one kind",
             names.join(", ")
         ))),
@@ -301,19 +298,16 @@ fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
 }
 
 fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<Network> {
-    let mut names: Vec<&str> = runs.iter().map(|run| run.workload.workload.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
+    let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
     names.into_iter().filter_map(|name| network(runs, name, link)).collect()
 }
 
 fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Network> {
     let own = || runs.iter().filter(|run| run.workload.workload == name);
-    let smallest = own().filter(|run| run.observed.is_none()).min_by_key(|run| run.batch)?;
+    let of_one = || own().filter(|run| run.observed.is_none());
+    let smallest = of_one().min_by_key(|run| run.batch)?;
     let measured = alone(runs, name);
-    let mut batch_sizes: Vec<u32> = own().filter(|run| run.observed.is_none()).map(|run| run.batch).collect();
-    batch_sizes.sort_unstable();
-    batch_sizes.dedup();
+    let batch_sizes = of_one().map(|run| run.batch).collect::<BTreeSet<_>>().len();
     let gradients = 4.0 * smallest.workload.settings.parameters as f64;
     let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
     let model = Model {
@@ -328,7 +322,7 @@ fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Networ
         workload: name.to_owned(),
         batch: smallest.batch,
         compute: model.compute,
-        batch_sizes: batch_sizes.len(),
+        batch_sizes,
         exchanged: model.exchanged,
         scaled: scaled.collect(),
     })
@@ -409,8 +403,9 @@ fn about(network: &Network) -> String {
 }
 
 fn table_of_measured(all: &[MeasuredStep]) -> Table {
-    let column =
-        |name: &str, cell: &dyn Fn(&MeasuredStep) -> String| Column::new(name, all.iter().map(|held| Some(cell(held))));
+    let column = |name: &str, cell: &dyn Fn(&MeasuredStep) -> String| {
+        TableColumn::new(name, all.iter().map(|held| Some(cell(held))))
+    };
     Table {
         titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
         columns: vec![
@@ -432,8 +427,8 @@ fn table_of_scaled(network: &Network) -> Table {
         let strong = of(by).map(|scaled| scaled.strong.as_ref().map_or_else(|| NONE.to_owned(), speed)).collect();
         let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
         [
-            Column { name: format!("batch divided,\n{}", by.name()), cells: strong },
-            Column { name: format!("as many samples each,\n{}", by.name()), cells: weak },
+            TableColumn { name: format!("batch divided,\n{}", by.name()), cells: strong },
+            TableColumn { name: format!("as many samples each,\n{}", by.name()), cells: weak },
         ]
     });
     Table {
@@ -445,12 +440,12 @@ fn table_of_scaled(network: &Network) -> Table {
 fn table_of_published(rows: &[PublishedScaling]) -> Table {
     let steps = &rows[0].steps;
     let measured = steps.iter().map(|step| step.published_seconds.map_or_else(|| NONE.to_owned(), milliseconds));
-    let mut columns = vec![Column { name: "step\npublished".to_owned(), cells: measured.collect() }];
+    let mut columns = vec![TableColumn { name: "step\npublished".to_owned(), cells: measured.collect() }];
     columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency)
         };
-        Column {
+        TableColumn {
             name: format!("model (efficiency),\n{}", row.all_reduce.name()),
             cells: row.steps.iter().map(cell).collect(),
         }

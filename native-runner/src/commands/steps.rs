@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use clap::Args;
-use engine::backends::REFERENCE;
+use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
 use engine::{Backend, WORKLOADS, steps};
@@ -21,7 +21,7 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::progress::{Interrupt, ListProgress};
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -57,7 +57,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let gauge = gauge(arguments, &contenders, &clock, &progress);
     let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
-    progress.finish();
+    drop(progress);
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
@@ -81,7 +81,7 @@ fn contenders(
         device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { on_gauged_device: device::on_adapter(backend.as_ref()), backend, most_steps }
+        Contender { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
     };
     let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
     for contender in &contenders {
@@ -124,15 +124,17 @@ fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> 
     Some(system.available_memory()).filter(|bytes| *bytes > 0)
 }
 
+/// Lists all entries with their workload and batch size.
+fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
+    report.workloads.iter().flat_map(|workload| {
+        let sizes = workload.sizes.iter();
+        sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
+    })
+}
+
 fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
-    let entries = || {
-        report.workloads.iter().flat_map(|workload| {
-            let sizes = workload.sizes.iter();
-            sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
-        })
-    };
     let refusals = |counts: fn(&Outcome) -> bool| {
-        let counted = entries().filter(|(.., entry)| counts(&entry.outcome));
+        let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
         });
@@ -149,11 +151,11 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     if !failed.is_empty() {
         return Err(Failure::NotMeasured(failed));
     }
-    if entries().any(|(.., entry)| entry.outcome.measured().is_some()) {
+    if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
     let all = refusals(|_| true);
-    let does_not_fit = entries().find_map(|(.., entry)| match &entry.outcome {
+    let does_not_fit = entries(report).find_map(|(.., entry)| match &entry.outcome {
         Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(engine::EngineError::DoesNotFit {
             what: what.clone(),
             needed_bytes: *needed_bytes,
@@ -172,8 +174,8 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
         SCREEN.line("")?;
         SCREEN.table(&table)?;
     }
-    let entries = report.workloads.iter().flat_map(|of| of.sizes.iter().flat_map(|size| &size.entries));
-    let measured = entries.filter_map(|entry| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
+    let measured = entries(report);
+    let measured = measured.filter_map(|(.., entry)| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
     let frameworks = burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())));
     if !frameworks.is_empty() {
         SCREEN.line("")?;
@@ -196,17 +198,11 @@ struct Row<'a> {
 }
 
 fn table(report: &StepsReport) -> Table {
-    let mut rows = Vec::new();
-    for workload in &report.workloads {
-        for size in &workload.sizes {
-            for entry in &size.entries {
-                let measured = entry.outcome.measured();
-                rows.extend(measured.map(|measured| Row { workload, size, entry, measured }));
-            }
-        }
-    }
+    let rows = entries(report)
+        .filter_map(|(workload, size, entry)| Some(Row { workload, size, entry, measured: entry.outcome.measured()? }));
+    let rows: Vec<Row<'_>> = rows.collect();
     let column =
-        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column::new(name, rows.iter().map(|row| Some(cell(row))));
+        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| TableColumn::new(name, rows.iter().map(|row| Some(cell(row))));
     let mut columns = vec![
         column("back end", &|row| row.entry.backend.to_owned()),
         column("batch", &|row| row.size.batch_size.to_string()),

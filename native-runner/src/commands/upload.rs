@@ -105,7 +105,6 @@ impl Submission {
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 
-    /// Describes the upload and asks, unless the command line agreed to it.
     pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
@@ -155,7 +154,7 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error is that of the
+    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error comes from the
     /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
@@ -202,7 +201,6 @@ impl Submission {
     }
 }
 
-/// Writes a record that could not be uploaded to a new file and returns its path.
 pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
     json_output::keep(&format!("gradmark-{id}"), json)

@@ -32,17 +32,16 @@ pub(crate) struct Trial {
     pub(crate) adapter: Option<usize>,
     pub(crate) device: String,
     pub(crate) software: bool,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: TrialOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TrialOutcome {
     Right,
     Failed,
     Untried,
 }
 
-/// Output of the child process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Answer {
@@ -124,7 +123,7 @@ fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapt
     // Without an adapter, it computes on the processor or on a maker's own devices.
     let software = adapter.is_some_and(|index| circumstances.listing.adapters[index].adapter.software);
     let device = device(circumstances, adapter);
-    Trial { backend: backend.name, adapter, device, software, outcome: Outcome::Untried }
+    Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
 /// Returns the `--adapter` argument. A back end that counts its own devices gets the name of the requested adapter.
@@ -164,7 +163,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
     let failed = |trial: Trial, sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other back ends.";
         let finding = Finding::new(severity, "trace", sentence).with_advice(advice).with_details(details);
-        (Trial { outcome: Outcome::Failed, ..trial }, finding)
+        (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
     };
     match answer {
         Ok(Answer::Checked { adapter, workload, seconds, correctness }) => {
@@ -178,7 +177,10 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
                 None => {
                     let what = format!("the first steps of {workload}, in {seconds:.1} s");
                     let sentence = format!("{backend} on {device} computes what the reference computes: {what}.");
-                    (Trial { outcome: Outcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
+                    (
+                        Trial { outcome: TrialOutcome::Right, ..trial },
+                        Finding::fine("trace", sentence).with_details(details),
+                    )
                 }
                 Some(found) => {
                     let what = format!("computes something else than the reference: {found} ({workload})");
@@ -273,10 +275,10 @@ mod tests {
             adapter: Some(0),
             device: "Some GPU".to_owned(),
             software,
-            outcome: Outcome::Untried,
+            outcome: TrialOutcome::Untried,
         };
         let (failed, finding) = judge_trace(trial(false), Err("it crashed with signal 11".to_owned()));
-        assert_eq!((failed.outcome, finding.severity), (Outcome::Failed, Severity::Problem));
+        assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, Severity::Problem));
         assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it crashed with signal 11.");
         let refused = Answer::Refused { reason: "the device refused the work: no".to_owned() };
         assert_eq!(judge_trace(trial(true), Ok(refused)).1.severity, Severity::Warning);
@@ -300,14 +302,15 @@ mod tests {
             let answer =
                 Answer::Checked { adapter, workload: SMALL_WORKLOADS[0].to_owned(), seconds: 1.5, correctness };
             let device = "0".to_owned();
-            let trial = Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: Outcome::Untried };
+            let trial =
+                Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: TrialOutcome::Untried };
             judge_trace(trial, Ok(answer))
         };
         let (right, finding) = judged(2.3);
-        assert_eq!((right.outcome, right.software, finding.severity), (Outcome::Right, true, Severity::Fine));
+        assert_eq!((right.outcome, right.software, finding.severity), (TrialOutcome::Right, true, Severity::Fine));
         assert!(finding.sentence.starts_with("wgsl on llvmpipe computes what"), "{}", finding.sentence);
         let (wrong, finding) = judged(4.6);
-        assert_eq!(wrong.outcome, Outcome::Failed);
+        assert_eq!(wrong.outcome, TrialOutcome::Failed);
         assert!(finding.sentence.contains("something else than the reference"), "{}", finding.sentence);
     }
 }

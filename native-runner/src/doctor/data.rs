@@ -7,8 +7,7 @@ use serde_json::json;
 
 use crate::cli::DataArgs;
 use crate::data_folder::{Availability, DataFolder, cache, fetching};
-use crate::doctor::DoctorArgs;
-use crate::doctor::{Circumstances, Finding, Severity};
+use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
 
 pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;

@@ -21,9 +21,6 @@ use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine};
 
-/// Time after which a driver is assumed to hang.
-const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Adapters of this machine, or the error that prevented listing them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -48,13 +45,6 @@ pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
 }
 
 impl Listing {
-    pub(crate) fn by_another_process() -> Self {
-        match ask_child(&["--part".into(), "adapters".into()], LISTING_TIMEOUT) {
-            Ok(adapters) => Self { adapters, trouble: None },
-            Err(trouble) => Self { adapters: Vec::new(), trouble: Some(trouble) },
-        }
-    }
-
     pub(crate) fn described(&self) -> Vec<Adapter> {
         self.adapters.iter().map(|details| details.adapter.clone()).collect()
     }
@@ -156,7 +146,6 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     finding.with_details(json!({ "index": index, "default": default, "adapter": details }))
 }
 
-/// PCI class of display controllers.
 const DISPLAY_CLASS: u32 = 0x03;
 const NVIDIA: u32 = 0x10de;
 const AMD: u32 = 0x1002;
@@ -167,7 +156,6 @@ struct Gpu {
     pci_bus_id: String,
     vendor: u32,
     device: u32,
-    /// Kernel module.
     kernel_driver: Option<String>,
 }
 

@@ -7,6 +7,7 @@ pub(crate) mod leaderboard;
 pub(crate) mod system;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 use std::{env, fs};
 
 use clap::{Args, ValueEnum};
@@ -18,11 +19,12 @@ use serde_json::Value;
 use sysinfo::System;
 
 use crate::cli::{DataArgs, positive_seconds, short_text};
-use crate::doctor::correctness::{Outcome, Trial};
-use crate::doctor::graphics::Listing;
+use crate::doctor::correctness::{Trial, TrialOutcome};
+use crate::doctor::graphics::{Listing, ask_child};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::leaderboard::Address;
+use crate::machine;
 use crate::machine::provenance;
 use crate::progress::spinner;
 use crate::screen::{Screen, plural};
@@ -30,6 +32,9 @@ use crate::screen::{Screen, plural};
 type Examine = fn(&mut Circumstances<'_>) -> Vec<Finding>;
 /// Name, title, and examinations with what is shown while they run.
 type Chapter = (&'static str, &'static str, &'static [(&'static str, Examine)]);
+
+/// Time after which a driver is assumed to hang.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Chapters of the report. Those that compute are last, because they would disturb measurements.
 const EXAMINATIONS: [Chapter; 6] = [
@@ -42,7 +47,7 @@ const EXAMINATIONS: [Chapter; 6] = [
             ("the processor", system::examine_processor),
             ("memory", system::examine_memory),
             ("other programs", system::examine_load),
-            ("power", system::examine_power),
+            ("power", |_| vec![system::judge_power(&machine::all())]),
             ("the processor's energy", system::examine_energy),
         ],
     ),
@@ -86,7 +91,10 @@ impl<'a> Circumstances<'a> {
             spinner: spinner(),
         };
         circumstances.say("adapters");
-        circumstances.listing = Listing::by_another_process();
+        circumstances.listing = match ask_child(&["--part".into(), "adapters".into()], LISTING_TIMEOUT) {
+            Ok(adapters) => Listing { adapters, trouble: None },
+            Err(trouble) => Listing { adapters: Vec::new(), trouble: Some(trouble) },
+        };
         circumstances
     }
 
@@ -166,26 +174,26 @@ impl Finding {
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     pub(crate) schema_version: u32,
     pub(crate) engine_version: &'static str,
     pub(crate) commit: &'static str,
     examined_unix_seconds: f64,
-    pub(crate) sections: Vec<Section>,
-    pub(crate) verdict: Verdict,
+    pub(crate) sections: Vec<DoctorSection>,
+    pub(crate) verdict: DoctorVerdict,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Section {
+pub(crate) struct DoctorSection {
     name: &'static str,
     #[serde(skip)]
     title: &'static str,
     pub(crate) findings: Vec<Finding>,
 }
 
-impl Report {
+impl DoctorReport {
     pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
-        let mut sections: Vec<Section> = Vec::new();
+        let mut sections: Vec<DoctorSection> = Vec::new();
         for (name, title, examinations) in EXAMINATIONS {
             let mut findings = Vec::new();
             for (what, examine) in examinations {
@@ -193,7 +201,7 @@ impl Report {
                 findings.extend(examine(circumstances));
             }
             if !findings.is_empty() {
-                sections.push(Section { name, title, findings });
+                sections.push(DoctorSection { name, title, findings });
             }
         }
         circumstances.spinner.finish_and_clear();
@@ -210,8 +218,7 @@ impl Report {
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Verdict {
-    /// True if a run would work as requested.
+pub(crate) struct DoctorVerdict {
     pub(crate) trains: bool,
     pub(crate) tried: bool,
     pub(crate) sentence: String,
@@ -221,9 +228,9 @@ pub(crate) struct Verdict {
 }
 
 /// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
-fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> Verdict {
+fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> DoctorVerdict {
     let place = |trial: &Trial| KNOWN_BACKENDS.iter().position(|known| known.name == trial.backend);
-    let usable = trials.iter().filter(|trial| trial.outcome != Outcome::Failed);
+    let usable = trials.iter().filter(|trial| trial.outcome != TrialOutcome::Failed);
     let best = usable.min_by_key(|trial| (trial.software, place(trial), trial.adapter != default));
     let Some(best) = best else {
         let sentence = match trials {
@@ -231,13 +238,20 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
             _ => "Nothing can be trained as it was asked for: every back end failed on every device.",
         };
         let sentence = format!("{sentence} `--backend reference` trains on any processor, slowly.");
-        return Verdict { trains: false, tried: true, sentence, command: None, backend: None, adapter_index: None };
+        return DoctorVerdict {
+            trains: false,
+            tried: true,
+            sentence,
+            command: None,
+            backend: None,
+            adapter_index: None,
+        };
     };
-    let tried = best.outcome == Outcome::Right;
+    let tried = best.outcome == TrialOutcome::Right;
     let (backend, adapter_index) = (Some(best.backend), best.adapter);
     if let Some(command) = lacking {
         let sentence = "A run would stop because its data is not in the chosen folder; this fetches it:".to_owned();
-        return Verdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
+        return DoctorVerdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
     }
     let device = format!("{} on {}", best.backend, best.device);
     let software = if best.software { ", a software adapter, whose results are never ranked" } else { "" };
@@ -246,7 +260,7 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     } else {
         format!("A run should work here, with {device}{software}; that was not tried:")
     };
-    Verdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
+    DoctorVerdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
 }
 
 fn command_for(trial: &Trial, default: Option<usize>) -> String {
@@ -265,10 +279,10 @@ fn command_for(trial: &Trial, default: Option<usize>) -> String {
 /// Width of two spaces, the longest severity, and two spaces.
 const INDENT: usize = 11;
 
-pub(crate) fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
+pub(crate) fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
     screen.line(&screen.bold(format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
     let mut counts = [("problem", Severity::Problem, 0), ("warning", Severity::Warning, 0)];
-    for Section { title, findings, .. } in &report.sections {
+    for DoctorSection { title, findings, .. } in &report.sections {
         screen.heading(title)?;
         for Finding { severity, sentence, advice, .. } in findings {
             let (style, word) = match severity {
@@ -337,7 +351,7 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
     }
     correctness::wanted(&arguments.backends)?;
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
-    let report = Report::make(&mut Circumstances::of_this_machine(arguments));
+    let report = DoctorReport::make(&mut Circumstances::of_this_machine(arguments));
     let report = Privacy::of_this_user().clean_report(report);
     let target = arguments.json.as_ref();
     deliver(show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
@@ -412,17 +426,15 @@ impl DoctorArgs {
     }
 }
 
-/// Length below which a name is a part of too many words, and identifies nobody.
+/// Shorter names are parts of too many words.
 const MIN_NAME_LENGTH: usize = 3;
 
-/// Replacements, in the order in which they are made.
 #[derive(Debug, Default)]
 pub(crate) struct Privacy {
     replaced: Vec<(String, &'static str)>,
 }
 
 impl Privacy {
-    /// Returns replacements for the user's home folder, name and host.
     pub(crate) fn of_this_user() -> Self {
         let home = dirs::home_dir();
         let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
@@ -458,21 +470,23 @@ impl Privacy {
         }
     }
 
-    pub(crate) fn clean_report(&self, report: Report) -> Report {
+    pub(crate) fn clean_report(&self, report: DoctorReport) -> DoctorReport {
         let finding = |found: Finding| Finding {
             sentence: self.clean(&found.sentence),
             advice: found.advice.map(|advice| self.clean(&advice)),
             details: self.clean_value(found.details),
             ..found
         };
-        let section =
-            |section: Section| Section { findings: section.findings.into_iter().map(finding).collect(), ..section };
-        let verdict = Verdict {
+        let section = |section: DoctorSection| DoctorSection {
+            findings: section.findings.into_iter().map(finding).collect(),
+            ..section
+        };
+        let verdict = DoctorVerdict {
             sentence: self.clean(&report.verdict.sentence),
             command: report.verdict.command.map(|command| self.clean(&command)),
             ..report.verdict
         };
-        Report { sections: report.sections.into_iter().map(section).collect(), verdict, ..report }
+        DoctorReport { sections: report.sections.into_iter().map(section).collect(), verdict, ..report }
     }
 }
 
@@ -501,7 +515,7 @@ mod tests {
 
     use super::*;
 
-    fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: Outcome) -> Trial {
+    fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: TrialOutcome) -> Trial {
         Trial { backend, adapter, device: "X".to_owned(), software, outcome }
     }
 
@@ -513,7 +527,7 @@ mod tests {
     #[test]
     fn the_run_to_type_takes_the_best_that_computes_rightly() {
         let works = |command: &str| (true, Some(command.to_owned()));
-        let (right, failed) = (Outcome::Right, Outcome::Failed);
+        let (right, failed) = (TrialOutcome::Right, TrialOutcome::Failed);
         let all = [
             trial("wgsl", Some(0), true, right),
             trial("wgsl", Some(1), false, right),

@@ -137,7 +137,6 @@ pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     judge_memory((total, free), of_container).into_iter().collect()
 }
 
-/// Judges total and free memory of the machine and of the container.
 fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Finding> {
     if machine.0 == 0 {
         return None;
@@ -184,11 +183,7 @@ fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
     finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
 }
 
-pub(crate) fn examine_power(_: &mut Circumstances<'_>) -> Vec<Finding> {
-    vec![judge_power(&machine::all())]
-}
-
-fn judge_power(batteries: &[Battery]) -> Finding {
+pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
     let charges: Vec<String> = batteries.iter().map(|battery| format!("{:.0} %", battery.charge_percent)).collect();
     let details = json!({ "batteries": batteries });
     let finding = match batteries {

@@ -61,7 +61,6 @@ impl Settings {
         AXES.iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns a unique file name: the workload or suite, and a digest of all settings.
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
         let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
@@ -295,13 +294,11 @@ impl Axis {
         (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
     }
 
-    /// Returns true for a value that is not the default.
     pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
         self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
     }
 }
 
-/// Returns the settings in which these cells differ.
 pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
     let differs = |axis: &&Axis| {
         let mut values = cells.clone().map(|settings| axis.value(settings));

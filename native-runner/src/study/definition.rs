@@ -224,7 +224,6 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     Ok((stem, text))
 }
 
-/// Returns the schema with which editors check a study's file.
 pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }

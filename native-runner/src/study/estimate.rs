@@ -8,7 +8,6 @@ use serde::Serialize;
 use crate::study::cell::{KernelSettings, Length, RunSettings, Settings};
 use crate::study::folder::{Ending, Finished};
 
-/// Work, time and memory of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
     /// Arithmetic of the training, from shapes; absent where its length is in seconds, and for kernels.
@@ -27,7 +26,6 @@ enum MemoryOf {
     Process,
 }
 
-/// A number that was not measured itself, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Forecast {
     pub(crate) value: f64,
@@ -113,7 +111,6 @@ fn shape(settings: &RunSettings, batch_size: u32) -> RunSettings {
     }
 }
 
-/// Everything that was measured so far.
 #[derive(Default)]
 pub(crate) struct Estimator {
     measured: Vec<Measured>,

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Display, Path, PathBuf};
 
 use results::kernels::KernelRecord;
 use results::{Outcome, Provenance, RunRecord, WorkloadRecord};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,14 +29,12 @@ const LOCK: &str = ".lock";
 /// Folder that is locked by this process.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Plan that the folder was begun with.
     begun: Plan,
     /// Released by the system when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Begins or resumes the study in this folder.
     pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
@@ -92,22 +91,14 @@ impl Folder {
         Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
-    /// Returns the plan in a folder; `None` if it has none.
     pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
-        let file = path.join(PLAN);
-        let Some(text) = read(&file)? else { return Ok(None) };
-        let place = file.display();
-        let unusable = |reason: &str| {
-            Failure::Usage(format!("{place} is not the plan of a study that this program knows: {reason}"))
-        };
-        let plan: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
-        match plan.schema_version {
-            SCHEMA_VERSION => Ok(Some(plan)),
-            other => Err(unusable(&format!("its layout has version {other}"))),
-        }
+        read_document(
+            &path.join(PLAN),
+            |plan: &Plan| plan.schema_version,
+            |place, reason| format!("{place} is not the plan of a study that this program knows: {reason}"),
+        )
     }
 
-    /// Reads the finished cells of the plan, in its order.
     pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         if begun(path, plan)?.is_none() { Ok(Vec::new()) } else { cells_of(path, plan) }
     }
@@ -118,11 +109,17 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
 }
 
 fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
-    let cells = plan.cells.iter().map(|cell| read_cell(&file_of(path, &cell.id)));
+    let cells = plan.cells.iter().map(|cell| {
+        read_document(
+            &file_of(path, &cell.id),
+            |finished: &Finished| finished.schema_version,
+            |place, reason| format!("{place} is not a cell's file ({reason}); remove it to run the cell again"),
+        )
+    });
     cells.filter_map(Result::transpose).collect()
 }
 
-/// Plan of the folder; `None` also for a different plan of which no cell has finished.
+/// Plan of the folder; `None` also for a different plan without finished cells.
 fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
@@ -140,14 +137,17 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     Err(Failure::Usage(text))
 }
 
-fn read_cell(file: &Path) -> Result<Option<Finished>, Failure> {
+/// Reads a file of the study; `None` without one. `unusable` says why this program cannot use it.
+fn read_document<T: DeserializeOwned>(
+    file: &Path,
+    version: fn(&T) -> u32,
+    unusable: fn(Display<'_>, &str) -> String,
+) -> Result<Option<T>, Failure> {
     let Some(text) = read(file)? else { return Ok(None) };
-    let unusable = |reason: String| {
-        Failure::Usage(format!("{} is not a cell's file ({reason}); remove it to run the cell again", file.display()))
-    };
-    let finished: Finished = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    match finished.schema_version {
-        SCHEMA_VERSION => Ok(Some(finished)),
+    let unusable = |reason: String| Failure::Usage(unusable(file.display(), &reason));
+    let document: T = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+    match version(&document) {
+        SCHEMA_VERSION => Ok(Some(document)),
         other => Err(unusable(format!("its layout has version {other}"))),
     }
 }
@@ -160,7 +160,6 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-/// Version of the layout of plans and cells.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 const MAX_DIFFERENCES: usize = 5;
 
@@ -296,14 +295,14 @@ pub(crate) struct Finished {
     /// Number of starts, including this one and killed ones.
     pub(crate) attempts: u32,
     /// Output of `--json`; absent if there was none.
-    pub(crate) record: Option<Record>,
+    pub(crate) record: Option<CellRecord>,
     pub(crate) uploads: Vec<Uploaded>,
 }
 
 /// Record of a process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub(crate) enum Record {
+pub(crate) enum CellRecord {
     Run(Box<RunRecord>),
     Kernels(Box<KernelRecord>),
 }
@@ -350,12 +349,12 @@ pub(crate) struct Attempt {
 impl Finished {
     pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
         let record = match cell.settings {
-            Settings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(Record::Run),
-            Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(Record::Kernels),
+            Settings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Run),
+            Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
         };
         let said = match &record {
-            Some(Record::Run(run)) => run.workloads.first().map(of_workload),
-            Some(Record::Kernels(kernels)) => Some(of_kernels(kernels)),
+            Some(CellRecord::Run(run)) => run.workloads.first().map(of_workload),
+            Some(CellRecord::Kernels(kernels)) => Some(of_kernels(kernels)),
             None => None,
         };
         let (ending, reason) = match (ended.how, said) {
@@ -389,7 +388,7 @@ impl Finished {
     }
 
     pub(crate) fn run(&self) -> Option<&RunRecord> {
-        if let Some(Record::Run(run)) = &self.record { Some(run) } else { None }
+        if let Some(CellRecord::Run(run)) = &self.record { Some(run) } else { None }
     }
 
     pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
@@ -397,7 +396,7 @@ impl Finished {
     }
 
     pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
-        if let Some(Record::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
+        if let Some(CellRecord::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
     }
 }
 
@@ -575,6 +574,14 @@ mod tests {
         assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, Ending::NotTrained);
         let wrong = of(r#""outcome": "wrong", "at": 3, "found": 1.5, "expected": 2.5"#, false);
         assert_eq!(wrong.ending, Ending::Incorrect);
-        assert!(wrong.reason.as_deref().unwrap().contains("gemm 8 × 8 × 8, forward"), "{:?}", wrong.reason);
+        assert!(
+            wrong
+                .reason
+                .as_deref()
+                .unwrap()
+                .contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"),
+            "{:?}",
+            wrong.reason
+        );
     }
 }

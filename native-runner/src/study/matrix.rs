@@ -53,7 +53,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
     cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
     cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
-    // Where they mean nothing, all of them come to the same cell.
+    // A back end without a choice has one cell for all of them.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
         cell.adapter = if devices_of(&cell.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
@@ -80,7 +80,6 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String>
     Ok(RunSettings::new(workload, file))
 }
 
-/// Combines each cell with each value.
 fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
     let varied = cells.iter().flat_map(|cell| {
         values.iter().map(|value| {
@@ -169,8 +168,14 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
             cells.push(Cell { place: cells.len(), ..cell });
         }
     }
-    if let Some(two) = cells.iter().find_map(|cell| of_one_name(&cells, cell)) {
-        return Err(two);
+    let files =
+        || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
+    for (run, file) in files() {
+        let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload == run.workload && *of != file;
+        if let Some((_, other)) = files().find(is_other) {
+            let (one, two) = (file.path.display(), other.path.display());
+            return Err(format!("{one} and {two} both describe a network called `{}`", run.workload));
+        }
     }
     if cells.is_empty() {
         let text = "it has no cells: it needs a [[matrix]] with at least one workload, back end, adapter and seed, or \
@@ -178,16 +183,6 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
         return Err(text.to_owned());
     }
     Ok(cells)
-}
-
-/// Returns an error if another cell has a different network of the same name.
-fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
-    let RunSettings { workload, file, .. } = cell.settings.run()?;
-    let file = file.as_ref()?;
-    let others = cells.iter().filter_map(|other| other.settings.run()).filter(|other| other.workload == *workload);
-    let other = others.filter_map(|other| other.file.as_ref()).find(|other| *other != file)?;
-    let (one, two) = (file.path.display(), other.path.display());
-    Some(format!("{one} and {two} both describe a network called `{workload}`"))
 }
 
 /// Shuffles the cells, so that none always runs first, while the device is cool.

@@ -19,7 +19,6 @@ const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.
 const DATA: &str = "data";
 
-/// Builds the model of these layers, for samples of shape `input`.
 pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
@@ -49,7 +48,6 @@ struct Reading {
 struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    /// Place of each node in the file.
     places: Vec<&'f Tree>,
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
@@ -123,7 +121,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Adds a layer as a node of the model. `place` is that of its options.
+    /// Adds a layer as a node of the model. `place` is the place of its options.
     fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.
@@ -223,7 +221,6 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Locates an error of the engine in the file.
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
@@ -250,7 +247,6 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Checks what only the whole network shows.
     fn finish(self, list: &Tree) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));

@@ -216,7 +216,6 @@ fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
     Ok(())
 }
 
-/// Returns the preprocessing and the shape that results from it.
 fn input(
     value: &Tree,
     preprocessing: &Preprocessing,

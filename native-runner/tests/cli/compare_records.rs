@@ -1,4 +1,4 @@
-//! Kept records beside each other. What a run measured is put into copies of a real record, so that every figure is known.
+//! Comparison of kept records. Known measurements are put into copies of a real record.
 
 use std::fs;
 use std::path::Path;

@@ -90,7 +90,6 @@ pub(crate) fn trace_line(name: &str, backend: &str) -> String {
     )
 }
 
-/// Compares a trace with a golden one.
 #[track_caller]
 pub(crate) fn expect_golden(name: &str, by: &str, traced: &str) {
     let (share, place) = worst_share(&golden(name), &serde_json::from_str(traced).unwrap());
@@ -252,7 +251,7 @@ fn error_names_the_loss_that_is_no_number() {
     ]);
 }
 
-/// Reason for which the rest of these tests is skipped, reported once.
+/// Bundles of JavaScript frameworks.
 struct Bundles {
     folder: PathBuf,
 }
@@ -277,7 +276,6 @@ impl Bundles {
         Some(Self { folder })
     }
 
-    /// Runs a bundle as a program.
     fn command(&self, host: &str, name: &str) -> String {
         let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/frameworks").join(host);
         format!("{name}=node '{}' '{}'", host.display(), self.folder.join(name).display())
@@ -303,7 +301,7 @@ fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);
 }
 
-/// WebAssembly lacks the gradients of convolutions. A test of its own, because it takes longer than all others.
+/// WebAssembly lacks the gradients of convolutions. A separate test, because it takes longer than all others.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
@@ -311,7 +309,7 @@ fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
 
-/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were held to by hand.
+/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were compared by hand.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn javascript_frameworks_reproduce_a_golden_trace_on_a_gpu() {

@@ -5,7 +5,6 @@ use serde_json::Value;
 
 use crate::support::{Finished, Runner, any_adapter, expect_refusals};
 
-/// Runs a subcommand with these arguments on an adapter.
 fn run(command: &str, arguments: &str) -> Option<Finished> {
     Some(Runner::new(command).args(&any_adapter()?).args(arguments).run())
 }
@@ -91,7 +90,7 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
         assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
         assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
     }
-    // DeepBench's vanilla layers and GRUs as well, of which one has a single step.
+    // DeepBench's vanilla layers and GRUs as well; one has a single step.
     for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
         let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
         assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
@@ -171,7 +170,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
         assert_eq!(reference["windows"].as_array().unwrap().len(), 2);
         assert_eq!(reference["peak_share"], Value::Null);
-        // Which is the faster one for so small a batch depends on the machine.
+        // The machine decides which of them is the faster one for a small batch.
         let rates = [ours, reference].map(|entry| number(&entry["samples_per_second"]));
         let ratios = [ours, reference].map(|entry| number(&entry["ratio_to_fastest"]));
         assert_eq!(ratios[0].max(ratios[1]), 1.0);
@@ -208,7 +207,7 @@ fn without_json_there_is_a_table_of_figures() {
 
 #[test]
 fn workload_too_large_is_refused_and_others_go_on() {
-    // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
+    // The images of CIFAR-10 alone are larger than this, the images of MNIST are not.
     let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
     let Some(finished) = run_steps(&large_and_small) else { return };

@@ -49,7 +49,6 @@ impl Server {
         send(&self.child, signal);
     }
 
-    /// Waits until a client computes.
     fn wait_for_a_client(&mut self) {
         let mut line = String::new();
         while !line.contains("begins to compute") {
@@ -180,8 +179,8 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
     expect_parts(&told, &["error: the link to the remote device broke"]);
 }
 
-/// What a comparison of `burn-flex` and `burn-remote` from two seeds has found when something happens to the server in
-/// the turn that a line with `turn` begins: the row of the processor, and that of the remote device.
+/// Compares `burn-flex` and `burn-remote` from two seeds, and returns a row of each. The server gets the signal
+/// `happens` once a line contains `turn`.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
     let line = format!(

@@ -118,13 +118,12 @@ fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
-/// The names of the columns, and the rows.
 fn table(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let mut lines = text.lines().map(cells);
     (lines.next().unwrap(), lines.collect())
 }
 
-/// The cells of a line, some of which are in quotes because there is a comma in them.
+/// The cells of a line. A cell with a comma is in quotes.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut is_quoted) = (vec![String::new()], false);
     for letter in line.chars() {
@@ -142,7 +141,6 @@ fn rows(file: &Path) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// As the other table has it.
 fn text_of(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

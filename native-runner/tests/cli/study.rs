@@ -54,7 +54,6 @@ impl Study {
         read_json(&self.output().join("study.json"))
     }
 
-    /// The files of the cells, by name.
     fn files(&self) -> BTreeMap<String, String> {
         let Ok(entries) = fs::read_dir(self.output().join("cells")) else { return BTreeMap::new() };
         let entries = entries.map(|entry| entry.unwrap());
@@ -68,7 +67,6 @@ impl Study {
     }
 }
 
-/// Two steps of two batch sizes.
 const SMALL: &str = "batch_sizes = [16, 32]\nlimits = [{ steps = 2 }]";
 
 #[test]

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, fs, thread};
@@ -56,7 +56,6 @@ impl Runner {
         Self { command, folder }
     }
 
-    /// Trains [`TINY`].
     pub(crate) fn tiny(self) -> Self {
         self.arg("--workload-file").arg(TINY)
     }
@@ -120,7 +119,6 @@ impl Finished {
         self
     }
 
-    /// The same for standard output.
     #[track_caller]
     pub(crate) fn expect_output(self, parts: &[&str]) -> Self {
         expect_parts(&self.stdout, parts);
@@ -133,7 +131,6 @@ impl Finished {
         serde_json::from_str(&self.stdout).expect("standard output holds one document")
     }
 
-    /// Parses a JSON file that the program left.
     #[track_caller]
     pub(crate) fn json_file<T: DeserializeOwned>(&self, name: &str) -> T {
         read_json(&self.folder.path().join(name))
@@ -169,7 +166,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where `cargo xtask data` put the data sets.
+/// Returns the folder into which `cargo xtask data` put the data sets.
 pub(crate) fn data_folder() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = env::var_os("GRADMARK_DATA").map_or_else(|| workspace.join("data"), |folder| workspace.join(folder));
@@ -247,7 +244,7 @@ pub(crate) fn skipped(why: impl std::fmt::Display) {
     skipping::skipped(false, why);
 }
 
-/// What the binary writes on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
+/// Returns the output of the binary on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
 /// typed there. `None`, with a report, where there is no `script`.
 pub(crate) fn on_a_terminal(
     arguments: &str,
@@ -270,7 +267,6 @@ pub(crate) fn on_a_terminal(
     Some(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
 }
 
-/// A request as it came in.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) method: String,
@@ -288,7 +284,6 @@ impl Received {
 }
 
 pub(crate) enum Answer {
-    /// Status, headers, body.
     Http(u16, &'static [(&'static str, &'static str)], String),
     /// These bytes, whatever they are.
     Raw(Vec<u8>),
@@ -297,7 +292,6 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// A file.
     pub(crate) fn file(bytes: &[u8]) -> Self {
         let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", bytes.len());
         Self::Raw([head.as_bytes(), bytes].concat())
@@ -384,7 +378,6 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
     ErrorBody { code: code.to_owned(), message: message.to_owned(), field: Some("suite.version".to_owned()) }
 }
 
-/// A leaderboard that accepts everything.
 pub(crate) fn leaderboard() -> FakeServer {
     FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs") => Answer::json(201, &started()),
@@ -410,7 +403,6 @@ pub(crate) fn follow(request: &Received) -> Answer {
     }
 }
 
-/// Beacon of a segment, from [`follow`].
 pub(crate) fn beacon(segment: u32) -> Beacon {
     Beacon(u128::from(segment).to_be_bytes())
 }
@@ -428,6 +420,30 @@ pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),
         deletion_link: format!("/runs/{run_id}/delete#secret"),
+    }
+}
+
+/// A real leaderboard as a process on a free port; it ends with the test.
+pub(crate) struct RealLeaderboard {
+    process: Child,
+    pub(crate) url: String,
+}
+
+impl RealLeaderboard {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut process = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
+        Self { process, url }
+    }
+}
+
+impl Drop for RealLeaderboard {
+    fn drop(&mut self) {
+        // It may have exited, which the test has then noticed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

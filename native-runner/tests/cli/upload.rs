@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{env, fs, iter};
@@ -10,11 +9,10 @@ use results::api::{
     AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
-use tempfile::TempDir;
 
 use crate::support::{
-    Answer, FakeServer, Finished, Received, Runner, accepted, any_adapter, beacon, expect_parts, follow, leaderboard,
-    one_line, paths, refusal, skipped, started,
+    Answer, FakeServer, Finished, RealLeaderboard, Received, Runner, accepted, any_adapter, beacon, expect_parts,
+    follow, leaderboard, one_line, paths, refusal, skipped, started,
 };
 
 /// Would train on the processor if the leaderboard let it.
@@ -269,44 +267,16 @@ fn a_run_that_diverged_is_not_uploaded() {
     finished.expect_status(3).expect_errors(&["diverged"]);
 }
 
-/// A server on a free port with its own database; it ends with the test.
-struct RealLeaderboard {
-    process: Child,
-    url: String,
-    _folder: TempDir,
-}
-
-impl RealLeaderboard {
-    /// `None`, with a report, where no program is named.
-    fn start() -> Option<Self> {
-        let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
-            skipped("GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
-            return None;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program);
-        command
-            .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
-            .arg(folder.path().join("runs.sqlite"));
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
-        Some(Self { process, url, _folder: folder })
-    }
-}
-
-impl Drop for RealLeaderboard {
-    fn drop(&mut self) {
-        // It may have exited, which the test has then noticed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 #[test]
 fn a_run_reaches_the_real_leaderboard_and_counts_once() {
-    let (Some(server), Some(adapter)) = (RealLeaderboard::start(), any_adapter()) else { return };
+    let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
+        return skipped("GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
+    };
+    let Some(adapter) = any_adapter() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(["--log", "error", "--database"]).arg(folder.path().join("runs.sqlite"));
+    let server = RealLeaderboard::start(&mut command);
     let line =
         format!("{adapter} --workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --upload");
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);

@@ -8,7 +8,6 @@ use serde_json::Value;
 
 use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, read_json};
 
-/// A file of the documentation.
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }

@@ -20,14 +20,12 @@ use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
 use crate::study::cell::{Cell, Filter};
 use crate::study::definition::{Definition, STUDIES, load, schema};
-use crate::study::folder::Finished;
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{Finished, Folder, Plan};
 use crate::study::matrix::Machine;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
 
-/// Runs, plans or prints a study.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
         return JsonTarget::StandardOutput.write(&to_json(&schema())?);
@@ -49,7 +47,11 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let folder = arguments.output.clone().unwrap_or_else(|| usual_folder(&short_name));
+    // The same folder on the same day, so that the study is resumed.
+    let folder = arguments.output.clone().unwrap_or_else(|| {
+        let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
+        Path::new(STUDIES_FOLDER).join(format!("{short_name}-{year:04}-{month:02}-{day:02}"))
+    });
     if arguments.output.is_none() && !folder.exists() {
         mention_unfinished(&plan)?;
     }
@@ -74,12 +76,6 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     Err(Failure::Usage(
         "this program was built without the back end wgsl, whose kernels this study measures".to_owned(),
     ))
-}
-
-/// Returns the default folder, the same for the same day, so that a study is resumed.
-fn usual_folder(name: &str) -> PathBuf {
-    let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
-    Path::new(STUDIES_FOLDER).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
 }
 
 /// Mentions an unfinished run of the same study from another day.
@@ -258,7 +254,6 @@ struct Listed<'a> {
     cells: usize,
 }
 
-/// Lists the built-in studies: question, published table and differences from it.
 pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
     let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
     let mut studies = Vec::new();

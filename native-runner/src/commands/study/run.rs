@@ -1,6 +1,6 @@
 //! Running the cells of a study, one process after another.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,7 +27,6 @@ use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
                           in the files of their cells.\n";
 
-/// Runs the unfinished cells, shows all results, and uploads them if requested.
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
     // Asks for no consent to an upload that will not happen.
@@ -59,7 +58,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
     let ran = session.run(&missing, &interrupt, &mut progress);
-    progress.finish();
+    drop(progress);
     ran?;
     let was_interrupted = interrupt.asked();
     // Results are kept: Ctrl-C at a question ends the program.
@@ -121,7 +120,6 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
     screen.line("")
 }
 
-/// A study in progress.
 struct Session<'a> {
     arguments: &'a StudyArgs,
     plan: &'a Plan,
@@ -131,7 +129,6 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs these cells until all are done or the user interrupts.
     fn run(
         &mut self,
         missing: &[(usize, &Cell)],
@@ -405,10 +402,8 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
 fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
-    let mut workloads: Vec<&str> =
-        records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str()).collect();
-    workloads.sort_unstable();
-    workloads.dedup();
+    let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());
+    let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
     format!(
         "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and times of {}. \
          Whoever asks to see it is shown the first.",

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::figures::{amount, figure};
 use crate::json_output::{JsonTarget, to_json};
 use crate::progress::{Interrupt, Left, StudyProgress, duration};
-use crate::screen::{Column, Screen, Table};
+use crate::screen::{Screen, Table, TableColumn};
 use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
 use crate::study::estimate::{Estimate, Estimator, Forecast};
 use crate::study::folder::{Ending, Finished, Folder, Plan};
@@ -107,7 +107,7 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
 fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        Column::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
+        TableColumn::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
     };
     let mut columns = vec![
         column("accuracy\n%", &accuracy),
@@ -130,19 +130,19 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
             let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
             format!("{completed} of {}", row.cells.len())
         };
-        columns.push(Column { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
+        columns.push(TableColumn { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
     }
     Table { titles, columns }
 }
 
 /// Builds a column of shares of the timed seconds, as means over a row's seeds; `None` without any.
-fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<Column> {
+fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
     let of_row = |row: &Row<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
     let cells: Vec<Option<String>> = rows.iter().map(of_row).collect();
-    cells.iter().any(Option::is_some).then(|| Column::new(name, cells))
+    cells.iter().any(Option::is_some).then(|| TableColumn::new(name, cells))
 }
 
 fn figures(row: &Row<'_>) -> Option<Figures> {
@@ -150,7 +150,6 @@ fn figures(row: &Row<'_>) -> Option<Figures> {
     comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
-/// Lists why cells of a row have no results.
 fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
@@ -172,7 +171,7 @@ fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
         rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
     let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| {
-        Column::new(name, records.iter().map(|record| record.and_then(cell)))
+        TableColumn::new(name, records.iter().map(|record| record.and_then(cell)))
     };
     let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
     let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
@@ -206,7 +205,6 @@ struct Document<'a> {
     folder: &'a Path,
     cells: Vec<Listed<'a>>,
     seconds: Option<Forecast>,
-    /// Number of cells that would run, with unknown duration.
     unknown: usize,
 }
 
@@ -235,7 +233,7 @@ pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Resu
         let interrupt = Interrupt::default();
         let mut progress = StudyProgress::new(interrupt.clone());
         calibrate(arguments, plan, &missing, &mut estimator, &interrupt, &mut progress)?;
-        progress.finish();
+        drop(progress);
         interrupt.end_at_once();
     }
     let listed = asked.iter().map(|&(number, cell)| {
@@ -292,7 +290,8 @@ fn show_plan(
 }
 
 fn plan_table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
-    let column = |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| Column::new(name, listed.iter().map(cell));
+    let column =
+        |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| TableColumn::new(name, listed.iter().map(cell));
     let estimate = |listed: &Listed<'_>| listed.estimate.clone();
     let titles =
         titles(settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
