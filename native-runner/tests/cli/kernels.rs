@@ -275,9 +275,8 @@ fn impossible_measurements_are_refused_with_the_reason() {
 fn burn_respects_the_budget_and_reports_its_settings() {
     let line =
         "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
-    let finished = Runner::new(line).run().expect_status(0);
-    let text = one_line(&finished.stdout);
-    assert!(text.contains("burn-flex: rustc, fusion off, autotune off, threads "), "{}", finished.stdout);
+    let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
+    Runner::new(line).run().expect_status(0).expect_output(&[settings]);
     let finished = Runner::new(&format!("{line} --budget-mib 1")).run().expect_status(4);
     finished.expect_errors(&["as it was built", "1048576"]);
 }

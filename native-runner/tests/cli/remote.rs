@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{Answer, FakeServer, Runner, expect_parts, expect_refusals, read_json, started};
+use crate::support::{Answer, FakeServer, Runner, expect_parts, expect_refusals, read_json};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
 /// Silence after which a client is assumed to hang.
