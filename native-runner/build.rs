@@ -18,7 +18,7 @@ fn main() {
     }
 }
 
-/// What git prints, or nothing when git is missing or this is no checkout.
+/// Returns the output of git; `None` if git is missing or this is no checkout.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;

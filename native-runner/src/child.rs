@@ -15,7 +15,6 @@ use crate::machine::this_program;
 const LAST_LINES: usize = 20;
 /// Characters of the last line that are shown.
 const MAX_LAST_WORDS: usize = 300;
-/// Polling interval.
 const POLLING_INTERVAL: Duration = Duration::from_millis(100);
 
 pub(crate) struct Child {

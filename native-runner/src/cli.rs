@@ -1,18 +1,15 @@
-//! What may be typed. Meaning is given to it in `commands`.
+//! Definition of the command line; `commands` has the options of single subcommands.
 
-use std::convert::Infallible;
 use std::num::NonZero;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
-use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use engine::backends::{Feature, Opening};
 use engine::{AdapterChoice, Limit, Workload};
 use results::{InputMode, Layout, Precision};
 
 use crate::commands::compare_records::CompareRecordsArgs;
-#[cfg(feature = "wgsl")]
-use crate::commands::doctor::DoctorArgs;
 use crate::commands::export_records::ExportArgs;
 use crate::commands::installation::Installation;
 #[cfg(feature = "wgsl")]
@@ -27,6 +24,8 @@ use crate::commands::steps::StepsArgs;
 use crate::commands::study::StudyArgs;
 use crate::commands::upload::{ConsentArgs, UploadArgs};
 use crate::device::KeptFile;
+#[cfg(feature = "wgsl")]
+use crate::doctor::DoctorArgs;
 use crate::failure::Failure;
 use crate::json_output::JsonTarget;
 use crate::leaderboard::Address;
@@ -71,7 +70,7 @@ pub(crate) const ALL: &str = "all";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
 
-// No argument has a long help of its own, so `-h` and `--help` print the same compact page.
+// No argument has a long help, so `-h` and `--help` print the same compact page.
 const ABOUT: &str = "\
 Gradmark: how fast does this device learn?
 
@@ -192,7 +191,8 @@ pub(crate) struct DeviceArgs {
 
 impl DeviceArgs {
     pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
+        let Ok(choice) = self.adapter.parse();
+        choice
     }
 
     pub(crate) fn opening(&self) -> Opening {
@@ -201,7 +201,21 @@ impl DeviceArgs {
     }
 }
 
-/// Where the data sets are.
+/// Adapter of a command that measures without back ends of other kinds.
+#[derive(Debug, Args)]
+pub(crate) struct AdapterArgs {
+    /// Adapter to use, as for a run; `native-runner adapters` lists them
+    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
+    pub(crate) adapter: String,
+}
+
+impl AdapterArgs {
+    pub(crate) fn choice(&self) -> AdapterChoice {
+        let Ok(choice) = self.adapter.parse();
+        choice
+    }
+}
+
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     /// Folder of the data sets; without it, what is missing is fetched [default: the workspace's `data`, or the cache]
@@ -255,19 +269,16 @@ pub(crate) struct BenchmarkArgs {
 }
 
 impl BenchmarkArgs {
-    /// The names of the back ends, as they were typed.
     pub(crate) fn backends(&self) -> Vec<&str> {
         self.device.backend.split(',').map(str::trim).collect()
     }
 
-    /// Whether there is more than one run to make of each workload.
     pub(crate) fn compares(&self) -> bool {
         let backends = self.backends();
         self.training.seeds.is_some() || backends.len() > 1 || backends.contains(&ALL)
     }
 }
 
-/// What to train and how; whatever departs from the suite is shown but not ranked.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
 pub(crate) struct TrainingArgs {
@@ -327,8 +338,8 @@ pub(crate) struct TraceArgs {
     #[arg(long, value_name = "N")]
     pub(crate) steps: u32,
     /// Whether dropout layers drop
-    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true)]
-    pub(crate) dropout: Switch,
+    #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true, action = ArgAction::Set, value_parser = on_or_off())]
+    pub(crate) dropout: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
     /// Where to write the trace; `-` is standard output
@@ -336,16 +347,9 @@ pub(crate) struct TraceArgs {
     pub(crate) json: JsonTarget,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Switch {
-    On,
-    Off,
-}
-
-/// Where devices are served and looked for unless another port is named.
 pub(crate) const PORT: u16 = 4400;
 
-/// More of where to compute, each for one back end only.
+/// Options of a device, each for one back end only.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
     /// Threads that `burn-flex` computes with on the processor [default: one for each core]
@@ -400,12 +404,12 @@ impl PlaceArgs {
     }
 }
 
-/// More devices than this are in no machine.
-pub(crate) fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
+/// No machine has more devices.
+fn devices() -> impl clap::builder::TypedValueParser<Value = NonZero<u32>> {
     clap::value_parser!(u32).range(1..=64).try_map(NonZero::try_from)
 }
 
-/// More threads than this are a slip of the finger on any machine.
+/// More threads are a typing error on any machine.
 pub(crate) fn threads() -> impl clap::builder::TypedValueParser<Value = NonZero<usize>> {
     clap::value_parser!(u16).range(1..=1024).try_map(|count| NonZero::try_from(usize::from(count)))
 }
@@ -415,13 +419,11 @@ fn on_or_off() -> impl clap::builder::TypedValueParser<Value = bool> {
 }
 
 fn feature(text: &str) -> Result<Feature, String> {
-    Feature::named(text.trim()).ok_or_else(|| {
-        let known: Vec<&str> = Feature::ALL.into_iter().map(Feature::name).collect();
-        format!("it must be one of {}", known.join(", "))
-    })
+    let known = || format!("it must be one of {}", Feature::ALL.map(Feature::name).join(", "));
+    Feature::named(text.trim()).ok_or_else(known)
 }
 
-/// `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
+/// Parses `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
 pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
     let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
@@ -440,7 +442,7 @@ pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
     Ok(format!("{host}:{port}"))
 }
 
-/// A negative number is a wrong value, and no unknown option.
+/// Makes a negative number a wrong value instead of an unknown option.
 fn accept_negative_numbers(command: clap::Command) -> clap::Command {
     command
         .mut_args(|argument| {
@@ -450,17 +452,15 @@ fn accept_negative_numbers(command: clap::Command) -> clap::Command {
         .mut_subcommands(accept_negative_numbers)
 }
 
-/// A name of a device. An empty one would be a part of every name.
+/// Parses a name of a device. An empty one would be a part of every name.
 pub(crate) fn short_text(text: &str) -> Result<String, String> {
     results::check_name(text.trim(), 100)?;
     Ok(text.trim().to_owned())
 }
 
 pub(crate) fn precision(text: &str) -> Result<Precision, String> {
-    Precision::named(text.trim()).ok_or_else(|| {
-        let known: Vec<&str> = Precision::ALL.into_iter().map(Precision::name).collect();
-        format!("it must be one of {}", known.join(", "))
-    })
+    let known = || format!("it must be one of {}", Precision::ALL.map(Precision::name).join(", "));
+    Precision::named(text.trim()).ok_or_else(known)
 }
 
 pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
@@ -470,7 +470,7 @@ pub(crate) fn positive_seconds(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The workloads with these names, each once.
+/// Returns the workloads with these names, each once.
 pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
@@ -491,56 +491,34 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
     Ok(found)
 }
 
-/// Programs of other frameworks, wherever back ends are named.
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
     /// An external program as one more back end, called NAME: it is started with COMMAND and trains the same networks from
     /// the same weights on the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` come with
     /// this program and need no COMMAND, only a Python that has them. Can be given several times; never ranked
     #[arg(long = "program", value_name = "NAME[=COMMAND]", help_heading = "Device")]
-    programs: Vec<NamedProgram>,
+    pub(crate) programs: Vec<NamedProgram>,
     /// Seconds without an answer after which an external program is given up [default: 900]
-    #[arg(
-        long = "program-timeout",
-        value_name = "X",
-        help_heading = "Device",
-        value_parser = positive_seconds
-    )]
+    #[arg(long = "program-timeout", value_name = "X", help_heading = "Device", value_parser = positive_seconds)]
     pub(crate) timeout: Option<f64>,
 }
 
 impl ProgramArgs {
-    /// The program of this name.
     pub(crate) fn named(&self, name: &str) -> Option<&NamedProgram> {
-        self.all().iter().find(|program| program.name == name)
-    }
-
-    pub(crate) fn all(&self) -> &[NamedProgram] {
-        &self.programs
-    }
-
-    /// Seconds without an answer, as far as somebody said how many.
-    pub(crate) fn timeout_seconds(&self) -> f64 {
-        const LONG_ENOUGH_TO_COMPILE: f64 = 900.0;
-        self.timeout.unwrap_or(LONG_ENOUGH_TO_COMPILE)
+        self.programs.iter().find(|program| program.name == name)
     }
 }
 
-/// Networks of one's own, wherever several workloads are named.
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadFileArgs {
     /// Train the network that a TOML or JSON file describes: layers, optimiser, schedule, data set (docs/WORKLOADS.md).
     /// Can be given several times; never ranked
     #[arg(long = "workload-file", value_name = "FILE")]
-    files: Vec<PathBuf>,
+    pub(crate) files: Vec<PathBuf>,
 }
 
 impl WorkloadFileArgs {
-    pub(crate) fn first(&self) -> Option<&Path> {
-        self.files.first().map(PathBuf::as_path)
-    }
-
-    /// The workloads with these names, and then those of the files, each once.
+    /// Returns the workloads with these names, and then the workloads of the files, each once.
     pub(crate) fn and_named<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Workload>, Failure> {
         let mut found = find_workloads(names)?;
         for (number, file) in self.files.iter().enumerate() {
@@ -558,7 +536,6 @@ impl WorkloadFileArgs {
     }
 }
 
-/// One workload, of either kind.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct OneWorkloadArgs {
@@ -571,7 +548,6 @@ pub(crate) struct OneWorkloadArgs {
 }
 
 impl OneWorkloadArgs {
-    /// It, alone in a list.
     pub(crate) fn find(&self) -> Result<Vec<Workload>, Failure> {
         match &self.file {
             Some(file) => Ok(vec![workload_file::load(file)?]),
@@ -612,25 +588,6 @@ mod tests {
     }
 
     #[test]
-    fn only_one_limit_may_be_given() {
-        let error = Cli::try_parse_from(["native-runner", "--epochs", "2", "--steps", "5"]).unwrap_err();
-        assert_eq!(error.exit_code(), 2);
-        let parsed = Cli::try_parse_from(["native-runner", "--seconds", "2.5"]).unwrap();
-        assert_eq!(parsed.benchmark.training.limit(), Some(Limit::Seconds(2.5)));
-    }
-
-    #[test]
-    fn several_back_ends_or_seeds_are_compared() {
-        let compares = |arguments: &[&str]| {
-            let words = ["native-runner"].iter().chain(arguments);
-            Cli::try_parse_from(words).unwrap().benchmark.compares()
-        };
-        assert!(!compares(&[]) && !compares(&["--backend", "reference"]) && !compares(&["--seed", "3"]));
-        assert!(compares(&["--backend", "all"]) && compares(&["--backend", "wgsl, reference"]));
-        assert!(compares(&["--seeds", "2"]));
-    }
-
-    #[test]
     fn remote_device_is_a_host_with_an_optional_port() {
         let cases = [
             ("gpu", "gpu:4400"),
@@ -645,11 +602,5 @@ mod tests {
         for wrong in ["", ":80", "gpu:", "gpu:x", "gpu:0", "gpu:70000", "ws://gpu", "::1", "a b", "me@gpu", "[::1]x"] {
             assert!(host_and_port(wrong).is_err(), "{wrong}");
         }
-    }
-
-    #[test]
-    fn a_workload_named_twice_runs_once() {
-        let found = find_workloads(["caffe-mnist", "caffe-mnist"]).unwrap();
-        assert_eq!(found.len(), 1);
     }
 }

@@ -139,7 +139,19 @@ fn read_from(
         })
     };
     let [train, test] = files_of(definition).map(read);
-    DataSet::from_files(definition, train?, test?).map_err(|error| in_folder(error, folder))
+    DataSet::from_files(definition, train?, test?).map_err(|mut error| {
+        // One of several copies is found by its folder.
+        match &mut error {
+            DataError::Missing { .. } | DataError::NoStories { .. } => {}
+            DataError::Unreadable { file, .. }
+            | DataError::WrongSize { file, .. }
+            | DataError::Altered { file, .. }
+            | DataError::NotADataFile { file, .. }
+            | DataError::BadLine { file, .. }
+            | DataError::NotStories { file, .. } => *file = folder.join(&*file).display().to_string(),
+        }
+        error
+    })
 }
 
 #[async_trait(?Send)]
@@ -183,21 +195,6 @@ fn workspace() -> Option<PathBuf> {
     top.join("Cargo.lock").is_file().then(|| top.join("data"))
 }
 
-/// Adds the folder to the error, so that one of several copies can be found.
-fn in_folder(error: DataError, folder: &Path) -> DataError {
-    let path = |file: String| folder.join(file).display().to_string();
-    match error {
-        DataError::Missing { file, place } => DataError::Missing { file, place },
-        DataError::Unreadable { file, reason } => DataError::Unreadable { file: path(file), reason },
-        DataError::WrongSize { file, expected, found } => DataError::WrongSize { file: path(file), expected, found },
-        DataError::Altered { file, expected, found } => DataError::Altered { file: path(file), expected, found },
-        DataError::NotADataFile { file, reason } => DataError::NotADataFile { file: path(file), reason },
-        DataError::NoStories { file, place } => DataError::NoStories { file, place },
-        DataError::BadLine { file, line, reason } => DataError::BadLine { file: path(file), line, reason },
-        DataError::NotStories { file, reason } => DataError::NotStories { file: path(file), reason },
-    }
-}
-
 fn quoted(folder: &Path) -> String {
     format!("`{}`", folder.display())
 }
@@ -205,7 +202,6 @@ fn quoted(folder: &Path) -> String {
 /// Download time of 170 MB at half a megabit per second.
 const DOWNLOAD_TIMEOUT: Duration = Duration::from_secs(3600);
 const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bound on the size of an archive.
 const MAX_ARCHIVE_BYTES: u64 = 1 << 30;
 const TEMPLATE: &str = "  {wide_bar:.cyan/dim} {bytes} of {total_bytes}, {bytes_per_sec}";
 
@@ -253,7 +249,7 @@ struct Lines;
 
 impl Progress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
-        // Without standard error nobody can be informed.
+        // Without standard error, progress is not shown.
         drop(Screen::Error.line(&format!("{verb} {what}")));
     }
 

@@ -1,4 +1,4 @@
-//! Opening back ends, and saying what they run on.
+//! Opening back ends, alone or side by side, and saying what they run on.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,17 +6,26 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Backend, Clock, EngineError, backends};
-use results::Adapter;
+use engine::backends::{Devices, Keeper, Opening, REFERENCE};
+use engine::{
+    AdapterChoice, BACKENDS, Backend, Clock, EngineError, KNOWN_BACKENDS, RunRequest, SUITES, SuiteDefinition,
+    Workload, backends,
+};
+use results::{Adapter, Precision};
+use serde::Serialize;
 
-use crate::cli::PlaceArgs;
+use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
 use crate::data_folder::cache;
+use crate::failure::Failure;
 use crate::json_output::replace_file;
-#[cfg(feature = "burn-remote")]
+use crate::machine::provenance;
 use crate::meter::MonotonicClock;
 use crate::program;
 use crate::program::NamedProgram;
+use crate::screen::Screen;
+
+/// Default time limit of an external program, long enough to compile.
+const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
 
 /// Opens the back end named `name`. A remote one is watched as long as it lives, and has its own clock, because it
 /// runs in another thread.
@@ -52,7 +61,7 @@ fn open_silently(
             let reason = "an external program gets its batches through a pipe, and what that takes is not counted";
             return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
         }
-        return open_program(program, opening, place.external.timeout_seconds(), clock);
+        return open_program(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock);
     }
     #[cfg(feature = "burn-remote")]
     if !opening.remote.is_empty() {
@@ -81,7 +90,6 @@ fn open_program(
     program::open(program, opening, timeout_seconds, clock)
 }
 
-/// Describes an adapter in one line.
 pub(crate) fn describe(adapter: &Adapter) -> String {
     let facts = [adapter.name.as_str(), adapter.kind.name(), adapter.api.as_str(), adapter.driver.as_str()];
     facts.into_iter().filter(|fact| !fact.is_empty()).collect::<Vec<_>>().join(" · ")
@@ -124,8 +132,172 @@ impl Keeper for KeptFile {
     }
 }
 
+type Opened = Vec<Box<dyn Backend>>;
+
+#[derive(Serialize)]
+pub(crate) struct Unavailable {
+    backend: String,
+    reason: String,
+}
+
+/// Opens the named back ends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
+/// reported on standard error; named ones may not, nor a remote device with an address.
+pub(crate) fn open_several(
+    names: &[&str],
+    precisions: &[Precision],
+    choice: &AdapterChoice,
+    place: &PlaceArgs,
+    clock: &Rc<MonotonicClock>,
+) -> Result<(Opened, Vec<Unavailable>), Failure> {
+    if choice.is_of_several() {
+        let text = format!(
+            "--adapter {choice} is for a run of one back end, whose batches they share; name a single adapter here"
+        );
+        return Err(Failure::Usage(text));
+    }
+    if place.remote.len() > 1 {
+        let text = format!(
+            "--remote {} is for a run of one back end, whose batches these devices share; name a single address here",
+            place.remote.join(",")
+        );
+        return Err(Failure::Usage(text));
+    }
+    let programs: Vec<&str> = place.external.programs.iter().map(|program| program.name).collect();
+    let wanted = wanted(names, &programs);
+    let named: Vec<&str> = wanted.iter().map(|(name, _)| *name).collect();
+    place.opening(Precision::F32, choice).check(&named)?;
+    // Listing adapters takes time, and only an index among them has to be translated.
+    let listed =
+        matches!(choice, AdapterChoice::Index(_)) && named.iter().any(|name| devices(name) == Devices::Platform);
+    let adapters = if listed { pollster::block_on(engine::backends::adapters()) } else { Vec::new() };
+    let mut opened = Vec::new();
+    let mut unavailable = Vec::new();
+    let mut first_error: Option<EngineError> = None;
+    let in_precisions = |wanted| precisions.iter().map(move |&precision| (wanted, precision));
+    for ((name, may_be_missing), precision) in wanted.into_iter().flat_map(in_precisions) {
+        let is_remote = place.opening(precision, choice).suited_to(name).remote.len() == 1;
+        let open = |choice: AdapterChoice| {
+            let opening = place.opening(precision, &choice).suited_to(name);
+            open(name, &opening, place, Rc::<MonotonicClock>::clone(clock))
+        };
+        match choice_beside(&named, name, choice, &adapters).and_then(open) {
+            Ok(backend) => opened.push(backend),
+            Err(error) if may_be_missing && !is_remote => {
+                unavailable.push(Unavailable { backend: name.to_owned(), reason: error.to_string() });
+                first_error.get_or_insert(error);
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    // A back end without a choice of devices is wrong for a user who named one.
+    let answered = match choice {
+        AdapterChoice::Any => !opened.is_empty(),
+        _ => opened.iter().any(|backend| devices(backend.name()) != Devices::Given),
+    };
+    if let Some(error) = first_error.filter(|_| !answered) {
+        return Err(error.into());
+    }
+    if opened.is_empty() {
+        return Err(Failure::Usage("this program has only the plain reference; ask for it with --backend".to_owned()));
+    }
+    for Unavailable { backend, reason } in &unavailable {
+        Screen::Error.prose(&format!("{backend}  "), &format!("cannot run here: {reason}"), 2)?;
+    }
+    Ok((opened, unavailable))
+}
+
+/// Returns the names of back ends, each once, and whether it may be missing because [`ALL`] stands for it.
+fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
+    let mut wanted: Vec<(&str, bool)> = Vec::new();
+    for name in names {
+        let own = BACKENDS.iter().map(|backend| (backend.name, true)).filter(|(name, _)| *name != REFERENCE);
+        let all = own.chain(programs.iter().map(|program| (*program, false)));
+        for one in if *name == ALL { all.collect() } else { vec![(*name, false)] } {
+            if wanted.iter().all(|(other, _)| *other != one.0) {
+                wanted.push(one);
+            }
+        }
+    }
+    wanted
+}
+
+/// Returns the adapter choice for back end `name` among all `named`: the same device for each one with a choice,
+/// however it counts devices.
+fn choice_beside(
+    named: &[&str],
+    name: &str,
+    choice: &AdapterChoice,
+    adapters: &[Adapter],
+) -> Result<AdapterChoice, EngineError> {
+    let beside = |wanted: Devices| named.iter().copied().filter(move |name| devices(name) == wanted);
+    match (devices(name), choice) {
+        // Beside others, the processor is no adapter that anybody would have to ask for.
+        (Devices::Given, _) if named.iter().any(|name| devices(name) != Devices::Given) => Ok(AdapterChoice::Any),
+        (Devices::Platform, AdapterChoice::Index(index)) => {
+            let backend = KNOWN_BACKENDS.iter().find(|known| known.name == name).map_or("", |known| known.name);
+            if beside(Devices::Adapters).next().is_some() {
+                return choice.beyond(adapters, backend);
+            }
+            match beside(Devices::Platform).find(|other| *other != name) {
+                None => Ok(choice.clone()),
+                Some(other) => {
+                    let reason = format!("`{other}` counts others");
+                    Err(EngineError::IndexOfOthers { backend, index: *index, reason })
+                }
+            }
+        }
+        _ => Ok(choice.clone()),
+    }
+}
+
+/// External programs choose devices themselves. An unknown name is an error when it is opened.
+pub(crate) fn devices(name: &str) -> Devices {
+    let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
+    known.map_or(Devices::Given, |known| known.devices())
+}
+
+pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineError> {
+    let known = || SUITES.iter().map(|suite| suite.name.to_owned()).collect();
+    engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
+}
+
+/// Returns the named workloads and the workloads of files; the suite's without any.
+pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
+    let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
+    if asked.is_empty() && files.files.is_empty() {
+        find_workloads(suite.workloads.iter().copied())
+    } else {
+        files.and_named(asked.iter().map(|name| name.trim()))
+    }
+}
+
+pub(crate) fn request(
+    arguments: &BenchmarkArgs,
+    suite: &'static SuiteDefinition,
+    workloads: Vec<Workload>,
+    seed: u32,
+) -> RunRequest {
+    let training = &arguments.training;
+    RunRequest {
+        suite,
+        workloads,
+        seed,
+        batch_size: training.batch_size,
+        learning_rate: training.learning_rate,
+        limit: training.limit(),
+        target_accuracy: training.target_accuracy,
+        registration: None,
+        provenance: provenance(),
+        requested_adapter: arguments.device.adapter.clone(),
+        requested_backend: arguments.device.backend.clone(),
+        claimed_name: arguments.claimed_name.clone(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use results::DeviceKind;
+
     use super::*;
 
     #[test]
@@ -142,5 +314,56 @@ mod tests {
         assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
         fs::write(&path, b"{ half of it").unwrap();
         assert_eq!(file(false).recall("a device"), None);
+    }
+
+    #[test]
+    fn all_is_everything_but_the_reference_and_names_count_once() {
+        let names = |names: &[&str]| wanted(names, &[]).iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        let mut all = names(&[ALL]);
+        assert!(!all.contains(&REFERENCE.to_owned()) && all.len() == BACKENDS.len() - 1);
+        assert_eq!(names(&[ALL, ALL]), all);
+        all.push(REFERENCE.to_owned());
+        assert_eq!(names(&[ALL, REFERENCE, REFERENCE]), all);
+        assert_eq!(names(&["x", "y", "x"]), ["x", "y"]);
+    }
+
+    fn adapter(name: &str) -> Adapter {
+        let text = String::new;
+        let kind = DeviceKind::Discrete;
+        let (vendor, architecture, driver) = (text(), text(), text());
+        Adapter { name: name.to_owned(), vendor, architecture, kind, api: "Vulkan".to_owned(), driver, software: false }
+    }
+
+    #[test]
+    fn requested_adapter_goes_to_every_back_end_with_a_choice() {
+        let asked: [AdapterChoice; 2] = ["discrete", "h200"].map(|text| text.parse().unwrap());
+        let named = ["wgsl", "burn-vulkan", "burn-cuda", "burn-rocm", "burn-flex", "burn-remote", REFERENCE];
+        for choice in asked {
+            for name in named {
+                let given = ["burn-flex", "burn-remote", REFERENCE].contains(&name);
+                let expected = if given { AdapterChoice::Any } else { choice.clone() };
+                assert_eq!(choice_beside(&named, name, &choice, &[]).unwrap(), expected, "{name}");
+            }
+        }
+        // By themselves they are asked, and say what they are.
+        let cpu = AdapterChoice::Cpu;
+        assert_eq!(choice_beside(&["burn-flex", REFERENCE], "burn-flex", &cpu, &[]).unwrap(), cpu);
+    }
+
+    #[test]
+    fn index_means_the_same_device_or_is_refused() {
+        let second = AdapterChoice::Index(1);
+        let adapters = [adapter("A"), adapter("B")];
+        let of = |named: &[&str], name| choice_beside(named, name, &second, &adapters);
+        let beside = ["wgsl", "burn-cuda"];
+        assert_eq!(of(&beside, "wgsl").unwrap(), second);
+        assert_eq!(of(&beside, "burn-cuda").unwrap(), AdapterChoice::Exactly("B".to_owned()));
+        // Alone it counts its own devices, also together with the processor.
+        assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
+        assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
+        let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();
+        assert!(error.contains("--adapter 1") && error.contains("`burn-cuda` counts others"), "{error}");
+        let twice = [adapter("B"), adapter("B")];
+        assert!(choice_beside(&beside, "burn-cuda", &second, &twice).is_err());
     }
 }

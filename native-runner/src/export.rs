@@ -3,13 +3,12 @@
 use clap::ValueEnum;
 use console::Style;
 use results::csv::cell;
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::screen::{Screen, Table};
 
-/// Output format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Table,
@@ -31,10 +30,10 @@ impl Format {
 }
 
 pub(crate) struct Report {
-    /// Summary in one sentence.
     pub(crate) headline: Note,
     pub(crate) sections: Vec<Section>,
-    pub(crate) sheet: Sheet,
+    /// Rows of unrounded values under names with units, the same names in all rows.
+    pub(crate) sheet: Vec<Vec<(String, Value)>>,
 }
 
 pub(crate) struct Section {
@@ -62,16 +61,11 @@ pub(crate) enum Mark {
     Plain,
 }
 
-/// Unrounded values under names with units.
-pub(crate) struct Sheet {
-    pub(crate) columns: Vec<String>,
-    pub(crate) rows: Vec<Vec<Value>>,
-}
-
 fn csv_text(report: &Report) -> String {
-    let names = report.sheet.columns.iter().map(|name| cell(name).into_owned()).collect::<Vec<_>>().join(",");
-    let row = |row: &Vec<Value>| row.iter().map(value).collect::<Vec<_>>().join(",");
-    [names].into_iter().chain(report.sheet.rows.iter().map(row)).collect::<Vec<_>>().join("\n")
+    let names = report.sheet.first().into_iter().flatten().map(|(name, _)| cell(name).into_owned());
+    let row = |row: &Vec<(String, Value)>| row.iter().map(|(_, of)| value(of)).collect::<Vec<_>>().join(",");
+    let rows = report.sheet.iter().map(row);
+    [names.collect::<Vec<_>>().join(",")].into_iter().chain(rows).collect::<Vec<_>>().join("\n")
 }
 
 fn value(value: &Value) -> String {
@@ -85,24 +79,17 @@ fn value(value: &Value) -> String {
 }
 
 fn json_lines_text(report: &Report) -> Result<String, Failure> {
-    let line = |values| serde_json::to_string(&Row { columns: &report.sheet.columns, values });
-    let lines: Result<Vec<String>, _> = report.sheet.rows.iter().map(line).collect();
+    let lines: Result<Vec<String>, _> =
+        report.sheet.iter().map(|row| serde_json::to_string(&NamedValues(row))).collect();
     Ok(lines.map_err(|error| Failure::File { what: "JSON".to_owned(), source: error.into() })?.join("\n"))
 }
 
 /// Values in the order of the columns, which a map would not keep.
-struct Row<'a> {
-    columns: &'a [String],
-    values: &'a Vec<Value>,
-}
+struct NamedValues<'a>(&'a [(String, Value)]);
 
-impl Serialize for Row<'_> {
+impl Serialize for NamedValues<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.columns.len()))?;
-        for (column, value) in self.columns.iter().zip(self.values) {
-            map.serialize_entry(column, value)?;
-        }
-        map.end()
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
@@ -177,7 +164,7 @@ fn terminal_text(report: &Report, screen: Screen) -> String {
 }
 
 fn section_on_terminal(section: &Section, screen: Screen) -> String {
-    let title = screen.paint(Style::new().bold(), &section.title);
+    let title = screen.bold(&section.title);
     let mut parts = vec![if section.conditions.is_empty() {
         title
     } else {
@@ -206,11 +193,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::screen::Column;
+    use crate::screen::TableColumn;
 
     fn report() -> Report {
-        let column =
-            |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
+        let column = |name: &str, cells: [&str; 2]| TableColumn {
+            name: name.to_owned(),
+            cells: cells.map(str::to_owned).to_vec(),
+        };
         Report {
             headline: Note { mark: Mark::Bad, text: "One of two is slower.".to_owned() },
             sections: vec![
@@ -232,13 +221,9 @@ mod tests {
                     is_detail: true,
                 },
             ],
-            sheet: Sheet {
-                columns: ["name", "ratio", "fails"].map(str::to_owned).to_vec(),
-                rows: vec![
-                    vec![json!("=a, \"b\""), json!(0.25), json!(true)],
-                    vec![json!("c"), Value::Null, json!(false)],
-                ],
-            },
+            sheet: [[json!("=a, \"b\""), json!(0.25), json!(true)], [json!("c"), Value::Null, json!(false)]]
+                .map(|row| ["name", "ratio", "fails"].map(str::to_owned).into_iter().zip(row).collect())
+                .to_vec(),
         }
     }
 

@@ -60,20 +60,12 @@ impl Failure {
             Self::Engine(error) => engine_exit_code(error),
             Self::Advised { failure, .. } => failure.exit_code(),
             Self::NotTrained { cause: FailureCause::DoesNotFit | FailureCause::OutOfMemory, .. } => 4,
-            Self::NotTrained {
-                cause: FailureCause::DeviceRefused | FailureCause::Data | FailureCause::Unsupported,
-                ..
-            } => 1,
-            Self::File { .. }
-            | Self::NotFetched(_)
-            | Self::Output(_)
-            | Self::NoRandomness(_)
-            | Self::NotMeasured(_) => 1,
             Self::WrongResults(_) => 3,
             Self::Upload { .. } => 5,
             Self::Regression(_) => 6,
             Self::NothingTrains(_) => 7,
             Self::Cancelled { .. } | Self::Stopped { .. } => 130,
+            _ => 1,
         }
     }
 
@@ -104,11 +96,9 @@ impl Failure {
 
 impl From<EngineError> for Failure {
     fn from(error: EngineError) -> Self {
-        let advice = suggestion(&error);
-        let failure = Self::Engine(error);
-        match advice {
-            Some(advice) => failure.with_advice(advice),
-            None => failure,
+        match suggestion(&error) {
+            Some(advice) => Self::Engine(error).with_advice(advice),
+            None => Self::Engine(error),
         }
     }
 }
@@ -158,14 +148,7 @@ fn engine_exit_code(error: &EngineError) -> u8 {
         | EngineError::DeviceLost { .. }
         | EngineError::NoAnswer { .. }
         | EngineError::LinkLost => 4,
-        EngineError::Data(_)
-        | EngineError::Model(_)
-        | EngineError::DeviceRefused { .. }
-        | EngineError::ProgramFailed { .. }
-        | EngineError::ProgramLacks { .. }
-        | EngineError::WorkDropped { .. }
-        | EngineError::NotRepeatable
-        | EngineError::Panicked { .. } => 1,
+        _ => 1,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! When a server ends, its connections are closed and burn-remote's next read fails, though under load not at once. A
 //! server that hangs and a network that swallows everything close nothing: inside Burn's calls, which cannot be given
-//! up, a program waits for them for ever. So a thread of its own makes these calls, the server is asked for signs of
+//! up, a program waits for them for ever. So a separate thread makes these calls, the server is asked for signs of
 //! life meanwhile, and when it has given none for too long the thread is left behind and the caller gets an error. A
 //! lost server costs what was trained on it, and nothing else. Of several servers that share each batch the loss of one ends
 //! the training, and the error says which it was.
@@ -31,8 +31,19 @@ pub(crate) fn open(
 ) -> Result<Box<dyn Backend>, EngineError> {
     let timeout = Duration::from_secs_f64(timeout_seconds);
     let watches = addresses.iter().map(|address| Watch::begin(address, timeout)).collect::<Result<Vec<_>, _>>()?;
-    let caller = Caller::start(watches, || open().map(|backend| Held { backend, trainers: Vec::new() }))?;
-    let facts = caller.call(|Held { backend, .. }| Ok(Facts::of(backend.as_ref())))?;
+    let losses = addresses.iter().cloned().zip(watches.iter().map(|watch| watch.lost.clone())).collect();
+    let open = || open().map(|backend| Held { backend, trainers: Vec::new() });
+    let caller = Caller::start(watches, Losses(losses), open)?;
+    let facts = caller.call(|Held { backend, .. }| {
+        Ok(Facts {
+            name: backend.name(),
+            adapter: backend.adapter().clone(),
+            devices: backend.devices(),
+            precision: backend.precision(),
+            warnings: backend.warnings(),
+            non_standard: backend.non_standard(),
+        })
+    })?;
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
 }
 
@@ -43,19 +54,6 @@ struct Facts {
     precision: Precision,
     warnings: Vec<Warning>,
     non_standard: Vec<String>,
-}
-
-impl Facts {
-    fn of(backend: &dyn Backend) -> Self {
-        Self {
-            name: backend.name(),
-            adapter: backend.adapter().clone(),
-            devices: backend.devices(),
-            precision: backend.precision(),
-            warnings: backend.warnings(),
-            non_standard: backend.non_standard(),
-        }
-    }
 }
 
 /// State of the thread that calls the server.
@@ -199,14 +197,6 @@ struct Caller<Held> {
 impl<Held: 'static> Caller<Held> {
     fn start(
         watches: Vec<Watch>,
-        open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
-    ) -> Result<Self, EngineError> {
-        let mut caller = Self::until(Losses::of(&watches), open)?;
-        caller._watches = watches;
-        Ok(caller)
-    }
-
-    fn until(
         losses: Losses,
         open: impl FnOnce() -> Result<Held, EngineError> + Send + 'static,
     ) -> Result<Self, EngineError> {
@@ -231,7 +221,7 @@ impl<Held: 'static> Caller<Held> {
             drop(ending);
         });
         wait(&opening, &losses)?;
-        Ok(Self { calls: Some(calls), ended, losses, _watches: Vec::new() })
+        Ok(Self { calls: Some(calls), ended, losses, _watches: watches })
     }
 
     fn call<T: Send + 'static>(
@@ -283,10 +273,6 @@ fn wait<T>(answer: &Receiver<Result<T, EngineError>>, losses: &Losses) -> Result
 struct Losses(Vec<(String, Lost)>);
 
 impl Losses {
-    fn of(watches: &[Watch]) -> Self {
-        Self(watches.iter().map(|watch| (watch.address().to_owned(), watch.lost())).collect())
-    }
-
     #[cfg(test)]
     fn one(lost: &Lost) -> Self {
         Self(vec![("gpu:4400".to_owned(), lost.clone())])
@@ -294,7 +280,7 @@ impl Losses {
 
     /// Returns the first server that is lost, as an error.
     fn error(&self) -> Option<EngineError> {
-        let place = self.0.iter().position(|(_, lost)| lost.is_known())?;
+        let place = self.0.iter().position(|(_, lost)| lost.load(Ordering::Acquire))?;
         let devices = self.0.len();
         if devices == 1 {
             return Some(EngineError::LinkLost);
@@ -311,12 +297,11 @@ impl Losses {
             _ => return,
         };
         if let Some((_, lost)) = self.0.get(place) {
-            lost.set();
+            lost.store(true, Ordering::Release);
         }
     }
 }
 
-/// Longest wait for one answer.
 const MAX_ANSWER_TIME: Duration = Duration::from_secs(5);
 /// Shortest wait, so that an answer that has already arrived is read.
 const MIN_ANSWER_TIME: Duration = Duration::from_millis(1);
@@ -326,25 +311,13 @@ const REQUEST: &[u8] = b"GET /alive HTTP/1.1\r\nhost: device\r\nconnection: clos
 
 /// Polls a server for signs of life.
 struct Watch {
-    address: String,
     lost: Lost,
     /// Closes the polling thread when dropped.
     _alive: Sender<()>,
 }
 
-/// Flag that is never reset.
-#[derive(Clone, Default)]
-struct Lost(Arc<AtomicBool>);
-
-impl Lost {
-    fn is_known(&self) -> bool {
-        self.0.load(Ordering::Acquire)
-    }
-
-    fn set(&self) {
-        self.0.store(true, Ordering::Release);
-    }
-}
+/// Flag of a lost server, which is never reset.
+type Lost = Arc<AtomicBool>;
 
 impl Watch {
     /// Connects to the server and watches it. It is lost after `timeout` and at least two unanswered requests: after
@@ -354,8 +327,8 @@ impl Watch {
         let server = find(address, patience)
             .map_err(|reason| EngineError::Unreachable { address: address.to_owned(), reason })?;
         let (alive, watched) = mpsc::channel::<()>();
-        let watch = Self { address: address.to_owned(), lost: Lost::default(), _alive: alive };
-        let lost = watch.lost();
+        let watch = Self { lost: Lost::default(), _alive: alive };
+        let lost = watch.lost.clone();
         thread::spawn(move || {
             let (mut heard, mut unanswered) = (Instant::now(), 0);
             while watched.recv_timeout(REQUEST_INTERVAL.min(timeout)) == Err(RecvTimeoutError::Timeout) {
@@ -365,19 +338,11 @@ impl Watch {
                 }
                 unanswered += 1;
                 if unanswered > 1 && heard.elapsed() >= timeout {
-                    return lost.set();
+                    return lost.store(true, Ordering::Release);
                 }
             }
         });
         Ok(watch)
-    }
-
-    fn address(&self) -> &str {
-        &self.address
-    }
-
-    fn lost(&self) -> Lost {
-        self.lost.clone()
     }
 }
 
@@ -441,7 +406,7 @@ mod tests {
     fn counting() -> (Caller<Counter>, Lost, Arc<AtomicBool>) {
         let (lost, dropped) = (Lost::default(), Arc::new(AtomicBool::new(false)));
         let counter = Counter(0, Arc::clone(&dropped));
-        (Caller::until(Losses::one(&lost), || Ok(counter)).unwrap(), lost, dropped)
+        (Caller::start(Vec::new(), Losses::one(&lost), || Ok(counter)).unwrap(), lost, dropped)
     }
 
     fn count(caller: &Caller<Counter>) -> Result<u32, EngineError> {
@@ -468,7 +433,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_opened_says_why() {
-        let error = Caller::until(Losses::one(&Lost::default()), || Err::<u32, _>(refused())).err().unwrap();
+        let error =
+            Caller::start(Vec::new(), Losses::one(&Lost::default()), || Err::<u32, _>(refused())).err().unwrap();
         assert!(matches!(error, EngineError::DeviceRefused { .. }));
     }
 
@@ -479,7 +445,7 @@ mod tests {
         let (begun, begins) = mpsc::channel();
         thread::spawn(move || {
             begins.recv().unwrap();
-            lost.set();
+            lost.store(true, Ordering::Release);
         });
         let hangs = caller.call(move |_| {
             begun.send(()).unwrap();
@@ -495,7 +461,7 @@ mod tests {
     fn a_call_that_finds_the_link_broken_is_the_last() {
         let (caller, lost, dropped) = counting();
         assert!(matches!(caller.call(|_| Err::<(), _>(EngineError::LinkLost)), Err(EngineError::LinkLost)));
-        assert!(lost.is_known());
+        assert!(lost.load(Ordering::Acquire));
         assert!(matches!(count(&caller), Err(EngineError::LinkLost)));
         drop(caller);
         assert!(!dropped.load(Ordering::SeqCst));
@@ -518,7 +484,7 @@ mod tests {
         assert!(losses.error().is_none());
         losses.note(&EngineError::DeviceRefused { message: "no".to_owned() });
         assert!(losses.error().is_none());
-        second.set();
+        second.store(true, Ordering::Release);
         let text = losses.error().map(|error| error.to_string()).unwrap_or_default();
         assert!(text.starts_with("device 2 of 2 (b:2): the link to the remote device broke"), "{text}");
 
@@ -532,7 +498,7 @@ mod tests {
         let lost = Lost::default();
         let losses = Losses::one(&lost);
         losses.note(&EngineError::LinkLost);
-        assert!(lost.is_known() && matches!(losses.error(), Some(EngineError::LinkLost)));
+        assert!(lost.load(Ordering::Acquire) && matches!(losses.error(), Some(EngineError::LinkLost)));
     }
 
     const TIMEOUT: Duration = Duration::from_secs(1);
@@ -556,7 +522,7 @@ mod tests {
         let begun = Instant::now();
         let watch = Watch::begin(address, TIMEOUT).unwrap();
         then();
-        while !watch.lost().is_known() {
+        while !watch.lost.load(Ordering::Acquire) {
             assert!(begun.elapsed() < Duration::from_secs(60), "it is never lost");
             thread::sleep(Duration::from_millis(10));
         }

@@ -11,12 +11,10 @@ mod doctor;
 mod export;
 mod failure;
 mod figures;
-mod interrupt;
 mod json_output;
 mod leaderboard;
 #[cfg(feature = "burn-remote")]
 mod link;
-mod logs;
 mod machine;
 mod meter;
 mod program;
@@ -37,7 +35,7 @@ use crate::screen::Screen;
 
 fn main() -> ExitCode {
     let cli = Cli::read();
-    logs::show(cli.verbose);
+    screen::show_logs(cli.verbose);
     let result = match cli.command {
         None => commands::benchmark::benchmark(&cli.benchmark),
         Some(Command::Adapters(arguments)) => commands::list::adapters(&arguments),
@@ -45,7 +43,7 @@ fn main() -> ExitCode {
         Some(Command::Backends(arguments)) => commands::list::backends(&arguments),
         Some(Command::DataSets(arguments)) => commands::list::data_sets(&arguments),
         #[cfg(feature = "wgsl")]
-        Some(Command::Doctor(arguments)) => commands::doctor::doctor(&arguments),
+        Some(Command::Doctor(arguments)) => doctor::doctor(&arguments),
         #[cfg(feature = "wgsl")]
         Some(Command::Kernels(arguments)) => commands::kernels::kernels(&arguments),
         Some(Command::Steps(arguments)) => commands::steps::steps(&arguments),

@@ -24,13 +24,13 @@ const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct MachineMeter {
     root: PathBuf,
     sensors: Sensors,
-    /// True if this process trains, so that its time and memory are those of the training.
+    /// True if this process trains, so that its time and memory belong to the training.
     trains_itself: bool,
     is_here: bool,
-    running: Option<Running>,
+    running: Option<RunningMeter>,
 }
 
-struct Running {
+struct RunningMeter {
     start: Instant,
     processor: Option<ProcessorTime>,
     machine: Option<MachineTime>,
@@ -75,19 +75,19 @@ impl ResourceMeter for MachineMeter {
                 samples.add(sensors.sample(start.elapsed().as_secs_f64()));
                 if stopped.recv_timeout(SAMPLING_INTERVAL) != Err(RecvTimeoutError::Timeout) {
                     memory.extend(system.as_mut().and_then(resident_bytes));
-                    samples.end(sensors.sample(start.elapsed().as_secs_f64()));
-                    return Watched { memory, samples: samples.kept(), sensors };
+                    let samples = samples.end(sensors.sample(start.elapsed().as_secs_f64()));
+                    return Watched { memory, samples, sensors };
                 }
             }
         });
         let (processor, machine) = (ProcessorTime::now(), MachineTime::now(&self.root));
-        self.running = Some(Running { start, processor, machine, stop, thread });
+        self.running = Some(RunningMeter { start, processor, machine, stop, thread });
     }
 
     fn sample(&mut self) {}
 
     fn finish(&mut self) -> Resources {
-        let Some(Running { start, processor, machine, stop, thread }) = self.running.take() else {
+        let Some(RunningMeter { start, processor, machine, stop, thread }) = self.running.take() else {
             return Resources::default();
         };
         let wall_seconds = start.elapsed().as_secs_f64();
@@ -110,8 +110,10 @@ impl ResourceMeter for MachineMeter {
                 resources.resident_memory_maximum_bytes = memory.iter().copied().max();
             }
             resources.energy_source = sensors.energy_source(&samples);
-            // Samples without any value are dropped.
-            resources.samples = samples.into_iter().filter(tells_something).collect();
+            let has_value = |sample: &ResourceSample| {
+                *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
+            };
+            resources.samples = samples.into_iter().filter(has_value).collect();
             self.sensors = sensors;
         }
         resources
@@ -130,10 +132,6 @@ fn free_memory_bytes() -> Option<u64> {
     let free = system.available_memory();
     let free = of_container.map_or(free, |limits| limits.free_memory.min(free));
     (free > 0).then_some(free)
-}
-
-fn tells_something(sample: &ResourceSample) -> bool {
-    *sample != ResourceSample { seconds: sample.seconds, ..ResourceSample::default() }
 }
 
 fn resident_bytes(system: &mut System) -> Option<u64> {
@@ -202,11 +200,9 @@ impl Thinning {
         self.kept.push(sample);
     }
 
-    pub(crate) fn end(&mut self, sample: ResourceSample) {
+    /// Adds the last sample, and returns all that were kept.
+    fn end(mut self, sample: ResourceSample) -> Vec<ResourceSample> {
         self.kept.push(sample);
-    }
-
-    pub(crate) fn kept(self) -> Vec<ResourceSample> {
         self.kept
     }
 }
@@ -278,6 +274,7 @@ mod tests {
     #[test]
     fn external_program_is_not_charged_with_this_process() {
         let mut meter = MachineMeter { trains_itself: false, ..without_sensors() };
+        assert_eq!(meter.finish(), Resources::default(), "it was not started");
         meter.start();
         let found = meter.finish();
         assert_eq!((found.cpu_user_percent, found.cpu_system_percent), (None, None));
@@ -291,23 +288,13 @@ mod tests {
         assert_eq!(MachineMeter { is_here: false, ..without_sensors() }.free_memory_bytes(), None);
     }
 
-    #[test]
-    fn a_meter_that_was_not_started_has_nothing_to_say() {
-        assert_eq!(without_sensors().finish(), Resources::default());
-    }
-
     #[cfg(target_os = "linux")]
     #[test]
     fn sensors_serve_one_workload_after_the_other_from_zero() {
         let root = tempfile::tempdir().unwrap();
         sensors::tests::package(root.path(), 0, "package-0", 5_000_000);
-        let mut meter = MachineMeter {
-            root: root.path().to_owned(),
-            sensors: Sensors::of_the_processor(root.path()),
-            trains_itself: true,
-            is_here: true,
-            running: None,
-        };
+        let sensors = Sensors::of_the_processor(root.path());
+        let mut meter = MachineMeter { root: root.path().to_owned(), sensors, ..without_sensors() };
         // The first workload ends early, without its resources being read.
         meter.start();
         for _ in 0..2 {
@@ -325,18 +312,13 @@ mod tests {
         let sample = |number: u32| ResourceSample { seconds: f64::from(number), ..ResourceSample::default() };
         let mut thinning = Thinning::new(most);
         (0..count - 1).for_each(|number| thinning.add(sample(number)));
-        thinning.end(sample(count - 1));
-        thinning.kept().iter().map(|sample| sample.seconds).collect()
-    }
-
-    #[test]
-    fn few_samples_are_all_kept() {
-        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
-        assert_eq!(thinned(2, 8), [0.0, 1.0]);
+        thinning.end(sample(count - 1)).iter().map(|sample| sample.seconds).collect()
     }
 
     #[test]
     fn many_samples_are_thinned_evenly_between_first_and_last() {
+        assert_eq!(thinned(8, 8), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(thinned(2, 8), [0.0, 1.0]);
         for count in [9, 15, 100, 1000, 12_345] {
             let kept = thinned(count, 8);
             assert!((4..=8).contains(&kept.len()), "{count}: {kept:?}");

@@ -36,54 +36,37 @@ const MAX_SHUTDOWN_TIME: Duration = Duration::from_secs(3);
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NamedProgram {
     pub(crate) name: &'static str,
-    command: Words,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum Words {
-    Typed(Vec<String>),
-    Ready(&'static ReadyProgram),
+    /// Words of the command; empty for a bundled program.
+    command: Vec<String>,
 }
 
 impl NamedProgram {
     pub(crate) fn new(name: &str, command: &str) -> Result<Self, String> {
         let name = external::checked_name(name.trim())?;
-        let words = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
-        if words.is_empty() {
+        let command = shlex::split(command).ok_or_else(|| format!("a quotation in {command:?} does not end"))?;
+        if command.is_empty() {
             return Err(format!("the command of `{name}` is missing, {EXAMPLE}"));
         }
-        Ok(Self { name: name.leak(), command: Words::Typed(words) })
+        Ok(Self { name: name.leak(), command })
     }
 
     /// Returns the argument as it may be typed again.
     pub(crate) fn typed(&self) -> String {
-        match self.command {
-            Words::Typed(_) => format!("{}={}", self.name, self.command_text()),
-            Words::Ready(_) => self.name.to_owned(),
-        }
+        if self.command.is_empty() { self.name.to_owned() } else { format!("{}={}", self.name, self.command_text()) }
     }
 
     /// Returns the command; empty for a bundled program.
     pub(crate) fn command_text(&self) -> String {
-        match &self.command {
-            Words::Typed(words) => {
-                let words = shlex::try_join(words.iter().map(String::as_str));
-                words.expect("what was typed holds no zero byte")
-            }
-            Words::Ready(_) => String::new(),
-        }
+        shlex::try_join(self.command.iter().map(String::as_str)).expect("an argument holds no zero byte")
     }
 
     fn command(&self) -> Result<Command, String> {
-        match &self.command {
-            Words::Typed(words) => {
-                let (program, arguments) = words.split_first().expect("a command has at least one word");
-                let mut command = Command::new(program);
-                command.args(arguments);
-                Ok(command)
-            }
-            Words::Ready(program) => program.command(),
-        }
+        let Some((program, arguments)) = self.command.split_first() else {
+            return READY.iter().find(|ready| ready.name == self.name).expect("it was found by name").command();
+        };
+        let mut command = Command::new(program);
+        command.args(arguments);
+        Ok(command)
     }
 }
 
@@ -101,23 +84,22 @@ impl FromStr for NamedProgram {
             let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
             format!("it must be NAME=COMMAND, {EXAMPLE}, or one that is ready: {}", names.join(", "))
         })?;
-        Ok(Self { name: ready.name, command: Words::Ready(ready) })
+        Ok(Self { name: ready.name, command: Vec::new() })
     }
 }
 
-/// Starts the program and reads its description.
 pub(crate) fn open(
     program: &NamedProgram,
     opening: &Opening,
     timeout_seconds: f64,
     clock: Rc<dyn Clock>,
 ) -> Result<Box<dyn Backend>, EngineError> {
-    let running = Rc::new(Running::start(program, Duration::from_secs_f64(timeout_seconds))?);
+    let running = Rc::new(RunningProgram::start(program, Duration::from_secs_f64(timeout_seconds))?);
     let meeting = ExternalBackend::meet(program.name, running, clock, opening.precision, opening.layout);
     Ok(Box::new(pollster::block_on(meeting)?))
 }
 
-struct Running {
+struct RunningProgram {
     name: &'static str,
     child: RefCell<Child>,
     /// Closed to tell the program that it is no longer needed.
@@ -130,7 +112,7 @@ struct Running {
     listener: Option<JoinHandle<()>>,
 }
 
-impl Running {
+impl RunningProgram {
     fn start(program: &NamedProgram, timeout: Duration) -> Result<Self, EngineError> {
         let cannot = |message| EngineError::ProgramFailed { program: program.name.to_owned(), message };
         let mut started = program.command().map_err(cannot)?;
@@ -192,7 +174,7 @@ impl Running {
 }
 
 #[async_trait(?Send)]
-impl external::Program for Running {
+impl external::Program for RunningProgram {
     fn send(&self, message: Message) -> Result<(), EngineError> {
         self.write(&message).map_err(|error| self.failed(&error))
     }
@@ -210,7 +192,7 @@ impl external::Program for Running {
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningProgram {
     fn drop(&mut self) {
         drop(self.input.take());
         if self.ends_within(MAX_SHUTDOWN_TIME).is_none() {
@@ -241,7 +223,6 @@ fn keep_last_lines(errors: impl Read, lines: &Mutex<VecDeque<String>>) {
     }
 }
 
-/// Bounds on a line and on a payload.
 const MAX_LINE_BYTES: u64 = 16 << 20;
 const MAX_PAYLOAD_BYTES: u64 = 1 << 30;
 /// Field with the length of the payload.
@@ -301,7 +282,6 @@ const PYTHON: &str = "GRADMARK_PYTHON";
 const SYSTEM_PYTHONS: [&str; 2] = ["python3", "python"];
 
 /// A bundled program, and the Python packages that it needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ReadyProgram {
     pub(crate) name: &'static str,
     pub(crate) framework: &'static str,
@@ -363,8 +343,15 @@ impl ReadyProgram {
     pub(crate) fn python(&self) -> Result<PathBuf, String> {
         let named = env::var_os(PYTHON).unwrap_or_default();
         let pythons = candidates(&named);
-        let found = pythons.iter().find(|python| self.has_modules(python)).cloned();
-        found.ok_or_else(|| {
+        // The modules are only looked for; importing them would take seconds.
+        let question =
+            format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
+        let has_modules = |python: &&PathBuf| {
+            let mut command = Command::new(python);
+            command.args(["-c", &question]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            command.status().is_ok_and(|status| status.success())
+        };
+        pythons.iter().find(has_modules).cloned().ok_or_else(|| {
             let tried: Vec<String> = pythons.iter().map(|python| format!("`{}`", python.display())).collect();
             format!(
                 "no Python has {}: tried {}; `python3 -m pip install {}` gets them, and {PYTHON} names another Python",
@@ -373,15 +360,6 @@ impl ReadyProgram {
                 self.packages
             )
         })
-    }
-
-    /// Checks that the modules can be found; importing them would take seconds.
-    fn has_modules(&self, python: &Path) -> bool {
-        let question =
-            format!("import importlib.util as u; raise SystemExit(not all(map(u.find_spec, {:?})))", self.modules);
-        let mut command = Command::new(python);
-        command.args(["-c", &question]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
     }
 }
 
@@ -431,21 +409,16 @@ mod tests {
     fn a_program_is_a_name_and_a_command_with_quotations() {
         let program: NamedProgram = "keras-jax=env KERAS_BACKEND=jax python3 'my programs/keras.py'".parse().unwrap();
         assert_eq!(program.name, "keras-jax");
-        let words = ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"];
-        assert_eq!(program.command, Words::Typed(words.map(str::to_owned).to_vec()));
+        assert_eq!(program.command, ["env", "KERAS_BACKEND=jax", "python3", "my programs/keras.py"]);
         assert_eq!(program.typed().parse::<NamedProgram>().unwrap(), program);
+        for typed in ["keras-jax", "keras-jax=python3 mine.py"] {
+            let program: NamedProgram = typed.parse().unwrap();
+            assert_eq!((program.name, program.typed().as_str()), ("keras-jax", typed));
+        }
     }
 
     #[test]
-    fn bundled_program_goes_by_name_or_with_another_command() {
-        let ready: NamedProgram = "keras-jax".parse().unwrap();
-        assert_eq!((ready.name, ready.typed().as_str()), ("keras-jax", "keras-jax"));
-        let other: NamedProgram = "keras-jax=python3 mine.py".parse().unwrap();
-        assert_eq!((other.name, other.typed().as_str()), ("keras-jax", "keras-jax=python3 mine.py"));
-    }
-
-    #[test]
-    fn what_is_no_program_is_refused_with_an_example() {
+    fn invalid_program_is_refused_with_an_example() {
         for (text, part) in [
             ("python3 pytorch.py", "NAME=COMMAND"),
             ("torch", "ready: pytorch, keras-jax, keras-tensorflow"),
@@ -463,12 +436,6 @@ mod tests {
         let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
         let clock = Rc::new(MonotonicClock::start());
         open(&program.parse().unwrap(), &opening, timeout_seconds, clock).err().unwrap().to_string()
-    }
-
-    #[test]
-    fn a_command_that_cannot_be_started_is_named() {
-        let error = refused("pytorch=/nowhere/python", 1.0);
-        assert!(error.contains("pytorch") && error.contains("/nowhere/python cannot be started"), "{error}");
     }
 
     #[cfg(unix)]
@@ -498,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_message_is_read_again() {
         let message = Message { header: json!({"message": "weights"}), payload: vec![10, 0, 255] };
         let mut pipe = Vec::new();
         write_message(&mut pipe, &message).unwrap();
@@ -508,16 +475,13 @@ mod tests {
         assert_eq!((first.header["message"].as_str(), first.payload), (Some("weights"), message.payload));
         assert_eq!(read_message(&mut pipe).unwrap().payload, Vec::<u8>::new());
         assert!(read_message(&mut pipe).unwrap_err().contains("closed"));
-    }
-
-    #[test]
-    fn numbers_that_json_lacks_are_null() {
+        // Numbers that JSON lacks are null.
         let mut line: &[u8] = b"{\"losses\": [NaN, -Infinity, Infinity, 1.5]}\n";
         assert_eq!(read_message(&mut line).unwrap().header, json!({"losses": [null, null, null, 1.5]}));
     }
 
     #[test]
-    fn what_is_no_message_is_shown() {
+    fn invalid_message_is_shown() {
         let refused = |bytes: &[u8]| read_message(&mut &*bytes).unwrap_err();
         assert!(refused(b"Using TensorFlow backend\n").contains("Using TensorFlow"));
         assert!(refused(b"{\"bytes\": -1}\n").contains("-1 bytes"));
@@ -535,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_written_once_and_mended_where_somebody_changed_them() {
+    fn changed_files_are_written_again() {
         let folder = tempfile::tempdir().unwrap();
         let place = folder.path().join("deep");
         write_programs(&place).unwrap();
@@ -548,19 +512,10 @@ mod tests {
     }
 
     #[test]
-    fn pythons_that_were_named_come_before_the_systems_own() {
+    fn named_pythons_come_before_the_systems_own() {
         let named = env::join_paths(["/venv/bin/python", ""]).unwrap();
         let expected = ["/venv/bin/python", "python3", "python"].map(PathBuf::from);
         assert_eq!(candidates(&named), expected);
         assert_eq!(candidates(OsStr::new("")), expected[1..]);
-    }
-
-    #[test]
-    fn a_python_without_the_modules_is_not_taken() {
-        let program = ReadyProgram { modules: &["no_such_module_of_anybody"], ..READY[0] };
-        let error = program.python().unwrap_err();
-        for part in ["no_such_module_of_anybody", "`python3`", "pip install torch numpy", PYTHON] {
-            assert!(error.contains(part), "{part} is missing in: {error}");
-        }
     }
 }

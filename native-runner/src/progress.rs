@@ -1,20 +1,22 @@
-//! Progress of measurements: a bar on a terminal, occasional lines elsewhere.
+//! Progress of measurements, a bar on a terminal and occasional lines elsewhere; and Ctrl-C.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use std::{io, thread};
 
 use console::{Style, Term};
 use engine::{Event, Observer, measure};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use results::kernels::{KernelReport, KernelSummary};
-use results::{Evaluation, Outcome, Summary, Warning, WorkloadRecord};
+use results::{Outcome, Summary, Warning, WorkloadRecord};
 
 use crate::device::describe;
 use crate::figures::{amount, figure};
-use crate::interrupt::Interrupt;
-use crate::logs;
-use crate::screen::Screen;
+use crate::screen;
+use crate::screen::{Screen, plural};
 use crate::study::estimate::Forecast;
-use crate::study::finished::{Ending, Finished};
+use crate::study::folder::{Ending, Finished};
 
 /// Redraws per second, few enough not to disturb measurements.
 const DRAWS_PER_SECOND: u8 = 4;
@@ -29,13 +31,9 @@ struct Progress {
 }
 
 impl Progress {
-    /// Handles Ctrl-C from now on, with a notice that it stops after `unit`. `template` is indicatif's.
-    fn new(interrupt: Interrupt, template: &str, unit: &'static str) -> Self {
-        Self::with_notice(interrupt, template, format!("Stopping after this {unit}"))
-    }
-
-    fn with_notice(interrupt: Interrupt, template: &str, notice: String) -> Self {
-        let bar = (Screen::Error.is_terminal() && !logs::are_shown()).then(|| {
+    /// Handles Ctrl-C from now on with this notice. `template` is indicatif's.
+    fn new(interrupt: Interrupt, template: &str, notice: String) -> Self {
+        let bar = (Screen::Error.is_terminal() && !screen::are_logs_shown()).then(|| {
             let target = ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND);
             let style = ProgressStyle::with_template(template).expect("the template is constant").progress_chars("━╸─");
             let bar = ProgressBar::with_draw_target(None, target).with_style(style);
@@ -43,14 +41,16 @@ impl Progress {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        interrupt.listen(stop_notice(bar.clone(), notice));
+        let shown = bar.clone();
+        interrupt.listen(move || {
+            if shown.is_some() {
+                // The bar ends at the right edge, so the `^C` that the terminal wrote has its own line, and the bar would be
+                // cleared one line too low. A cursor that cannot be moved leaves only a blemish.
+                drop(Term::stderr().move_cursor_up(1));
+            }
+            say_beside(shown.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
+        });
         Self { bar, interrupt, next_line: Instant::now() + LINE_INTERVAL }
-    }
-
-    fn finish(&self) {
-        if let Some(bar) = &self.bar {
-            bar.finish_and_clear();
-        }
     }
 
     fn say(&mut self, line: &str) {
@@ -63,10 +63,6 @@ impl Progress {
         if self.bar.is_none() && Instant::now() >= self.next_line {
             self.say(line);
         }
-    }
-
-    fn allow_line(&mut self) {
-        self.next_line = Instant::now();
     }
 
     fn show(&self, prefix: Option<&str>, message: String) {
@@ -86,20 +82,17 @@ impl Progress {
     }
 }
 
-fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + 'static {
-    move || {
-        if bar.is_some() {
-            // The bar ends at the right edge, so the `^C` that the terminal wrote stands on a line of its own, and the bar
-            // would be wiped away one line too low. A cursor that cannot be moved leaves only a blemish.
-            drop(Term::stderr().move_cursor_up(1));
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
         }
-        say_beside(bar.as_ref(), &format!("{notice}; press Ctrl-C again to end at once."));
     }
 }
 
 /// Shows a message while something without a length goes on; hidden without a terminal, and while logs are shown.
 pub(crate) fn spinner() -> ProgressBar {
-    if !Screen::Error.is_terminal() || logs::are_shown() {
+    if !Screen::Error.is_terminal() || screen::are_logs_shown() {
         return ProgressBar::hidden();
     }
     let style = ProgressStyle::with_template("{spinner} {wide_msg} {elapsed}").expect("the template is constant");
@@ -122,37 +115,14 @@ const RUN_TEMPLATE: &str = "{spinner:.cyan} {prefix}\n  {wide_bar:.cyan/dim} {pe
 pub(crate) struct RunProgress {
     progress: Progress,
     steps_per_epoch: u32,
-    part: Option<Part>,
-}
-
-struct Part {
-    index: usize,
-    count: usize,
-    /// Distinguishes it from the others.
-    title: String,
+    /// Number of parts before this one, number of all, and a title that distinguishes it; absent in a single run.
+    pub(crate) part: Option<(usize, usize, String)>,
 }
 
 impl RunProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        Self { progress: Progress::new(interrupt, RUN_TEMPLATE, "window"), steps_per_epoch: 1, part: None }
-    }
-
-    pub(crate) fn begin_part(&mut self, index: usize, count: usize, title: String) {
-        self.part = Some(Part { index, count, title });
-    }
-
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
-    }
-
-    fn show_progress(&mut self, run_fraction: f64, text: String) {
-        let (index, count) = self.part.as_ref().map_or((0, 1), |part| (part.index, part.count));
-        let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
-        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of the bar's parts")]
-        let position = (run_fraction * BAR_PARTS as f64) as u64;
-        self.progress.show_position(position, BAR_PARTS);
-        self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
-        self.progress.show(None, text);
+        let progress = Progress::new(interrupt, RUN_TEMPLATE, "Stopping after this window".to_owned());
+        Self { progress, steps_per_epoch: 1, part: None }
     }
 }
 
@@ -168,9 +138,9 @@ impl Observer<Event> for RunProgress {
             // The other warnings are shown below the results, where they are not overlooked.
             Event::RunStarted { .. } | Event::Warned { .. } | Event::Examples { .. } | Event::Answered { .. } => {}
             Event::WorkloadStarted { workload, index, count, steps_per_epoch, .. } => {
-                let name = Screen::Error.paint(Style::new().bold(), workload);
+                let name = Screen::Error.bold(workload);
                 self.progress.say(&match &self.part {
-                    Some(Part { index, count, title }) => format!("{name} {title} ({} of {count})", index + 1),
+                    Some((index, count, title)) => format!("{name} {title} ({} of {count})", index + 1),
                     None => format!("{name} ({} of {count})", index + 1),
                 });
                 self.steps_per_epoch = *steps_per_epoch;
@@ -182,19 +152,41 @@ impl Observer<Event> for RunProgress {
                     figure("samples_per_second", *samples_per_second),
                     figure("accuracy", *training_accuracy)
                 );
-                self.show_progress(*run_fraction, text);
+                let (index, count) = self.part.as_ref().map_or((0, 1), |(index, count, _)| (*index, *count));
+                let run_fraction = (index as f64 + run_fraction.clamp(0.0, 1.0)) / count as f64;
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    clippy::cast_sign_loss,
+                    reason = "a share of the bar's parts"
+                )]
+                let position = (run_fraction * BAR_PARTS as f64) as u64;
+                self.progress.show_position(position, BAR_PARTS);
+                self.progress.say_now_and_then(&format!("  {:3} %  {text}", position * 100 / BAR_PARTS));
+                self.progress.show(None, text);
             }
             Event::Evaluated { evaluation, .. } => {
                 let epochs = evaluation.step as f64 / f64::from(self.steps_per_epoch.max(1));
-                self.progress.say(&evaluated(epochs, evaluation));
+                let text = format!(
+                    "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
+                    figure("accuracy", evaluation.accuracy),
+                    evaluation.loss,
+                    figure("training_seconds", evaluation.training_seconds)
+                );
+                self.progress.say(&Screen::Error.wrapped("  ", &text, 2));
             }
             Event::WorkloadFailed { message, .. } => {
                 self.progress.say(&ended(false, &format!("not trained: {message}")));
             }
             Event::WorkloadFinished { record } => {
-                if let Some(line) = finished(record) {
-                    self.progress.say(&line);
-                }
+                let (good, text) = match &record.outcome {
+                    Outcome::Completed => (true, headline(&record.summary)),
+                    Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
+                    Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
+                    Outcome::Cancelled => (false, "cancelled".to_owned()),
+                    // Its failure was already reported.
+                    Outcome::Failed { .. } => return,
+                };
+                self.progress.say(&ended(good, &text));
             }
         }
     }
@@ -227,35 +219,9 @@ fn log(event: &Event) {
     }
 }
 
-fn evaluated(epochs: f64, evaluation: &Evaluation) -> String {
-    let text = format!(
-        "epoch {epochs:.2} · test accuracy {} · loss {:.4} · {} of training",
-        figure("accuracy", evaluation.accuracy),
-        evaluation.loss,
-        figure("training_seconds", evaluation.training_seconds)
-    );
-    Screen::Error.wrapped("  ", &text, 2)
-}
-
-/// Returns a line about a finished workload; `None` if its failure was already reported.
-fn finished(record: &WorkloadRecord) -> Option<String> {
-    let (good, text) = match &record.outcome {
-        Outcome::Completed => (true, headline(&record.summary)),
-        Outcome::Diverged { step } => (false, format!("diverged at step {step}")),
-        Outcome::Incorrect => (false, "disagrees with the reference, so it was not timed".to_owned()),
-        Outcome::Cancelled => (false, "cancelled".to_owned()),
-        Outcome::Failed { .. } => return None,
-    };
-    Some(ended(good, &text))
-}
-
 pub(crate) fn ended(good: bool, text: &str) -> String {
-    let mark = if good {
-        Screen::Error.paint(Style::new().green().bold(), "✓")
-    } else {
-        Screen::Error.paint(Style::new().red().bold(), "✗")
-    };
-    Screen::Error.wrapped(&format!("  {mark} "), text, 4)
+    let (style, mark) = if good { (Style::new().green(), "✓") } else { (Style::new().red(), "✗") };
+    Screen::Error.wrapped(&format!("  {} ", Screen::Error.paint(style.bold(), mark)), text, 4)
 }
 
 pub(crate) fn headline(summary: &Summary) -> String {
@@ -278,11 +244,8 @@ pub(crate) struct ListProgress {
 impl ListProgress {
     /// Handles Ctrl-C, which ends the measurements after one `unit`.
     pub(crate) fn new(interrupt: Interrupt, unit: &'static str) -> Self {
-        Self { progress: Progress::new(interrupt, LIST_TEMPLATE, unit), what: String::new(), first: true }
-    }
-
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
+        let progress = Progress::new(interrupt, LIST_TEMPLATE, format!("Stopping after this {unit}"));
+        Self { progress, what: String::new(), first: true }
     }
 
     pub(crate) fn prepare(&self, text: &str) {
@@ -315,7 +278,7 @@ impl Observer<measure::Event> for ListProgress {
                 if window.samples.is_some() {
                     let text = format!("· {who} {}", figure("samples_per_second", window.rate()));
                     if std::mem::take(&mut self.first) {
-                        self.progress.allow_line();
+                        self.progress.next_line = Instant::now();
                     }
                     self.progress.say_now_and_then(&format!("  {} {text}", self.what));
                     self.progress.show(None, text);
@@ -338,16 +301,11 @@ pub(crate) struct StudyProgress {
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
         let notice = "Ending the cell that runs; what is finished is kept".to_owned();
-        Self { progress: Progress::with_notice(interrupt, STUDY_TEMPLATE, notice) }
+        Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
-    pub(crate) fn finish(&self) {
-        self.progress.finish();
-    }
-
-    /// Announces cell `number`, from 1, of `count`.
     pub(crate) fn begin(&mut self, number: usize, count: usize, what: &str, left: Option<&Left>) {
-        let name = Screen::Error.paint(Style::new().bold(), what);
+        let name = Screen::Error.bold(what);
         let left = left.map(|left| format!(", {}", left.text())).unwrap_or_default();
         let place = format!("({number} of {count}{left})");
         self.progress.say(&Screen::Error.wrapped(&format!("{name} "), &place, 2));
@@ -355,7 +313,6 @@ impl StudyProgress {
         self.progress.show(Some(&place), String::new());
     }
 
-    /// Shows a line of the cell's output if it reports progress.
     pub(crate) fn heard(&mut self, line: &str) {
         let line = line.trim();
         if line.contains("epoch ") || counts_entries(line) {
@@ -379,9 +336,8 @@ impl StudyProgress {
 
 /// Returns true for a line that begins with a count such as `3 of 39: …`.
 fn counts_entries(line: &str) -> bool {
-    let is_number = |word: Option<&str>| word.is_some_and(|word| word.parse::<u32>().is_ok());
-    let mut words = line.split(": ").next().unwrap_or_default().split(' ');
-    is_number(words.next()) && words.next() == Some("of") && is_number(words.next()) && words.next().is_none()
+    let counts = line.split_once(": ").and_then(|(counts, _)| counts.split_once(" of "));
+    counts.is_some_and(|(number, count)| [number, count].iter().all(|word| word.parse::<u32>().is_ok()))
 }
 
 fn in_short(report: &KernelReport) -> String {
@@ -406,7 +362,7 @@ impl Left {
     }
 
     pub(crate) fn text(&self) -> String {
-        let cells = format!("{} cell{}", self.unknown, if self.unknown == 1 { "" } else { "s" });
+        let cells = plural(self.unknown, "cell");
         match (self.known, self.unknown) {
             (Some(known), 0) => format!("about {} left", duration(known.value)),
             (Some(known), _) => format!("about {} left, and {cells} of unknown duration", duration(known.value)),
@@ -418,6 +374,60 @@ impl Left {
 pub(crate) fn duration(seconds: f64) -> String {
     let whole = Duration::try_from_secs_f64(seconds.max(1.0)).unwrap_or(Duration::MAX);
     HumanDuration(Duration::from_secs(whole.as_secs())).to_string()
+}
+
+/// Exit status after Ctrl-C by shell convention: 128 plus the signal's number.
+const EXIT_STATUS: i32 = 130;
+
+/// Ctrl-C: the first one stops the run after its window, the second one ends the program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// Handles Ctrl-C from now on; `notice` tells the user that the first one was received. Without a handler, Ctrl-C
+    /// ends the program at once.
+    pub(crate) fn listen(&self, notice: impl Fn() + Send + 'static) {
+        let asked = self.clone();
+        let handler = move || {
+            if asked.0.swap(true, Ordering::SeqCst) {
+                // The shell's prompt belongs on a new line.
+                drop(Screen::Error.line(""));
+                end_now();
+            }
+            notice();
+        };
+        drop(ctrlc::set_handler(handler));
+    }
+
+    /// Lets the next Ctrl-C end the program: nothing is left to save.
+    pub(crate) fn end_at_once(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    pub(crate) fn asked(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// Ends the program when its standard input ends, because its parent has exited.
+pub(crate) fn end_with_input() {
+    thread::spawn(|| {
+        // An input that cannot be read has ended, too.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        end_now();
+    });
+}
+
+/// Ends the program without the exit functions of drivers: they would free memory that another thread uses, and
+/// NVIDIA's driver crashes.
+fn end_now() -> ! {
+    #[cfg(unix)]
+    // SAFETY: `_exit` has no preconditions.
+    unsafe {
+        nix::libc::_exit(EXIT_STATUS)
+    }
+    #[cfg(not(unix))]
+    std::process::exit(EXIT_STATUS)
 }
 
 #[cfg(test)]

@@ -44,20 +44,13 @@ pub(crate) fn read_one(path: &Path) -> Result<RunRecord, Failure> {
 /// Reads the records of a file, of every `.json` file below a folder, or of standard input.
 pub(crate) fn read(path: &Path) -> Result<Found, Failure> {
     let mut found = Found::default();
-    if !path.is_dir() {
-        let source = Source::read(path)?;
-        match source.kernels() {
-            Some(kernels) => found.kernels.push((source.name, kernels)),
-            None => found.records = source.records(false)?,
-        }
-        return Ok(found);
-    }
-    for file in files_below(path)? {
+    let is_folder = path.is_dir();
+    for file in if is_folder { files_below(path)? } else { vec![path.to_owned()] } {
         let source = Source::read(&file)?;
         match source.kernels() {
             Some(kernels) => found.kernels.push((source.name, kernels)),
-            None if source.is_something_else() => found.others.push(source.name),
-            None => found.records.extend(source.records(true)?),
+            None if is_folder && source.is_something_else() => found.others.push(source.name),
+            None => found.records.extend(source.records(is_folder)?),
         }
     }
     Ok(found)
@@ -130,13 +123,11 @@ impl Source {
         serde_json::from_str(&self.text).ok()
     }
 
-    /// Returns true for valid JSON that is no record.
     fn is_something_else(&self) -> bool {
         let is_json = serde_json::from_str::<IgnoredAny>(&self.text).is_ok();
         is_json && self.shape().is_none_or(|shape| shape.workloads.is_none() && shape.records.is_none())
     }
 
-    /// Parses a record of kernels; `None` for anything else.
     fn kernels(&self) -> Option<KernelRecord> {
         let record: KernelRecord = serde_json::from_str(&self.text).ok()?;
         (record.report.schema_version == KERNELS_SCHEMA_VERSION).then_some(record)

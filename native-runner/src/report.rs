@@ -1,6 +1,5 @@
 //! Summary of a run: metrics, warnings, verdict.
 
-use console::Style;
 use results::statistics::median;
 use results::{
     ColdStart, Correctness, FailureCause, Outcome, ResourceSample, RunRecord, WorkloadRecord, metrics_of, obstacle,
@@ -8,45 +7,35 @@ use results::{
 
 use crate::failure::Failure;
 use crate::figures::{figure, mebibytes};
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
-/// Shows all metrics of the record, its warnings and a verdict.
 pub(crate) fn show(record: &RunRecord, screen: Screen) -> Result<(), Failure> {
-    let lines = figures(record).lines(screen, screen.width());
-    if !lines.is_empty() {
+    let figures = figures(record);
+    if !figures.columns.is_empty() {
+        screen.line("")?;
+        screen.table(&figures)?;
+    }
+    if record.workloads.iter().any(|workload| cold_start(workload).is_some()) {
         screen.line("")?;
     }
-    lines.iter().try_for_each(|line| screen.line(line))?;
-    let starts: Vec<String> = record.workloads.iter().filter_map(cold_start).collect();
-    if !starts.is_empty() {
-        screen.line("")?;
-    }
-    let title = screen.paint(Style::new().bold(), "Cold start");
-    for start in starts {
-        screen.prose(&format!("{title}  "), &start, 12)?;
-    }
-    let title = screen.paint(Style::new().bold(), "Resources");
-    for used in record.workloads.iter().filter_map(resources_text) {
-        screen.prose(&format!("{title}   "), &used, 12)?;
-    }
-    let title = screen.paint(Style::new().bold(), "Devices");
-    for told in record.workloads.iter().filter_map(communication_text) {
-        screen.prose(&format!("{title}     "), &told, 12)?;
-    }
-    let title = screen.paint(Style::new().bold(), "Input");
-    for brought in record.workloads.iter().filter_map(input_text) {
-        screen.prose(&format!("{title}       "), &brought, 12)?;
+    type Describe = fn(&WorkloadRecord) -> Option<String>;
+    let texts: [(&str, Describe); 4] = [
+        ("Cold start", cold_start),
+        ("Resources", resources_text),
+        ("Devices", communication_text),
+        ("Input", input_text),
+    ];
+    for (title, describe) in texts {
+        for text in record.workloads.iter().filter_map(describe) {
+            screen.prose(&screen.bold(format!("{title:<12}")), &text, 12)?;
+        }
     }
     if !record.warnings.is_empty() {
         Screen::Error.line("")?;
     }
-    for warning in &record.warnings {
-        let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
-        Screen::Error.prose(&format!("{mark} "), &warning.to_string(), 2)?;
-    }
+    record.warnings.iter().try_for_each(|warning| Screen::Error.caution(&warning.to_string()))?;
     screen.line("")?;
-    let title = screen.paint(Style::new().bold(), "Verdict");
-    screen.prose(&format!("{title}  "), &verdict(record), 9)
+    screen.prose(&format!("{}  ", screen.bold("Verdict")), &verdict(record), 9)
 }
 
 pub(crate) fn wrong_results(record: &RunRecord) -> Option<Failure> {
@@ -101,7 +90,7 @@ fn figures(record: &RunRecord) -> Table {
         Outcome::Cancelled | Outcome::Incorrect | Outcome::Failed { .. } => workload.summary.steps > 0,
     };
     let workloads: Vec<&WorkloadRecord> = record.workloads.iter().filter(is_timed).collect();
-    let column = |workload: &&WorkloadRecord| Column { name: workload.workload.clone(), cells: Vec::new() };
+    let column = |workload: &&WorkloadRecord| TableColumn { name: workload.workload.clone(), cells: Vec::new() };
     let mut table = Table { titles: Vec::new(), columns: workloads.iter().map(column).collect() };
     let mut add = |title: &str, cell: &dyn Fn(&WorkloadRecord) -> Option<String>| {
         table.titles.push(title.to_owned());
@@ -139,7 +128,6 @@ fn interval(record: &WorkloadRecord) -> Option<String> {
     Some(format!("{} – {high}", low.trim_end_matches(" samples/s")))
 }
 
-/// Describes the time before the first timed step; `None` if unknown.
 fn cold_start(record: &WorkloadRecord) -> Option<String> {
     let ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds } =
         record.cold_start;
@@ -277,109 +265,33 @@ fn input_text(record: &WorkloadRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use results::{
-        Adapter, Client, ClientKind, Correctness, Device, DeviceKind, Evaluation, Precision, Provenance, Resources,
-        SCHEMA_VERSION, Settings, Suite, Summary, Target,
-    };
+    use results::{DeviceKind, Evaluation, Resources, Summary, Target};
 
     use super::*;
 
-    fn workload(outcome: Outcome) -> WorkloadRecord {
-        WorkloadRecord {
-            workload: "caffe-mnist".to_owned(),
-            network: None,
-            settings: Settings {
-                batch_size: 64,
-                learning_rate: 0.01,
-                precision: Precision::F32,
-                training_samples: 60_000,
-                test_samples: 10_000,
-                chance_accuracy: Some(0.1135),
-                parameters: 431_080,
-                training_flops_per_sample: 1,
-                device_memory_bytes: 1,
-                variants: Vec::new(),
-            },
-            outcome,
-            correctness: Some(Correctness {
-                batch_size: 16,
-                redraws: 0,
-                losses: vec![2.5],
-                reference_losses: vec![2.3],
-                tolerance: 1e-3,
-                largest_difference: 0.087,
-                differences: Vec::new(),
-                whole_batch: None,
-                passed: false,
-            }),
-            cold_start: ColdStart::default(),
-            first_losses: Vec::new(),
-            curve: Vec::new(),
-            evaluations: vec![Evaluation {
-                step: 938,
-                training_seconds: 12.5,
-                seconds: 1.0,
-                loss: 0.05,
-                accuracy: 0.9861,
-            }],
-            epochs: Vec::new(),
-            windows: Vec::new(),
-            peaks: Vec::new(),
-            timeline: Vec::new(),
-            segments: Vec::new(),
-            target: Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) }),
-            weight_samples: Vec::new(),
-            communication: None,
-            input: None,
-            resources: Resources::default(),
-            summary: Summary {
-                samples_per_second: Some(41_234.0),
-                accuracy: Some(0.9861),
-                stable: true,
-                ..Summary::default()
-            },
-        }
-    }
-
+    /// Record of a workload on some GPU, as a leaderboard requested it.
     fn record(outcome: Outcome) -> RunRecord {
-        RunRecord {
-            schema_version: SCHEMA_VERSION,
-            run_id: Some("r1".to_owned()),
-            nonce: Some("n1".to_owned()),
-            seed: 1,
-            suite: Suite { name: "quick".to_owned(), version: 1 },
-            non_standard: Vec::new(),
-            provenance: Provenance {
-                engine_version: "0.1.0".to_owned(),
-                commit: "unknown".to_owned(),
-                started_unix_seconds: 0.0,
-                wall_seconds: 1.0,
-                client: Client {
-                    kind: ClientKind::Native,
-                    name: "native-runner".to_owned(),
-                    version: "0.1.0".to_owned(),
-                    operating_system: "Linux".to_owned(),
-                    logical_processors: Some(2),
-                },
-            },
-            device: Device {
-                requested_adapter: "any".to_owned(),
-                requested_backend: "wgsl".to_owned(),
-                backend: "wgsl".to_owned(),
-                adapter: Adapter {
-                    name: "Some GPU".to_owned(),
-                    vendor: String::new(),
-                    architecture: String::new(),
-                    kind: DeviceKind::Discrete,
-                    api: "Vulkan".to_owned(),
-                    driver: String::new(),
-                    software: false,
-                },
-                claimed_name: None,
-            },
-            workloads: vec![workload(outcome)],
-            warnings: Vec::new(),
-        }
+        let stored = include_str!("../../results/tests/all/stored/0.1.0.json");
+        let mut record: RunRecord = serde_json::from_str(stored).unwrap();
+        let adapter = &mut record.device.adapter;
+        (adapter.name, adapter.kind, adapter.software) = ("Some GPU".to_owned(), DeviceKind::Discrete, false);
+        record.warnings.clear();
+        record.workloads.truncate(1);
+        let workload = &mut record.workloads[0];
+        workload.workload = "caffe-mnist".to_owned();
+        workload.outcome = outcome;
+        let correctness = workload.correctness.as_mut().unwrap();
+        (correctness.largest_difference, correctness.passed) = (0.087, false);
+        correctness.differences.clear();
+        workload.cold_start = ColdStart::default();
+        let evaluation = Evaluation { step: 938, training_seconds: 12.5, seconds: 1.0, loss: 0.05, accuracy: 0.9861 };
+        workload.evaluations = vec![evaluation];
+        workload.windows.clear();
+        workload.target = Some(Target { accuracy: 0.98, reached_seconds: Some(12.5), reached_step: Some(938) });
+        workload.resources = Resources::default();
+        workload.summary =
+            Summary { samples_per_second: Some(41_234.0), accuracy: Some(0.9861), stable: true, ..Summary::default() };
+        record
     }
 
     #[test]
@@ -422,7 +334,7 @@ mod tests {
 
     #[test]
     fn cold_start_lists_its_known_parts() {
-        let mut workload = workload(Outcome::Completed);
+        let mut workload = record(Outcome::Completed).workloads.remove(0);
         assert_eq!(cold_start(&workload), None);
         workload.cold_start = ColdStart {
             data_seconds: Some(0.25),
@@ -466,7 +378,8 @@ mod tests {
     fn untrained_workload_ends_with_the_status_of_its_cause() {
         let mut record = record(Outcome::Completed);
         assert!(not_trained(&record).is_none());
-        let mut other = workload(Outcome::failed(FailureCause::DeviceRefused, "no such kernel"));
+        let mut other = record.workloads[0].clone();
+        other.outcome = Outcome::failed(FailureCause::DeviceRefused, "no such kernel");
         other.workload = "airbench94".to_owned();
         record.workloads.push(other);
         let failure = not_trained(&record).unwrap();

@@ -3,12 +3,12 @@ use std::io;
 use std::io::Write;
 
 use console::{Alignment, Style, Term, measure_text_width, pad_str, truncate_str};
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::time::uptime;
 
 use crate::failure::Failure;
 
-/// Width of a terminal that does not report it.
 const DEFAULT_WIDTH: usize = 80;
-/// Maximum width of prose, for readability.
 const PROSE_WIDTH: usize = 100;
 
 /// Standard output for results, standard error for everything else.
@@ -41,6 +41,15 @@ impl Screen {
         style.apply_to(text).to_string()
     }
 
+    pub(crate) fn bold(self, text: impl Display) -> String {
+        self.paint(Style::new().bold(), text)
+    }
+
+    /// Returns a dim label, padded to `width` columns.
+    pub(crate) fn label(self, text: &str, width: usize) -> String {
+        self.paint(Style::new().dim(), format!("{text:<width$}"))
+    }
+
     pub(crate) fn line(self, text: &str) -> Result<(), Failure> {
         match self {
             Self::Output => writeln!(io::stdout().lock(), "{text}").map_err(Failure::Output),
@@ -56,12 +65,28 @@ impl Screen {
         self.line(&self.wrapped(first, text, indent))
     }
 
+    /// Prints a bold title below an empty line.
+    pub(crate) fn heading(self, title: &str) -> Result<(), Failure> {
+        self.line("")?;
+        self.line(&self.bold(title))
+    }
+
+    /// Prints a reason to be careful behind a mark.
+    pub(crate) fn caution(self, text: &str) -> Result<(), Failure> {
+        self.prose(&format!("{} ", self.paint(Style::new().yellow().bold(), "!")), text, 2)
+    }
+
+    /// Prints an explanation of figures, less visible than the figures.
+    pub(crate) fn legend(self, text: &str) -> Result<(), Failure> {
+        self.wrapped("", text, 0).lines().try_for_each(|line| self.line(&self.paint(Style::new().dim(), line)))
+    }
+
+    pub(crate) fn table(self, table: &Table) -> Result<(), Failure> {
+        table.lines(self, self.width()).iter().try_for_each(|line| self.line(line))
+    }
+
     pub(crate) fn wrapped(self, first: &str, text: &str, indent: usize) -> String {
-        let width = match self.width() {
-            usize::MAX => usize::MAX,
-            columns => columns.min(PROSE_WIDTH),
-        };
-        wrap(first, text, indent, width)
+        wrap(first, text, indent, if self.term().is_term() { self.width().min(PROSE_WIDTH) } else { usize::MAX })
     }
 
     fn term(self) -> Term {
@@ -75,10 +100,10 @@ impl Screen {
 /// Joins `first` and the words of `text` into lines of at most `width` columns where words allow.
 fn wrap(first: &str, text: &str, indent: usize, width: usize) -> String {
     let mut lines = first.to_owned();
-    let mut column = console::measure_text_width(first);
+    let mut column = measure_text_width(first);
     let mut line_is_empty = true;
     for word in words(text) {
-        let length = console::measure_text_width(&word);
+        let length = measure_text_width(&word);
         if !line_is_empty && column + 1 + length > width {
             lines.push('\n');
             lines.push_str(&" ".repeat(indent));
@@ -118,10 +143,10 @@ const GAP: usize = 2;
 /// Columns of values with row titles on the left.
 pub(crate) struct Table {
     pub(crate) titles: Vec<String>,
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<TableColumn>,
 }
 
-pub(crate) struct Column {
+pub(crate) struct TableColumn {
     /// May have several lines, such as a second one with the unit.
     pub(crate) name: String,
     pub(crate) cells: Vec<String>,
@@ -130,7 +155,7 @@ pub(crate) struct Column {
 /// Stands for an absent value.
 pub(crate) const NONE: &str = "–";
 
-impl Column {
+impl TableColumn {
     /// Absent cells are shown as [`NONE`].
     pub(crate) fn new(name: &str, cells: impl IntoIterator<Item = Option<String>>) -> Self {
         let cells = cells.into_iter().map(|cell| cell.unwrap_or_else(|| NONE.to_owned())).collect();
@@ -150,7 +175,12 @@ impl Table {
         let mut lines = Vec::new();
         let mut rest = self.columns.as_slice();
         while !rest.is_empty() {
-            let (block, after) = rest.split_at(fitting(rest, width.saturating_sub(title_width)));
+            let mut used = title_width;
+            let fits = rest.iter().take_while(|column| {
+                used += GAP + column.width();
+                used <= width
+            });
+            let (block, after) = rest.split_at(fits.count().max(1));
             if !lines.is_empty() {
                 lines.push(String::new());
             }
@@ -160,11 +190,18 @@ impl Table {
         lines
     }
 
-    fn block(&self, columns: &[Column], screen: Screen, width: usize, title_width: usize, lines: &mut Vec<String>) {
+    fn block(
+        &self,
+        columns: &[TableColumn],
+        screen: Screen,
+        width: usize,
+        title_width: usize,
+        lines: &mut Vec<String>,
+    ) {
         let figures: usize = columns.iter().map(|column| GAP + column.width()).sum();
         // On a very narrow screen the titles are cut, never the values.
         let title_width = title_width.min(width.saturating_sub(figures)).max(8);
-        let row = |title: &str, cell: &dyn Fn(&Column) -> String| {
+        let row = |title: &str, cell: &dyn Fn(&TableColumn) -> String| {
             let title = truncate_str(title, title_width, "…");
             let mut line = pad_str(&title, title_width, Alignment::Left, None).into_owned();
             for column in columns {
@@ -175,7 +212,7 @@ impl Table {
         };
         let heads = columns.iter().map(|column| column.name.lines().count()).max().unwrap_or(0).max(1);
         for line in 0..heads {
-            let head = |column: &Column| column.name.lines().nth(line).unwrap_or_default().to_owned();
+            let head = |column: &TableColumn| column.name.lines().nth(line).unwrap_or_default().to_owned();
             lines.push(row("", &|column| screen.paint(Style::new().bold(), head(column))));
         }
         lines.push(screen.paint(Style::new().dim(), "─".repeat(title_width + figures)));
@@ -185,14 +222,10 @@ impl Table {
     }
 }
 
-/// Counts the columns that fit into `width`; at least one.
-fn fitting(columns: &[Column], width: usize) -> usize {
-    let mut used = 0;
-    let fits = columns.iter().take_while(|column| {
-        used += GAP + column.width();
-        used <= width
-    });
-    fits.count().max(1)
+/// Formats a count of things, such as `1 step` or `2 steps`.
+pub(crate) fn plural(count: impl Display, what: &str) -> String {
+    let count = count.to_string();
+    format!("{count} {what}{}", if count == "1" { "" } else { "s" })
 }
 
 /// Quotes a word for a shell if necessary.
@@ -220,6 +253,35 @@ pub(crate) fn did_you_mean<'a>(typed: &str, known: impl IntoIterator<Item = &'a 
     closest(typed, known).map_or_else(String::new, |name| format!(". Did you mean `{name}`?"))
 }
 
+/// Filters by the number of `-v`: own events, more of them with events of libraries, everything.
+const LOG_FILTERS: [&str; 4] =
+    ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
+
+/// Shows logs from now on, each with the seconds since the program's start.
+pub(crate) fn show_logs(times_asked: u8) {
+    let Some(filter) = log_filter(times_asked) else { return };
+    // Colours as everywhere else: none for files, pipes and `NO_COLOR`.
+    let coloured = Screen::Error.bold("log") != "log";
+    tracing_subscriber::fmt()
+        .with_env_filter(EnvFilter::new(filter))
+        .with_timer(uptime())
+        .with_writer(io::stderr)
+        // It would panic where standard error is closed.
+        .log_internal_errors(false)
+        .with_ansi(coloured)
+        .init();
+}
+
+/// Returns true if log lines may appear at any time, so that progress bars must not be drawn.
+pub(crate) fn are_logs_shown() -> bool {
+    tracing::dispatcher::has_been_set()
+}
+
+fn log_filter(times_asked: u8) -> Option<&'static str> {
+    let most = LOG_FILTERS.len() - 1;
+    usize::from(times_asked).checked_sub(1).map(|index| LOG_FILTERS[index.min(most)])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -232,8 +294,10 @@ mod tests {
     }
 
     fn lines(width: usize) -> Vec<String> {
-        let column =
-            |name: &str, cells: [&str; 2]| Column { name: name.to_owned(), cells: cells.map(str::to_owned).to_vec() };
+        let column = |name: &str, cells: [&str; 2]| TableColumn {
+            name: name.to_owned(),
+            cells: cells.map(str::to_owned).to_vec(),
+        };
         let table = Table {
             titles: ["Throughput", "Accuracy"].map(str::to_owned).to_vec(),
             columns: vec![column("first", ["3412 samples/s", "97.61 %"]), column("second", ["12 samples/s", "–"])],
@@ -250,18 +314,6 @@ mod tests {
             "Accuracy           97.61 %             –",
         ];
         assert_eq!(lines(80), expected);
-    }
-
-    #[test]
-    fn a_name_of_two_lines_makes_two_lines_of_names() {
-        let column = Column { name: "time\ns".to_owned(), cells: vec!["1.25".to_owned()] };
-        let other = Column { name: "word".to_owned(), cells: vec!["yes".to_owned()] };
-        let table = Table { titles: vec!["Example".to_owned()], columns: vec![column, other] };
-        let lines: Vec<String> = table.lines(Screen::Output, 80);
-        let plain: Vec<String> = lines.iter().map(|line| console::strip_ansi_codes(line).into_owned()).collect();
-        assert_eq!(plain[0], "          time  word");
-        assert_eq!(plain[1], "             s      ");
-        assert_eq!(plain[3], "Example   1.25   yes");
     }
 
     #[test]
@@ -290,5 +342,20 @@ mod tests {
         assert_eq!(closest("keras-mnist-mpl", known), Some("keras-mnist-mlp"));
         assert_eq!(closest("wgls", known), Some("wgsl"));
         assert_eq!((closest("keras", known), closest("abacus", known)), (None, None));
+    }
+
+    #[test]
+    fn every_v_shows_more_and_none_shows_nothing() {
+        assert_eq!(
+            [0, 1, 2, 200].map(log_filter),
+            [None, Some(LOG_FILTERS[0]), Some(LOG_FILTERS[1]), Some(LOG_FILTERS[3])]
+        );
+        for text in LOG_FILTERS {
+            assert_eq!(
+                EnvFilter::builder().parse(text).map(|_| ()).map_err(|error| error.to_string()),
+                Ok(()),
+                "{text}"
+            );
+        }
     }
 }

@@ -3,17 +3,17 @@
 //! Each archive has a folder in `packaging/` with the files that are copied unchanged. Programs, page, data and
 //! generated documentation are added to it.
 
-mod archive;
-mod licenses;
-
 use crate::setup::{self, Wanted};
-use crate::workspace::{self, WASM, cargo};
+use crate::workspace::{self, WASM, cargo, files_below};
 use crate::{data, page, say};
 use anyhow::{Context, Result, ensure};
-use archive::Archive;
+use cargo_metadata::{MetadataCommand, Package};
 use clap::{Args, ValueEnum};
 use data_sets::Trust;
-use licenses::Build;
+use data_sets::files::{sha256_hex, write_whole};
+use flate2::{Compression, GzBuilder};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,7 +109,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 /// When a part or `strip` is missing, or `out` cannot be written.
 pub(crate) fn pack(top: &Path, parts: &Parts<'_>, out: &Path) -> Result<()> {
     let target = target(top)?;
-    let time = archive::commit_time(top);
+    let time = commit_time(top);
     let name = |name: &str| format!("{name}-{}-{target}", env!("CARGO_PKG_VERSION"));
     if let Some(program) = parts.native_runner {
         native_runner(top, name("native-runner"), program, parts.features, &target)?.save(out, time)?;
@@ -134,7 +134,7 @@ fn native_runner(top: &Path, name: String, program: &Path, features: &[&str], ta
     let _ = fs::remove_dir_all(&manual);
     added?;
     let build = Build { package: RUNNER, features, target };
-    archive.add_text(licenses::FILE, licenses::notices(top, &[build])?);
+    archive.add_text(LICENSES_FILE, license_notices(top, &[build])?);
     Ok(archive)
 }
 
@@ -156,7 +156,7 @@ fn server(top: &Path, name: String, program: &Path, data: Option<&Path>, target:
         Build { package: "app", features: &[], target: WASM },
         Build { package: "training-worker", features: &["burn"], target: WASM },
     ];
-    archive.add_text(licenses::FILE, licenses::notices(top, &builds)?);
+    archive.add_text(LICENSES_FILE, license_notices(top, &builds)?);
     Ok(archive)
 }
 
@@ -210,4 +210,224 @@ fn output_of(program: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     let messages = String::from_utf8_lossy(&output.stderr);
     ensure!(output.status.success(), "`{} {arguments:?}` ended with {}: {messages}", program.display(), output.status);
     Ok(output.stdout)
+}
+
+/// Licenses of the libraries in the archives: most require that their text is included.
+const LICENSES_FILE: &str = "LICENSES-OF-LIBRARIES.txt";
+
+/// A package as it was built, which determines its libraries.
+struct Build<'a> {
+    package: &'a str,
+    features: &'a [&'a str],
+    target: &'a str,
+}
+
+/// Returns one text with the name, version and license of every library, and each different license text once.
+fn license_notices(top: &Path, builds: &[Build<'_>]) -> Result<String> {
+    let packages = known_packages(top, builds)?;
+    let mut libraries = BTreeSet::new();
+    for build in builds {
+        libraries.extend(libraries_of(top, build)?);
+    }
+    let mut text = "The libraries in these programs, and their licenses. Each license text is below the names of its \
+                    libraries.\n\n"
+        .to_owned();
+    let mut texts: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for library in &libraries {
+        let package = packages.get(library).with_context(|| format!("cargo knows no package {library}"))?;
+        writeln!(text, "{library}: {}", package.license.as_deref().unwrap_or("see the text below"))?;
+        let folder = package.manifest_path.parent().context("a manifest without a folder")?;
+        for content in license_texts(folder.as_std_path())? {
+            texts.entry(content).or_default().push(library);
+        }
+    }
+    for (content, libraries) in texts {
+        write!(text, "\n{}\n{}\n\n{}\n", "=".repeat(80), libraries.join(", "), content.trim_end())?;
+    }
+    Ok(text)
+}
+
+/// Returns `NAME vVERSION` of every library that is linked into a program; build scripts and macros are not.
+fn libraries_of(top: &Path, build: &Build<'_>) -> Result<BTreeSet<String>> {
+    let mut command = cargo(top);
+    command.args(["tree", "--locked", "--edges", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]);
+    command.args(["--package", build.package, "--target", build.target]);
+    command.args(build.features.iter().flat_map(|feature| ["--features", feature]));
+    let output = command.output().context("cannot start cargo")?;
+    let messages = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "cargo cannot list the libraries of {}: {messages}", build.package);
+    let lines = String::from_utf8_lossy(&output.stdout).into_owned();
+    // Our own packages are listed with their folder; their licenses are separate files of the archive.
+    let libraries = lines.lines().filter(|line| !line.contains(top.to_string_lossy().as_ref()));
+    let name = |line: &str| line.split_whitespace().take(2).collect::<Vec<_>>().join(" ");
+    Ok(libraries.map(name).filter(|name| !name.is_empty()).collect())
+}
+
+/// Returns every package of these builds by `NAME vVERSION`.
+fn known_packages(top: &Path, builds: &[Build<'_>]) -> Result<BTreeMap<String, Package>> {
+    // Without the targets, cargo would download the libraries of all other systems.
+    let targets: BTreeSet<_> = builds.iter().map(|build| format!("--filter-platform={}", build.target)).collect();
+    let qualify = |build: &Build<'_>| -> Vec<_> {
+        build.features.iter().map(|feature| format!("--features={}/{feature}", build.package)).collect()
+    };
+    let options = targets.into_iter().chain(builds.iter().flat_map(qualify)).chain(["--locked".to_owned()]);
+    let mut command = MetadataCommand::new();
+    command.manifest_path(top.join("Cargo.toml")).other_options(options.collect::<Vec<_>>());
+    let packages = command.exec().context("cargo cannot describe the packages")?.packages;
+    Ok(packages.into_iter().map(|package| (format!("{} v{}", package.name, package.version), package)).collect())
+}
+
+/// Reads the license files that a library has next to its manifest.
+fn license_texts(folder: &Path) -> Result<Vec<String>> {
+    let names = ["LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT"];
+    let entries = fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?;
+    let mut files: Vec<PathBuf> = entries.filter_map(|entry| Some(entry.ok()?.path())).collect();
+    files.retain(|file| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy().to_uppercase();
+        file.is_file() && names.iter().any(|start| name.starts_with(start))
+    });
+    files.sort();
+    files.iter().map(|file| Ok(String::from_utf8_lossy(&fs::read(file)?).replace("\r\n", "\n"))).collect()
+}
+
+/// Files to pack, all in one folder with the name of the archive.
+struct Archive {
+    name: String,
+    /// Mode and content by path, sorted so that the order is always the same.
+    entries: BTreeMap<String, (u32, Vec<u8>)>,
+}
+
+impl Archive {
+    /// Starts an archive with the files of a folder of the checkout, and the licenses of Gradmark.
+    fn new(top: &Path, name: String, folder: &str) -> Result<Self> {
+        let mut archive = Self { name, entries: BTreeMap::new() };
+        archive.add_folder("", &top.join(folder))?;
+        for license in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            archive.add_file(license, &top.join(license))?;
+        }
+        Ok(archive)
+    }
+
+    /// Adds a program, with the extension of programs on this platform.
+    fn add_program(&mut self, name: &str, bytes: Vec<u8>) {
+        self.entries.insert(format!("{name}{}", std::env::consts::EXE_SUFFIX), (0o755, bytes));
+    }
+
+    fn add_text(&mut self, path: &str, bytes: impl Into<Vec<u8>>) {
+        self.entries.insert(path.to_owned(), (0o644, bytes.into()));
+    }
+
+    fn add_file(&mut self, path: &str, file: &Path) -> Result<()> {
+        self.add_text(path, fs::read(file).with_context(|| format!("cannot pack {}", file.display()))?);
+        Ok(())
+    }
+
+    /// Adds every file below a folder, except those that tools keep in names with a leading dot.
+    fn add_folder(&mut self, path: &str, folder: &Path) -> Result<()> {
+        for file in files_below(folder)? {
+            let parts: Vec<_> = file.strip_prefix(folder)?.iter().map(|part| part.to_string_lossy()).collect();
+            if !parts.iter().any(|part| part.starts_with('.')) {
+                self.add_file(format!("{path}/{}", parts.join("/")).trim_start_matches('/'), &file)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the archive, and its SHA-256 in the format of `sha256sum`, into a folder.
+    fn save(&self, out: &Path, unix_seconds: u64) -> Result<()> {
+        let name = format!("{}.tar.gz", self.name);
+        say::step("Packing", out.join(&name).display().to_string());
+        let bytes = self.to_bytes(unix_seconds)?;
+        let digest = sha256_hex(&bytes);
+        write_whole(&out.join(&name), |to| Ok(to.write_all(&bytes)?))?;
+        write_whole(&out.join(format!("{name}.sha256")), |to| Ok(writeln!(to, "{digest}  {name}")?))?;
+        say::step("Packed", format!("{name}: {} kB, SHA-256 {digest}", bytes.len() / 1000));
+        Ok(())
+    }
+
+    /// Packs all entries with the same owner and the same time; the time in the gzip header is 0.
+    fn to_bytes(&self, unix_seconds: u64) -> Result<Vec<u8>> {
+        let mut tar = tar::Builder::new(GzBuilder::new().write(Vec::new(), Compression::default()));
+        for (path, (mode, bytes)) in &self.entries {
+            let mut header = tar::Header::new_gnu();
+            header.set_entry_type(tar::EntryType::Regular);
+            header.set_mode(*mode);
+            header.set_mtime(unix_seconds);
+            header.set_uid(0);
+            header.set_gid(0);
+            header.set_size(u64::try_from(bytes.len())?);
+            tar.append_data(&mut header, format!("{}/{path}", self.name), bytes.as_slice())?;
+        }
+        Ok(tar.into_inner()?.finish()?)
+    }
+}
+
+/// Returns the time of the commit, so that the same commit gives the same archive.
+fn commit_time(top: &Path) -> u64 {
+    let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top).output();
+    let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
+    text.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
+        say::warn("this is not a git checkout with a commit: the files in the archives are dated 1970");
+        0
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_linked_libraries_with_their_license_texts() {
+        let top = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let target = target(top).unwrap();
+        let build = |package, features| Build { package, features, target: &target };
+        let text = license_notices(top, &[build("xtask", &[]), build("engine", &["burn-flex"])]).unwrap();
+        for wanted in ["\nburn-flex v", "\nanyhow v1.", ": MIT OR Apache-2.0\n", "hereby granted, free of charge"] {
+            assert!(text.contains(wanted), "no {wanted:?} in\n{text}");
+        }
+        assert!(!text.contains("xtask v") && !text.contains("serde_derive v"), "our package or a macro in\n{text}");
+    }
+
+    /// Packs a checkout whose files have this text.
+    fn pack(text: &str) -> Archive {
+        let files = ["LICENSE-APACHE", "LICENSE-MIT", "packaging/README.md", "page/js/b.js", "page/.verified.json"];
+        let top = crate::check::tree(&files.map(|file| (file, text)));
+        let mut archive = Archive::new(top.path(), "server-1.2.3".to_owned(), "packaging").unwrap();
+        archive.add_program("leaderboard", b"a program".to_vec());
+        archive.add_folder("page", &top.path().join("page")).unwrap();
+        archive
+    }
+
+    #[test]
+    fn bytes_follow_from_the_contents() {
+        let bytes = |text| pack(text).to_bytes(7).unwrap();
+        assert_eq!(bytes("a page"), bytes("a page"));
+        assert_ne!(bytes("a page"), bytes("another"));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = Archive::new(Path::new("/nowhere"), String::new(), "packaging").err().unwrap().to_string();
+        assert!(error.contains("/nowhere/packaging"), "{error}");
+        let error = pack("").add_file("LICENSE-MIT", Path::new("/nowhere/LICENSE-MIT")).unwrap_err().to_string();
+        assert_eq!(error, "cannot pack /nowhere/LICENSE-MIT");
+    }
+
+    #[test]
+    fn saves_every_file_below_one_folder_and_the_digest() {
+        let out = tempfile::tempdir().unwrap();
+        pack("a page").save(out.path(), 7).unwrap();
+        let read = |name: &str| fs::read(out.path().join(name)).unwrap();
+        let bytes = read("server-1.2.3.tar.gz");
+        let digest = format!("{}  server-1.2.3.tar.gz\n", sha256_hex(&bytes));
+        assert_eq!(read("server-1.2.3.tar.gz.sha256"), digest.as_bytes());
+        let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
+        let found = tar.entries().unwrap().map(|entry| {
+            let entry = entry.unwrap();
+            format!("{} {:o}", entry.path().unwrap().display(), entry.header().mode().unwrap())
+        });
+        let program = format!("leaderboard{} 755", std::env::consts::EXE_SUFFIX);
+        let expected = ["LICENSE-APACHE 644", "LICENSE-MIT 644", "README.md 644", &program, "page/js/b.js 644"];
+        assert_eq!(found.collect::<Vec<_>>(), expected.map(|line| format!("server-1.2.3/{line}")));
+    }
 }

@@ -3,14 +3,11 @@
 mod check;
 mod data;
 mod dist;
-mod fetch;
-mod lint;
 mod page;
 mod rehearse;
 mod run;
 mod say;
 mod setup;
-mod task;
 mod test;
 mod workspace;
 
@@ -91,7 +88,7 @@ fn perform(task: Task) -> Result<()> {
         Task::Test(options) => test::run(&top, &options),
         Task::Rehearse(options) => rehearse::run(&top, &options),
         Task::Dist(options) => dist::run(&top, &options),
-        Task::Check => lint::all(&top),
+        Task::Check => check::all(&top),
         Task::Data { force, dir } => {
             let store = data::store(&top, dir)?;
             data::prepare(&store, if force { Trust::Refetch } else { Trust::Nothing })

@@ -1,7 +1,7 @@
 //! The page, which Trunk builds (`Trunk.toml`), and the tools that Trunk needs.
 
 use crate::say;
-use crate::task::Task;
+use crate::say::Task;
 use crate::workspace::{self, WASM, cargo, find_program};
 use anyhow::{Context, Result, anyhow, bail};
 use std::env;

@@ -4,7 +4,7 @@
 //! stay.
 
 use crate::run::ask_to_finish;
-use crate::setup::vulkan::shows_gpu;
+use crate::setup::shows_gpu;
 use crate::{say, workspace};
 use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, ValueEnum};

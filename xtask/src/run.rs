@@ -3,7 +3,7 @@
 use crate::page;
 use crate::setup::{self, Wanted};
 use crate::workspace;
-use crate::{data, fetch, say};
+use crate::{data, say};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use data_sets::{Store, Trust};
@@ -48,7 +48,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     announce(&store, top, options);
     setup::system(Wanted::default())?;
     setup::wasm_target(top)?;
-    fetch::dependencies(top);
+    workspace::fetch_dependencies(top);
     let hooks = page::hooks(top)?;
     let program = prepare(top, &store, &hooks)?;
     say::step("Starting", "the server");

@@ -1,19 +1,19 @@
 //! `cargo xtask test`: the tests, in two sizes, and everything that they need.
 
-mod axe;
-
-use crate::setup::{self, Wanted, vulkan};
+use crate::setup::{self, Wanted};
 use crate::workspace::{self, cargo};
-use crate::{check, data, dist, fetch, lint, page, say};
-use anyhow::{Context, Result, anyhow, bail};
+use crate::{check, data, dist, page, say};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use clap::Args;
-use data_sets::{Store, Trust};
+use data_sets::files::{sha256_hex, temporary_name, write_whole};
+use data_sets::{Download, Package, Store, Trust};
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
 use std::time::Instant;
+use std::{fs, thread};
 
 #[derive(Args)]
 pub(crate) struct Options {
@@ -31,7 +31,7 @@ pub(crate) struct Options {
 const BROWSER_TESTS: &str = "browser-tests";
 /// Crates that cargo builds apart from the others, which would choose other features for their dependencies.
 const TOOLS: [&str; 2] = ["xtask", "page-hooks"];
-/// What only `--all` runs, for the closing line. CONTRIBUTING.md lists it in detail.
+/// Tests that only `--all` runs, for the closing line. CONTRIBUTING.md lists it in detail.
 const LONG_TESTS: &str = "Burn, PostgreSQL, Firefox, full-size golden traces, skipped launches, other frameworks, axe on \
                           every state, archives, the tools' own tests and clippy";
 /// Features that tests need and that are off by default, by crate: Burn, which takes minutes to build.
@@ -59,10 +59,10 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     })?;
     setup::wasm_target(top)?;
     if selection.is_whole {
-        lint::format(top)?;
-        lint::promises(top)?;
+        check::format(top)?;
+        check::promises(top)?;
     }
-    fetch::dependencies(top);
+    workspace::fetch_dependencies(top);
     let needs_hooks = selection.has(BROWSER_TESTS) || (options.all && selection.has("native-runner"));
     let hooks = needs_hooks.then(|| page::hooks(top)).transpose()?;
     build(top, &store, &selection, hooks.as_deref().filter(|_| selection.has(BROWSER_TESTS)))?;
@@ -81,7 +81,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
         }
     }
     if options.all && selection.is_whole {
-        let lints = lint::host(top).and_then(|()| lint::browser(top));
+        let lints = check::host(top).and_then(|()| check::browser(top));
         failed.extend(lints.err().map(|error| format!("{error:#}")));
     }
     for (reason, count) in count_skipped(&fs::read_to_string(&skipped)?) {
@@ -119,7 +119,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
         ("GRADMARK_LEADERBOARD", leaderboard.clone()),
         ("GRADMARK_NATIVE_RUNNER", runner.clone()),
     ];
-    if let Some(driver) = vulkan::software_driver() {
+    if let Some(driver) = setup::software_driver() {
         say::step("Vulkan", format!("llvmpipe, because no GPU was found: VK_DRIVER_FILES={}", driver.display()));
         environment.push(("VK_DRIVER_FILES", driver));
         if !selection.all {
@@ -133,7 +133,7 @@ fn environment(top: &Path, store: &Store, selection: &Selection, hooks: Option<&
         return Ok(environment);
     }
     if selection.has(BROWSER_TESTS) {
-        environment.extend(axe::script().map(|script| ("GRADMARK_AXE", script)));
+        environment.extend(axe_script().map(|script| ("GRADMARK_AXE", script)));
     }
     if let Some(hooks) = hooks.filter(|_| selection.has("native-runner")) {
         match page::frameworks(top, hooks) {
@@ -221,7 +221,7 @@ impl Selection {
     }
 
     fn build(&self, top: &Path) -> Result<()> {
-        let task = crate::task::Task::new("Building", "the tests");
+        let task = crate::say::Task::new("Building", "the tests");
         for tools in [false, true].into_iter().filter(|tools| self.has_any(*tools)) {
             task.follow(self.test_command(top, tools, self.has_nextest).arg("--no-run"))?;
         }
@@ -276,6 +276,50 @@ impl Selection {
     }
 }
 
+/// axe-core, with which browser tests find accessibility problems: one script of an npm package, kept in the user's cache.
+const AXE: Package = Package { name: "axe-core", version: "4.14.0" };
+const AXE_SCRIPT: &str = "package/axe.min.js";
+const AXE_SHA256: &str = "20c09fe157a8a34a30e241aaa1fcdade657734f08ab379ecfbeb7d45cc46e878";
+
+/// Returns the path of the script of axe-core. If it cannot be downloaded, warns: the tests that need it report that they are
+/// skipped.
+fn axe_script() -> Option<PathBuf> {
+    find_axe().inspect_err(|error| say::warn(format!("accessibility is not tested: {error:#}"))).ok()
+}
+
+fn find_axe() -> Result<PathBuf> {
+    let script = workspace::cache()?.join(format!("{}-{}.js", AXE.name, AXE.version));
+    if fs::read(&script).is_ok_and(|text| sha256_hex(&text) == AXE_SHA256) {
+        return Ok(script);
+    }
+    say::step("Fetching", format!("{AXE} for the browser tests"));
+    let archive = temporary_name(&script);
+    fs::create_dir_all(workspace::cache()?).context("cannot make the cache folder")?;
+    let text = data::programs().download(&AXE, &archive).and_then(|()| unpack_axe(&archive));
+    // A temporary file that cannot be removed does no harm.
+    let _ = fs::remove_file(&archive);
+    save_axe(&text.with_context(|| format!("cannot get {AXE}"))?, &script)?;
+    Ok(script)
+}
+
+fn unpack_axe(archive: &Path) -> Result<Vec<u8>> {
+    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(File::open(archive)?));
+    let mut text = Vec::new();
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        if entry.path()? == Path::new(AXE_SCRIPT) {
+            entry.read_to_end(&mut text)?;
+        }
+    }
+    Ok(text)
+}
+
+/// Writes the script if it is the published one.
+fn save_axe(text: &[u8], script: &Path) -> Result<()> {
+    ensure!(sha256_hex(text) == AXE_SHA256, "{AXE_SCRIPT} of {AXE} is not the published one");
+    write_whole(script, |out| Ok(out.write_all(text)?))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -312,5 +356,12 @@ mod tests {
     fn skipped_tests_are_counted_by_reason() {
         let counts = count_skipped("add: no adapter: none at all\npool: no adapter: none at all\nno name\n");
         assert_eq!(counts, BTreeMap::from([("no adapter: none at all", 2), ("no name", 1)]));
+    }
+
+    #[test]
+    fn refuses_an_axe_script_that_is_not_the_published_one() {
+        let script = std::env::temp_dir().join("gradmark-axe-test.js");
+        assert!(save_axe(b"alert()", &script).unwrap_err().to_string().contains("is not the published one"));
+        assert!(!script.exists());
     }
 }

@@ -1,7 +1,7 @@
 //! Places: the checkout, cargo's target folder, the user's cache. And cargo, called in the checkout.
 
 use crate::say;
-use crate::task::Task;
+use crate::say::Task;
 use anyhow::{Context, Result, bail};
 use std::env;
 use std::ffi::OsStr;
@@ -13,7 +13,7 @@ use walkdir::WalkDir;
 /// Target of the page's crates.
 pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 
-/// Returns the top folder of the checkout: that of the `cargo run` that started this program, or the one around the
+/// Returns the top folder of the checkout of the `cargo run` that started this program, or the one around the
 /// current folder. Never the one it was compiled in, because checkouts can share a target folder.
 pub(crate) fn top() -> Result<PathBuf> {
     let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -105,4 +105,14 @@ pub(crate) fn files_below(folder: &Path) -> Result<Vec<PathBuf>> {
     let entries = WalkDir::new(folder).follow_links(true).sort_by_file_name().into_iter();
     let files = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.file_type().is_dir()));
     files.map(|entry| Ok(entry?.into_path())).collect()
+}
+
+/// Downloads the missing libraries for this machine, which also runs the page's build scripts and macros, and for the
+/// browser. Builds are not `--offline`: after a failure, they download what they need, or report what they lack.
+pub(crate) fn fetch_dependencies(top: &Path) {
+    let task = Task::new("Fetching", "the libraries in Cargo.lock");
+    match task.follow(cargo(top).args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM])) {
+        Ok(_) => task.done("Fetched"),
+        Err(_) => say::warn("not every library could be downloaded; continuing with those that were"),
+    }
 }

@@ -1,31 +1,28 @@
 use std::rc::Rc;
 
-use console::Style;
-use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness, Workload};
+use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
 use results::api::StartRun;
 use results::{InputMode, Outcome, RunRecord, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
-use crate::commands::contenders::{find_suite, workloads};
 use crate::commands::upload::{Submission, keep, refused};
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device::{describe, find_suite, request, workloads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
-use crate::leaderboard::witness::LeaderboardWitness;
+use crate::leaderboard::LeaderboardWitness;
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
-use crate::progress::RunProgress;
+use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
-use crate::{interrupt, machine, report};
+use crate::{device, machine, progress, report};
 
 /// Runs a suite, shows its results, and keeps and uploads the record. Several back ends or seeds are compared. All
 /// arguments are checked before anything is trained.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
-        interrupt::end_with_input();
+        progress::end_with_input();
     }
     if arguments.compares() {
         return compare(arguments);
@@ -45,7 +42,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         );
         return Err(Failure::Usage(text));
     }
-    if let (Some(_), Some(file)) = (address, arguments.training.files.first()) {
+    if let (Some(_), Some(file)) = (address, arguments.training.files.files.first()) {
         let text =
             format!("--upload takes no network of a file, as that of {} is: nobody could prove it", file.display());
         return Err(Failure::Usage(text));
@@ -54,7 +51,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let device = &arguments.device;
     let clock: Rc<dyn Clock> = Rc::new(MonotonicClock::start());
-    let backend = crate::device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
+    let backend = device::open(&device.backend, &device.opening(), &device.place, Rc::clone(&clock))?;
     if arguments.opens_only {
         return Ok(());
     }
@@ -67,7 +64,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     introduce(suite, backend.as_ref(), &seed)?;
 
     let interrupt = Interrupt::default();
-    let request = request(arguments, suite, workloads, &seed);
+    let registration = seed.registration.clone();
+    let request = RunRequest { registration, ..request(arguments, suite, workloads, seed.value) };
     let on_battery = machine::is_discharging();
     let mut witness = submission
         .as_ref()
@@ -142,47 +140,23 @@ impl Seed {
 
 fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Result<(), Failure> {
     let screen = Screen::Error;
-    let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
-    let title = screen.paint(Style::new().bold(), "Gradmark");
+    let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
+    let title = screen.bold("Gradmark");
     screen.line(&format!("{title} {}, {} suite version {}", env!("CARGO_PKG_VERSION"), suite.name, suite.version))?;
     let times = if backend.devices() > 1 { format!("{} × ", backend.devices()) } else { String::new() };
-    screen.prose(&label("device"), &format!("{times}{}", describe(backend.adapter())), 10)?;
+    labelled("device", &format!("{times}{}", describe(backend.adapter())))?;
     let input = match backend.input() {
         InputMode::Resident => String::new(),
         streamed => format!(", input {}", streamed.text()),
     };
-    let computing = format!("{}, computing in {}{input}", backend.name(), backend.precision().name());
-    screen.prose(&label("back end"), &computing, 10)?;
-    screen.prose(&label("seed"), &format!("{} ({})", seed.value, seed.origin), 10)?;
+    labelled("back end", &format!("{}, computing in {}{input}", backend.name(), backend.precision().name()))?;
+    labelled("seed", &format!("{} ({})", seed.value, seed.origin))?;
     if seed.registration.is_some() {
         let proof = "a hash goes to the leaderboard about once a second; at the end a few random parts are trained again and \
                      some states are sent, a few megabytes for each network";
-        screen.prose(&label("proof"), proof, 10)?;
+        labelled("proof", proof)?;
     }
     screen.line("")
-}
-
-fn request(
-    arguments: &BenchmarkArgs,
-    suite: &'static SuiteDefinition,
-    workloads: Vec<Workload>,
-    seed: &Seed,
-) -> RunRequest {
-    let training = &arguments.training;
-    RunRequest {
-        suite,
-        workloads,
-        seed: seed.value,
-        batch_size: training.batch_size,
-        learning_rate: training.learning_rate,
-        limit: training.limit(),
-        target_accuracy: training.target_accuracy,
-        registration: seed.registration.clone(),
-        provenance: provenance(),
-        requested_adapter: arguments.device.adapter.clone(),
-        requested_backend: arguments.device.backend.clone(),
-        claimed_name: arguments.claimed_name.clone(),
-    }
 }
 
 fn run(
@@ -199,11 +173,10 @@ fn run(
     let witness = witness.map(|witness| witness as &mut dyn Witness);
     let mut edges = Edges { data, observer: &mut progress, clock, meter: &mut meter, witness };
     let result = pollster::block_on(engine::run(request, backend, &mut edges));
-    progress.finish();
+    drop(progress);
     result
 }
 
-/// Shows and keeps what was measured before the device failed.
 fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let json = to_json(record)?;
     let target = arguments.json.as_ref();

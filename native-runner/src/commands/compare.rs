@@ -1,7 +1,6 @@
 use std::fs;
 use std::rc::Rc;
 
-use console::Style;
 use engine::backends::Devices;
 use engine::measure::Schedule;
 use engine::{
@@ -14,18 +13,15 @@ use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
 use crate::commands::compare_table::{show, show_legend, show_warnings};
-use crate::commands::contenders;
-use crate::commands::contenders::{Unavailable, devices, find_suite, workloads};
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device::{Unavailable, describe, devices, find_suite, workloads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MachineMeter, MonotonicClock};
-use crate::progress::RunProgress;
-use crate::report;
-use crate::screen::Screen;
+use crate::progress::{Interrupt, RunProgress};
+use crate::screen::{Screen, plural};
+use crate::{device, report};
 
 const DOCUMENT_VERSION: u32 = 1;
 /// Default number of seeds: the fewest whose spread is meaningful.
@@ -72,7 +68,7 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let names = arguments.backends();
     let device = &arguments.device;
     let precisions = [device.precision];
-    let (backends, unavailable) = contenders::open(&names, &precisions, &device.choice(), &device.place, &clock)?;
+    let (backends, unavailable) = device::open_several(&names, &precisions, &device.choice(), &device.place, &clock)?;
     let seeds = seeds(arguments)?;
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     if let Some(folder) = &arguments.records {
@@ -130,9 +126,8 @@ struct Contest<'a> {
 impl Contest<'_> {
     fn introduce(&self) -> Result<(), Failure> {
         let screen = Screen::Error;
-        let labelled =
-            |name: &str, text: &str| screen.prose(&screen.paint(Style::new().dim(), format!("{name:<12}")), text, 12);
-        let title = screen.paint(Style::new().bold(), "Gradmark");
+        let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
+        let title = screen.bold("Gradmark");
         screen.line(&format!("{title} {}, back ends side by side", env!("CARGO_PKG_VERSION")))?;
         for backend in self.backends {
             labelled(&contender(backend.as_ref()).to_string(), &describe(backend.adapter()))?;
@@ -155,7 +150,6 @@ impl Contest<'_> {
         screen.line("")
     }
 
-    /// Trains all workloads. Each record is written as soon as it is complete.
     fn run(&self, data: &mut DataFolder, clock: &MonotonicClock, interrupt: &Interrupt) -> Result<Findings, Failure> {
         let mut progress = RunProgress::new(interrupt.clone());
         let mut findings = Findings::default();
@@ -165,7 +159,7 @@ impl Contest<'_> {
                 break;
             }
         }
-        progress.finish();
+        drop(progress);
         Ok(findings)
     }
 
@@ -193,7 +187,7 @@ impl Contest<'_> {
                 continue;
             }
             let (before, count) = (place * schedule.count(), self.workloads.len() * schedule.count());
-            progress.begin_part(before + schedule.number() - 1, count, format!("on {contender}, seed {seed}"));
+            progress.part = Some((before + schedule.number() - 1, count, format!("on {contender}, seed {seed}")));
             let mut meter = MachineMeter::of(backend);
             let mut edges = Edges { data, observer: progress, clock, meter: &mut meter, witness: None };
             match pollster::block_on(engine::run(&self.request(workload, seed, backend), backend, &mut edges)) {
@@ -217,50 +211,37 @@ impl Contest<'_> {
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
-        let BenchmarkArgs { training, .. } = self.arguments;
-        RunRequest {
-            suite: self.suite,
-            workloads: vec![workload.clone()],
-            seed,
-            batch_size: training.batch_size,
-            learning_rate: training.learning_rate,
-            limit: training.limit(),
-            target_accuracy: training.target_accuracy,
-            registration: None,
-            provenance: provenance(),
-            requested_adapter: self.requested_adapter(backend),
-            requested_backend: backend.name().to_owned(),
-            claimed_name: self.arguments.claimed_name.clone(),
+        let mut request = device::request(self.arguments, self.suite, vec![workload.clone()], seed);
+        backend.name().clone_into(&mut request.requested_backend);
+        // A back end without a choice of devices was asked for none.
+        if devices(backend.name()) == Devices::Given {
+            "any".clone_into(&mut request.requested_adapter);
         }
-    }
-
-    /// Requested adapter; none for a back end without a choice of devices.
-    fn requested_adapter(&self, backend: &dyn Backend) -> String {
-        let asked = &self.arguments.device.adapter;
-        if devices(backend.name()) == Devices::Given { "any".to_owned() } else { asked.clone() }
+        request
     }
 
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
         let Some(folder) = &self.arguments.records else { return Ok(()) };
         let Some(workload) = record.workloads.first() else { return Ok(()) };
-        let file = JsonTarget::File(folder.join(file_name(&workload.workload, contender, record.seed)));
+        let Contender { backend, precision } = contender;
+        let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.seed);
+        let file = JsonTarget::File(folder.join(name));
         deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
-        let count = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
         let length = match self.arguments.training.limit() {
-            Some(Limit::Epochs(epochs)) => count(epochs.into(), "epoch"),
-            Some(Limit::Steps(steps)) => count(steps, "step"),
+            Some(Limit::Epochs(epochs)) => plural(epochs, "epoch"),
+            Some(Limit::Steps(steps)) => plural(steps, "step"),
             Some(Limit::Seconds(seconds)) => format!("{seconds} s of training"),
             None => {
                 let SuiteDefinition { epochs, training_seconds, .. } = self.suite;
-                format!("{} or {training_seconds} s of training", count((*epochs).into(), "epoch"))
+                format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
             }
         };
         let batch = findings.workloads(&comparison.workload).next().map(|record| record.settings.batch_size);
         let batch = batch.map(|size| format!("batches of {size}"));
-        let seeds = count(self.seeds.len() as u64, "seed");
+        let seeds = plural(self.seeds.len(), "seed");
         [Some(length), batch, Some(seeds)].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     }
 }
@@ -272,10 +253,6 @@ fn not_trained(record: &RunRecord) -> Option<Failure> {
 
 fn contender(backend: &dyn Backend) -> Contender {
     Contender { backend: backend.name().to_owned(), precision: backend.precision() }
-}
-
-fn file_name(workload: &str, contender: &Contender, seed: u32) -> String {
-    format!("{workload}-{}-{}-{seed}.json", contender.backend, contender.precision.name())
 }
 
 #[derive(Default)]
@@ -346,6 +323,10 @@ impl Findings {
     }
 
     pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
+        let wrong = |record: &RunRecord| {
+            let sentence = record.workloads.iter().find_map(report::wrong)?;
+            Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
+        };
         let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
         if !wrong.is_empty() {
             return Err(Failure::WrongResults(wrong.join("; ")));
@@ -363,23 +344,12 @@ impl Findings {
     }
 }
 
-fn wrong(record: &RunRecord) -> Option<String> {
-    let sentence = record.workloads.iter().find_map(report::wrong)?;
-    Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
-}
-
 #[cfg(test)]
 mod tests {
     use engine::EngineError;
     use results::Precision;
 
     use super::*;
-
-    #[test]
-    fn file_name_tells_its_record_from_others() {
-        let wgsl = Contender { backend: "wgsl".to_owned(), precision: Precision::F32 };
-        assert_eq!(file_name("caffe-mnist", &wgsl, 7), "caffe-mnist-wgsl-f32-7.json");
-    }
 
     fn wgsl() -> Contender {
         Contender { backend: "wgsl".to_owned(), precision: Precision::F32 }

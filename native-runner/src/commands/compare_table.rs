@@ -7,29 +7,25 @@ use results::comparison::{Agreement, Comparison, Figures, Row, Timing};
 use results::{RunRecord, Warning};
 
 use crate::failure::Failure;
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 pub(crate) fn show(comparison: &Comparison, conditions: &str, screen: Screen) -> Result<(), Failure> {
     screen.line("")?;
-    let title = screen.paint(Style::new().bold(), &comparison.workload);
-    screen.prose(&format!("{title}  "), conditions, 2)?;
+    screen.prose(&format!("{}  ", screen.bold(&comparison.workload)), conditions, 2)?;
     screen.line("")?;
-    for line in table(&comparison.rows).lines(screen, screen.width()) {
-        screen.line(&line)?;
-    }
+    screen.table(&table(&comparison.rows))?;
     screen.line("")?;
-    let mark = |style: Style, mark: &str| format!("{} ", screen.paint(style.bold(), mark));
     for row in &comparison.rows {
         if let Some(reason) = row.outcome.reason() {
-            screen.prose(&mark(Style::new().yellow(), "!"), &format!("{}: {reason}", row.contender), 2)?;
+            screen.caution(&format!("{}: {reason}", row.contender))?;
         }
     }
-    let mark = match comparison.agreement {
-        Agreement::Agree { .. } => mark(Style::new().green(), "✓"),
-        Agreement::Disagree { .. } => mark(Style::new().red(), "✗"),
-        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => mark(Style::new().yellow(), "?"),
+    let (style, mark) = match comparison.agreement {
+        Agreement::Agree { .. } => (Style::new().green(), "✓"),
+        Agreement::Disagree { .. } => (Style::new().red(), "✗"),
+        Agreement::Unclear { .. } | Agreement::NotCompared { .. } => (Style::new().yellow(), "?"),
     };
-    screen.prose(&mark, &format!("{}.", comparison.agreement), 2)
+    screen.prose(&format!("{} ", screen.paint(style.bold(), mark)), &format!("{}.", comparison.agreement), 2)
 }
 
 pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<(), Failure> {
@@ -47,10 +43,7 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
                 compiling, tuning and the first step; it, the back end's device memory and the whole program's host memory are \
                 those of the first run.";
     screen.line("")?;
-    for line in screen.wrapped("", text, 0).lines() {
-        screen.line(&screen.paint(Style::new().dim(), line))?;
-    }
-    Ok(())
+    screen.legend(text)
 }
 
 /// Shows the warnings of all runs, each kind once per back end and workload.
@@ -70,20 +63,16 @@ pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
             }
         }
     }
-    let screen = Screen::Error;
     if !shown.is_empty() {
-        screen.line("")?;
+        Screen::Error.line("")?;
     }
-    let mark = screen.paint(Style::new().yellow().bold(), "!");
-    for (record, _, warning) in shown {
-        screen.prose(&format!("{mark} "), &format!("{}: {warning}", record.device.backend), 2)?;
-    }
-    Ok(())
+    let texts = shown.iter().map(|(record, _, warning)| format!("{}: {warning}", record.device.backend));
+    texts.into_iter().try_for_each(|text| Screen::Error.caution(&text))
 }
 
 fn table(rows: &[Row]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        Column::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
+        TableColumn::new(name, rows.iter().map(|row| row.figures.as_ref().and_then(cell)))
     };
     let columns = vec![
         timed("epoch", rows, &|figures| (figures.epoch, figures.epoch_is_projected)),
@@ -98,7 +87,7 @@ fn table(rows: &[Row]) -> Table {
 }
 
 /// Builds a cell with seconds and the ratio to the fastest, which stay together on narrow screens.
-fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> Column {
+fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>, bool)) -> TableColumn {
     let cell = |row: &Row| match row.figures.as_ref().map(timing) {
         Some((Some(timing), projected)) => {
             let mark = if projected { "≈" } else { "" };
@@ -111,7 +100,7 @@ fn timed(name: &str, rows: &[Row], timing: &dyn Fn(&Figures) -> (Option<Timing>,
     let value_width = widest(cells.iter().map(|cell| cell.0.as_str()).chain([name]));
     let ratio_width = widest(cells.iter().map(|cell| cell.1.as_str()).chain(["×"]));
     let line = |value: &str, ratio: &str| format!("{value:>value_width$}  {ratio:>ratio_width$}");
-    Column {
+    TableColumn {
         name: format!("{}\n{}", line(name, ""), line("s", "×")),
         cells: cells.iter().map(|(value, ratio)| line(value, ratio)).collect(),
     }

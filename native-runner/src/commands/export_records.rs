@@ -10,12 +10,12 @@ use record_table::{Column, ParquetError, ParquetFile, Run, csv, record_columns};
 use results::{Outcome, RunRecord, WorkloadRecord, metric};
 
 use crate::commands::report::input;
-use crate::export::{Format, Mark, Note, Report, Section, Sheet};
+use crate::export::{Format, Mark, Note, Report, Section};
 use crate::failure::Failure;
 use crate::json_output::{holds_something, replace};
 use crate::report::throughput;
-use crate::screen;
-use crate::screen::{Screen, Table};
+
+use crate::screen::{Screen, Table, TableColumn, plural};
 
 const STANDARD_OUTPUT: &str = "-";
 
@@ -101,12 +101,8 @@ fn cannot_encode(source: io::Error) -> Failure {
 fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -> Result<(), Failure> {
     let rows: usize = runs.iter().map(|run| run.record.workloads.len()).sum();
     let to = file.map(|file| format!(" to {}", file.display())).unwrap_or_default();
-    let plural = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
-    Screen::Error.prose(
-        "",
-        &format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run")),
-        0,
-    )?;
+    let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
+    Screen::Error.prose("", &written, 0)?;
     if without > 0 {
         let text = format!("Left out: {} without a record; `native-runner report` says why.", plural(without, "cell"));
         Screen::Error.prose("! ", &text, 2)?;
@@ -257,7 +253,7 @@ const COLUMNS: [(&str, Find); 9] = [
 
 fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
     let rows: Vec<_> = runs.iter().flat_map(|run| run.record.workloads.iter().map(|of| (&run.record, of))).collect();
-    let column = |(name, find): &(&str, Find)| screen::Column {
+    let column = |(name, find): &(&str, Find)| TableColumn {
         name: (*name).to_owned(),
         cells: rows.iter().map(|(run, workload)| find(run, workload)).collect(),
     };
@@ -274,7 +270,7 @@ fn markdown_text(runs: &[LocalRun]) -> Result<String, Failure> {
             notes: Vec::new(),
             is_detail: false,
         }],
-        sheet: Sheet { columns: Vec::new(), rows: Vec::new() },
+        sheet: Vec::new(),
     };
     Format::Markdown.text(&report, Screen::Output).map(|text| text + "\n")
 }

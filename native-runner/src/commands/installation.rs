@@ -24,7 +24,7 @@ pub(crate) fn completions(arguments: &CompletionsArgs) -> Result<(), Failure> {
     io::stdout().lock().write_all(&script).map_err(Failure::Output)
 }
 
-/// Prints the manual page, or writes it and those of all subcommands into a folder.
+/// Prints the manual page, or writes it and the pages of all subcommands into a folder.
 pub(crate) fn manual(arguments: &ManualArgs) -> Result<(), Failure> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();

@@ -1,51 +1,47 @@
 use std::collections::BTreeMap;
-use std::convert::Infallible;
 use std::rc::Rc;
 
 use clap::Args;
-use console::Style;
-use engine::AdapterChoice;
 use engine::backends::wgsl::microbenchmarks;
 use engine::backends::wgsl::microbenchmarks::Request;
 use results::Provenance;
 use results::kernels::{Entry, KernelRecord, KernelReport, Outcome, Peak, Suite, Timing};
 
-use crate::cli::{positive_seconds, short_text};
+use crate::cli::{AdapterArgs, positive_seconds};
 use crate::failure::Failure;
 use crate::figures::{Refusal, amount, figure, wrong};
-use crate::interrupt;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress::ListProgress;
-use crate::screen::{Column, Screen, Table};
+use crate::progress;
+use crate::progress::{Interrupt, ListProgress};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 const SCREEN: Screen = Screen::Output;
 
-/// Measures the device's peak rates, and the kernels' share of them.
 pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
-        interrupt::end_with_input();
+        progress::end_with_input();
     }
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let is_asked = |suite: &Suite| arguments.suites.is_empty() || arguments.suites.contains(suite);
     let request = Request {
         // Without any, the adapter is opened and nothing is measured.
-        suites: if arguments.opens_only { Vec::new() } else { arguments.suites() },
+        suites: Suite::ALL.into_iter().filter(|suite| !arguments.opens_only && is_asked(suite)).collect(),
         budget_seconds: arguments.budget_seconds,
         budget_bytes: u64::from(arguments.budget_mib) << 20,
     };
     let clock = Rc::new(MonotonicClock::start());
     let mut progress = ListProgress::new(Interrupt::default(), "window");
     let provenance = provenance();
-    let choice = arguments.choice();
+    let choice = arguments.adapter.choice();
     let measured = pollster::block_on(microbenchmarks::measure(
         &choice,
         Rc::<MonotonicClock>::clone(&clock),
         &request,
         &mut progress,
     ));
-    progress.finish();
+    drop(progress);
     let report = measured?;
     if arguments.opens_only {
         return Ok(());
@@ -53,7 +49,7 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
     let Request { budget_seconds, budget_bytes, .. } = request;
-    let requested_adapter = arguments.adapter.clone();
+    let requested_adapter = arguments.adapter.adapter.clone();
     let record = KernelRecord { report, requested_adapter, budget_seconds, budget_bytes, provenance };
     let target = arguments.json.as_ref();
     let shown = if target == Some(&JsonTarget::StandardOutput) { Ok(()) } else { show(&record.report) };
@@ -68,91 +64,63 @@ pub(crate) fn kernels(arguments: &KernelsArgs) -> Result<(), Failure> {
 
 fn show(report: &KernelReport) -> Result<(), Failure> {
     let peaks: Vec<&Peak> = report.peaks.iter().collect();
-    if !peaks.is_empty() {
-        show_table("Peaks of the device", &peaks_table(&peaks))?;
-    }
-    for suite in Suite::ALL {
-        let entries: Vec<&Entry> = report.entries.iter().filter(|entry| entry.suite == suite).collect();
-        if entries.is_empty() {
-            continue;
+    let peaks_table = Table {
+        titles: peaks.iter().map(|peak| peak.title.clone()).collect(),
+        columns: vec![
+            column("best", &peaks, |peak| amount(peak.unit, peak.value)),
+            column("spread", &peaks, |peak| spread(&peak.timing)),
+            column("with", &peaks, |peak| peak.variant.clone()),
+        ],
+    };
+    let of_suite = |suite| report.entries.iter().filter(move |entry| entry.suite == suite).collect::<Vec<&Entry>>();
+    let suites = Suite::ALL.map(|suite| {
+        let title = match suite {
+            Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
+            Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
+            Suite::Rnn => "Recurrent layers without the products with their input, units, sequences × steps",
+            Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
+        };
+        (title, entries_table(&of_suite(suite)), of_suite(suite))
+    });
+    for (title, table, entries) in [("Peaks of the device", peaks_table, Vec::new())].into_iter().chain(suites) {
+        if !table.titles.is_empty() {
+            SCREEN.heading(title)?;
+            SCREEN.table(&table)?;
         }
-        show_table(suite_title(suite), &entries_table(&entries))?;
         show_refused(&entries)?;
     }
     Ok(())
 }
 
-fn show_table(title: &str, table: &Table) -> Result<(), Failure> {
-    if table.titles.is_empty() {
-        return Ok(());
-    }
-    SCREEN.line("")?;
-    SCREEN.line(&SCREEN.paint(Style::new().bold(), title))?;
-    for line in table.lines(SCREEN, SCREEN.width()) {
-        SCREEN.line(&line)?;
-    }
-    Ok(())
-}
-
-fn suite_title(suite: Suite) -> &'static str {
-    match suite {
-        Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
-        Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
-        Suite::Rnn => "Recurrent layers without the products with their input, units, sequences × steps",
-        Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
-    }
-}
-
-fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> Column {
-    Column { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
-}
-
-fn peaks_table(peaks: &[&Peak]) -> Table {
-    Table {
-        titles: peaks.iter().map(|peak| peak.title.clone()).collect(),
-        columns: vec![
-            column("best", peaks, |peak| amount(peak.unit, peak.value)),
-            column("spread", peaks, |peak| spread(&peak.timing)),
-            column("with", peaks, |peak| peak.variant.clone()),
-        ],
-    }
+fn column<T>(name: &str, rows: &[T], cell: impl Fn(&T) -> String) -> TableColumn {
+    TableColumn { name: name.to_owned(), cells: rows.iter().map(cell).collect() }
 }
 
 fn entries_table(entries: &[&Entry]) -> Table {
-    struct Row<'a> {
-        entry: &'a Entry,
-        cells: [String; 5],
-    }
-    let mut rows = Vec::new();
-    for entry in entries.iter().copied() {
+    let mut titles = Vec::new();
+    let mut rows: Vec<[String; 6]> = Vec::new();
+    for entry in entries {
+        let kernels = entry.kernels.join(" + ");
         let cells = match &entry.outcome {
             Outcome::Measured(figures) => [
                 figure("training_seconds", figures.timing.seconds),
                 spread(&figures.timing),
                 figure("flops_per_second", figures.flops_per_second),
-                figures.peak_flops_per_second.map_or_else(|| "–".to_owned(), |peak| figure("flops_per_second", peak)),
-                figures.peak_share.map_or_else(|| "–".to_owned(), |share| format!("{:.1} %", share * 100.0)),
+                figures.peak_flops_per_second.map_or_else(|| NONE.to_owned(), |peak| figure("flops_per_second", peak)),
+                figures.peak_share.map_or_else(|| NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
+                kernels,
             ],
-            Outcome::Wrong(_) => ["wrong", "–", "–", "–", "–"].map(str::to_owned),
+            Outcome::Wrong(_) => ["wrong", NONE, NONE, NONE, NONE, &kernels].map(str::to_owned),
             _ => continue,
         };
-        rows.push(Row { entry, cells });
+        titles.push(format!("{}, {}", entry.size, entry.pass.title()));
+        rows.push(cells);
     }
-    let cell = |index: usize| move |row: &Row<'_>| row.cells[index].clone();
-    Table {
-        titles: rows.iter().map(|row| format!("{}, {}", row.entry.size, row.entry.pass.title())).collect(),
-        columns: vec![
-            column("time", &rows, cell(0)),
-            column("spread", &rows, cell(1)),
-            column("rate", &rows, cell(2)),
-            column("peak\nbeside it", &rows, cell(3)),
-            column("of that\npeak", &rows, cell(4)),
-            column("kernel", &rows, |row| row.entry.kernels.join(" + ")),
-        ],
-    }
+    let names = ["time", "spread", "rate", "peak\nbeside it", "of that\npeak", "kernel"];
+    let columns = names.iter().enumerate().map(|(index, name)| column(name, &rows, |row| row[index].clone()));
+    Table { titles, columns: columns.collect() }
 }
 
-/// Shows entries without a result, grouped by reason.
 fn show_refused(entries: &[&Entry]) -> Result<(), Failure> {
     let mut by_reason: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for entry in entries.iter().filter(|entry| !matches!(entry.outcome, Outcome::Wrong(_))) {
@@ -188,9 +156,8 @@ pub(crate) struct KernelsArgs {
     /// What to measure, separated by commas [default: everything]; products measure the peak of arithmetic as well
     #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
     suites: Vec<Suite>,
-    /// Adapter to use, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) adapter: AdapterArgs,
     /// Seconds that one entry may take for its few repetitions; what would take longer is skipped
     #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = positive_seconds)]
     pub(crate) budget_seconds: f64,
@@ -206,16 +173,6 @@ pub(crate) struct KernelsArgs {
     /// End once the adapter is open: a study looks for what keeps its cells from running
     #[arg(long, hide = true)]
     pub(crate) opens_only: bool,
-}
-
-impl KernelsArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
-
-    pub(crate) fn suites(&self) -> Vec<Suite> {
-        Suite::ALL.into_iter().filter(|suite| self.suites.is_empty() || self.suites.contains(suite)).collect()
-    }
 }
 
 fn suite(text: &str) -> Result<Suite, String> {
@@ -236,14 +193,9 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_entry_has_no_figure() {
+    fn wrong_entry_has_a_row_and_an_unmeasured_one_has_none() {
         let wrong = entry(Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }));
-        assert_eq!(entries_table(&[&wrong]).columns[0].cells, ["wrong"]);
-    }
-
-    #[test]
-    fn entries_without_figures_are_not_in_the_table() {
-        let slow = Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 };
-        assert!(entries_table(&[&entry(slow)]).titles.is_empty());
+        let slow = entry(Outcome::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
+        assert_eq!(entries_table(&[&wrong, &slow]).columns[0].cells, ["wrong"]);
     }
 }

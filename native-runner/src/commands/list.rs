@@ -50,7 +50,7 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
         return SCREEN.prose("", advice, 0);
     }
     for (index, adapter) in adapters.iter().enumerate() {
-        SCREEN.prose(&format!("{index:>2}  "), &SCREEN.paint(Style::new().bold(), &adapter.name), 4)?;
+        SCREEN.prose(&format!("{index:>2}  "), &SCREEN.bold(&adapter.name), 4)?;
         let mut facts = vec![adapter.kind.name().to_owned(), adapter.api.clone()];
         facts.extend(Some(format!("driver {}", adapter.driver)).filter(|_| !adapter.driver.is_empty()));
         #[cfg(feature = "wgsl")]
@@ -66,7 +66,6 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists optional features of an adapter.
 #[cfg(feature = "wgsl")]
 fn offered(features: engine::backends::wgsl::Features) -> Vec<String> {
     let lanes = features.subgroup_lanes;
@@ -108,7 +107,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
         if index > 0 {
             SCREEN.line("")?;
         }
-        let name = SCREEN.paint(Style::new().bold(), workload.name);
+        let name = SCREEN.bold(workload.name);
         SCREEN.prose(&format!("{name}  "), workload.title, 2)?;
         if !workload.description.is_empty() {
             SCREEN.prose("  ", workload.description, 2)?;
@@ -184,7 +183,7 @@ pub(crate) fn data_sets(arguments: &DataSetsArgs) -> Result<(), Failure> {
     }
     let width = DATA_SETS.iter().map(|set| set.name.len()).max().unwrap_or(0);
     for Listed { definition, availability } in listed {
-        let name = SCREEN.paint(Style::new().bold(), format!("{:width$}", definition.name));
+        let name = SCREEN.bold(format!("{:width$}", definition.name));
         let train = definition.train;
         let facts = format!(
             "{} + {} samples of {} × {} × {} · {} classes · {}",

@@ -4,9 +4,6 @@ pub(crate) mod benchmark;
 pub(crate) mod compare;
 pub(crate) mod compare_records;
 pub(crate) mod compare_table;
-pub(crate) mod contenders;
-#[cfg(feature = "wgsl")]
-pub(crate) mod doctor;
 pub(crate) mod export_records;
 pub(crate) mod installation;
 #[cfg(feature = "wgsl")]

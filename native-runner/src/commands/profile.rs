@@ -1,23 +1,18 @@
-use std::convert::Infallible;
-
 use clap::Args;
-use console::Style;
 use engine::backends::wgsl::microbenchmarks;
 use engine::backends::wgsl::microbenchmarks::{Cost, Launch, Profile};
-use engine::{AdapterChoice, DataSource, data_set, steps};
+use engine::{DataSource, data_set, steps};
 use results::Provenance;
 use serde::Serialize;
 
-use crate::cli::{DataArgs, OneWorkloadArgs, positive_seconds, short_text};
+use crate::cli::{AdapterArgs, DataArgs, OneWorkloadArgs, positive_seconds};
 use crate::data_folder::DataFolder;
 use crate::failure::Failure;
 use crate::figures::figure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::{MonotonicClock, ProcessorClock};
-use crate::screen::{Column, Screen, Table};
-
-const SCREEN: Screen = Screen::Output;
+use crate::screen::{Screen, Table, TableColumn};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -41,22 +36,19 @@ pub(crate) fn profile(arguments: &ProfileArgs) -> Result<(), Failure> {
         let batch_size = arguments.batch_size.unwrap_or(workload.batch_size);
         let job = steps::job(workload, batch_size, 1, data)?;
         let processor = processor.as_ref().map(|clock| clock as &dyn engine::Clock);
-        microbenchmarks::profile(&arguments.choice(), &clock, processor, &job, arguments.seconds_per_launch).await
+        microbenchmarks::profile(&arguments.adapter.choice(), &clock, processor, &job, arguments.seconds_per_launch)
+            .await
     })
     .map_err(|error| data.advised(error))?;
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(&clock), ..provenance };
-    let requested_adapter = &arguments.adapter;
+    let requested_adapter = &arguments.adapter.adapter;
     let json = to_json(&Document { workload: workload.name, profile: &profile, requested_adapter, provenance })?;
     if arguments.json {
         return deliver(Ok(()), Some(&JsonTarget::StandardOutput), &json);
     }
     let title = format!("{} in batches of {} on {}", workload.name, profile.batch_size, profile.adapter.name);
-    deliver(show(&title, &profile), None, &json)
-}
-
-fn show(title: &str, profile: &Profile) -> Result<(), Failure> {
-    SCREEN.line(&SCREEN.paint(Style::new().bold(), title))?;
-    table(profile).lines(SCREEN, SCREEN.width()).iter().try_for_each(|line| SCREEN.line(line))
+    let shown = Screen::Output.line(&Screen::Output.bold(title)).and_then(|()| Screen::Output.table(&table(&profile)));
+    deliver(shown, None, &json)
 }
 
 /// Launches in the order of the step, their sum, and the whole step.
@@ -68,7 +60,7 @@ fn table(profile: &Profile) -> Table {
     };
     let column = |name: &str, cell: &dyn Fn(&Launch) -> String, of_sum: String, of_step: String| {
         let cells = launches.iter().map(cell).chain([of_sum, of_step]);
-        Column { name: name.to_owned(), cells: cells.collect() }
+        TableColumn { name: name.to_owned(), cells: cells.collect() }
     };
     let share = |cost: &Cost| format!("{:.1} %", 100.0 * cost.seconds / sum.seconds);
     let flops: u64 = launches.iter().map(|launch| launch.flops).sum();
@@ -126,9 +118,8 @@ pub(crate) struct ProfileArgs {
     /// Samples in a batch [default: the workload's]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) batch_size: Option<u32>,
-    /// Adapter to use, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) adapter: AdapterArgs,
     /// Seconds that each launch is repeated for, and the whole step four times as long
     #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = positive_seconds)]
     seconds_per_launch: f64,
@@ -137,10 +128,4 @@ pub(crate) struct ProfileArgs {
     /// Print JSON
     #[arg(long, help_heading = "Data and output")]
     pub(crate) json: bool,
-}
-
-impl ProfileArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
 }

@@ -12,22 +12,33 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, holds_something};
 use crate::records;
 use crate::screen::Screen;
-use crate::study::finished::{Ending, Finished, Record};
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{CellRecord, Ending, Finished, Folder, Plan};
 
 const DEFAULT_NAME: &str = "report.html";
 
 pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
-    let target = arguments.output.clone().unwrap_or_else(|| usual_target(&arguments.paths[0]));
-    if let JsonTarget::File(path) = &target {
-        refuse_others(path, arguments.force)?;
+    let target = arguments.output.clone().unwrap_or_else(|| {
+        let first = arguments.paths[0].as_path();
+        let folder = if first.is_dir() { first } else { first.parent().unwrap_or(Path::new("")) };
+        JsonTarget::File(folder.join(DEFAULT_NAME))
+    });
+    // Nothing but a report is overwritten.
+    if let JsonTarget::File(path) = &target
+        && !arguments.force
+        && holds_something(path)
+        && !is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?)
+    {
+        return Err(Failure::Usage(format!(
+            "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
+            path.display()
+        )));
     }
     let input = input(&arguments.paths, arguments.title.as_deref())?;
     let report = Report::of(&input);
     let html = report.html();
     target.write(&html)?;
     let screen = JsonTarget::screen_beside(Some(&target));
-    screen.line(&screen.paint(Style::new().bold(), &input.title))?;
+    screen.line(&screen.bold(&input.title))?;
     screen.line("")?;
     for finding in report.findings() {
         show(finding, screen)?;
@@ -51,30 +62,23 @@ fn show(finding: &Finding, screen: Screen) -> Result<(), Failure> {
     screen.prose(&format!("{} ", screen.paint(style, mark)), &finding.text, 2)
 }
 
-fn usual_target(path: &Path) -> JsonTarget {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
-    JsonTarget::File(folder.join(DEFAULT_NAME))
-}
-
-/// Refuses to overwrite anything but a report.
-fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
-    if force || !holds_something(path) || is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?) {
-        return Ok(());
-    }
-    Err(Failure::Usage(format!(
-        "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
-        path.display()
-    )))
-}
-
 pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Failure> {
     let mut input = Input::default();
     for path in paths {
-        let plan = if path.is_dir() { Folder::plan(path)? } else { None };
-        match plan {
-            Some(plan) => study(path, plan, &mut input)?,
-            None => records_at(path, &mut input)?,
+        if let Some(plan) = if path.is_dir() { Folder::plan(path)? } else { None } {
+            study(path, plan, &mut input)?;
+            continue;
         }
+        let found = records::read(path)?;
+        input.kernels.extend(found.kernels.into_iter().map(|(place, record)| Kernels { place, asked: None, record }));
+        input.others.extend(found.others);
+        input.entries.extend(found.records.into_iter().map(|kept| Entry {
+            place: kept.place,
+            asked: None,
+            record: Some(kept.record),
+            scale: None,
+            trouble: None,
+        }));
     }
     if input.entries.is_empty() && input.kernels.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
@@ -94,54 +98,33 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     Ok(input)
 }
 
-fn records_at(path: &Path, input: &mut Input) -> Result<(), Failure> {
-    let found = records::read(path)?;
-    let kernels = |(place, record)| Kernels { place, asked: None, record };
-    input.kernels.extend(found.kernels.into_iter().map(kernels));
-    input.others.extend(found.others);
-    input.entries.extend(found.records.into_iter().map(|kept| Entry {
-        place: kept.place,
-        asked: None,
-        record: Some(kept.record),
-        scale: None,
-        trouble: None,
-    }));
-    Ok(())
-}
-
 fn study(path: &Path, plan: Plan, input: &mut Input) -> Result<(), Failure> {
     let places: BTreeMap<&str, usize> = plan.cells.iter().map(|cell| (cell.id.as_str(), cell.place)).collect();
     let mut finished = Folder::read(path, &plan)?;
     finished.sort_by_key(|finished| places.get(finished.id.as_str()).copied());
-    let finished_cells = finished.len();
-    for finished in finished {
-        add(finished, input);
-    }
-    let measures_kernels = plan.is_of_kernels();
-    let planned_cells = plan.cells.len();
-    let definition = plan.definition;
     input.studies.push(Study {
+        measures_kernels: plan.is_of_kernels(),
+        planned_cells: plan.cells.len(),
+        finished_cells: finished.len(),
         name: plan.name,
-        title: definition.title,
-        description: definition.description,
-        repeats: definition.repeats,
-        differs: definition.differs,
-        measures_kernels,
+        title: plan.definition.title,
+        description: plan.definition.description,
+        repeats: plan.definition.repeats,
+        differs: plan.definition.differs,
         scale: plan.scale,
-        planned_cells,
-        finished_cells,
     });
+    finished.into_iter().for_each(|finished| add(finished, input));
     Ok(())
 }
 
 fn add(finished: Finished, input: &mut Input) {
     let asked = Some(finished.settings.text());
     let record = match finished.record {
-        Some(Record::Kernels(record)) => {
+        Some(CellRecord::Kernels(record)) => {
             input.kernels.push(Kernels { place: finished.id, asked, record: *record });
             return;
         }
-        Some(Record::Run(record)) => Some(*record),
+        Some(CellRecord::Run(record)) => Some(*record),
         None => None,
     };
     let kind = match finished.ending {

@@ -1,9 +1,9 @@
 //! From what few devices were measured to do to what many would: the model of `docs/SCALING.md`, computed.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use clap::Args;
-use console::Style;
 use results::scaling::{AllReduce, Compute, Exchanged, Model, ModelledStep, Observed, Transport};
 use results::{Outcome, RunRecord, WorkloadRecord};
 use serde::Serialize;
@@ -11,22 +11,20 @@ use serde::Serialize;
 use crate::commands::report;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
-use crate::screen::{Column, NONE, Screen, Table};
+use crate::screen::{NONE, Screen, Table, TableColumn, plural};
 
 const DOCUMENT_VERSION: u32 = 1;
 
-#[derive(Serialize)]
-pub(crate) struct Document {
+#[derive(Default, Serialize)]
+struct Document {
     schema_version: u32,
     device: Option<String>,
     link: Option<Transport>,
-    /// Records of several devices compared with the model.
-    held: Vec<Held>,
+    held: Vec<MeasuredStep>,
     networks: Vec<Network>,
     published: Vec<PublishedScaling>,
 }
 
-/// Shows and writes how steps would scale.
 pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let typed = arguments.bandwidth.map(|bytes_per_second| Transport {
@@ -39,29 +37,16 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
             let text = "--bandwidth is for records, and none were named; the published steps say themselves how fast their link was";
             return Err(Failure::Usage(text.to_owned()));
         }
-        Document {
-            schema_version: DOCUMENT_VERSION,
-            device: None,
-            link: None,
-            held: Vec::new(),
-            networks: Vec::new(),
-            published: published_scaling(),
-        }
+        Document { published: published_scaling(), ..Document::default() }
     } else {
         let input = report::input(&arguments.paths, None)?;
-        let runs = runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
+        let runs = timed_runs(input.entries.iter().filter_map(|entry| entry.record.as_ref()));
         let device = device(&runs)?;
         let link = typed.map_or_else(|| link(&runs), Ok)?;
         let (held, networks) = (compare_with_model(&runs), networks(&runs, &link));
-        Document {
-            schema_version: DOCUMENT_VERSION,
-            device: Some(device),
-            link: Some(link),
-            held,
-            networks,
-            published: Vec::new(),
-        }
+        Document { device: Some(device), link: Some(link), held, networks, ..Document::default() }
     };
+    let document = Document { schema_version: DOCUMENT_VERSION, ..document };
     let screen = JsonTarget::screen_beside(arguments.json.as_ref());
     show(&document, typed.is_some(), screen)?;
     arguments.json.as_ref().map_or(Ok(()), |target| target.write(&to_json(&document)?))
@@ -83,16 +68,16 @@ pub(crate) struct ScalingArgs {
     /// Folder of a study, folder of records, or file that `--json` wrote, all of one kind of device [default: the published
     /// steps]
     #[arg(value_name = "DIR|FILE")]
-    pub(crate) paths: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     /// Bytes that the link moves in a second [default: as the records of several devices say]
     #[arg(long, value_name = "X", value_parser = positive)]
-    pub(crate) bandwidth: Option<f64>,
+    bandwidth: Option<f64>,
     /// Seconds that a message takes, however short
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "bandwidth", value_parser = not_negative)]
     latency: f64,
     /// Write everything as JSON; `-` is standard output, and all else then goes to standard error
     #[arg(long, value_name = "FILE")]
-    pub(crate) json: Option<JsonTarget>,
+    json: Option<JsonTarget>,
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -144,17 +129,17 @@ enum Parameters {
 
 #[derive(Serialize)]
 struct PublishedScaling {
-    pub(crate) what: &'static str,
+    what: &'static str,
     gradient_bytes: f64,
     all_reduce: AllReduce,
     /// Bandwidth at which the model fits best.
     bytes_per_second: f64,
-    pub(crate) steps: Vec<PublishedStep>,
+    steps: Vec<PublishedStep>,
 }
 
 #[derive(Serialize)]
 struct PublishedStep {
-    pub(crate) devices: u32,
+    devices: u32,
     published_seconds: Option<f64>,
     model_seconds: f64,
     /// Throughput over the throughput of the same number of single GPUs.
@@ -166,15 +151,12 @@ fn published_scaling() -> Vec<PublishedScaling> {
 }
 
 impl Published {
-    fn parameters(&self) -> Option<u64> {
-        match self.parameters {
-            Parameters::Known(count) => Some(count),
-            Parameters::Of(name) => engine::workload(name)?.model.parameters().ok(),
-        }
-    }
-
     fn scaled(&self, all_reduce: AllReduce) -> Option<PublishedScaling> {
-        let gradient_bytes = 4.0 * self.parameters()? as f64;
+        let parameters = match self.parameters {
+            Parameters::Known(count) => count,
+            Parameters::Of(name) => engine::workload(name)?.model.parameters().ok()?,
+        };
+        let gradient_bytes = 4.0 * parameters as f64;
         let steps = self.seconds.map(|(devices, seconds)| (devices, seconds / self.iterations));
         let transport = Transport::of_steps(&steps, gradient_bytes, all_reduce)?;
         let (_, alone) = steps[0];
@@ -196,7 +178,7 @@ impl Published {
 
 const MAX_DEVICES: u32 = 1024;
 
-pub(crate) struct Run<'a> {
+struct TimedRun<'a> {
     record: &'a RunRecord,
     workload: &'a WorkloadRecord,
     batch: u32,
@@ -205,30 +187,30 @@ pub(crate) struct Run<'a> {
 }
 
 #[derive(Serialize)]
-pub(crate) struct Held {
-    pub(crate) workload: String,
-    pub(crate) devices: u32,
-    pub(crate) batch: u32,
+struct MeasuredStep {
+    workload: String,
+    devices: u32,
+    batch: u32,
     measured_seconds: f64,
     measured_communication_seconds: f64,
-    pub(crate) model: ModelledStep,
+    model: ModelledStep,
     /// True if the link was fitted to other records than this one.
     link_is_of_others: bool,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Network {
-    pub(crate) workload: String,
-    pub(crate) batch: u32,
-    pub(crate) compute: Compute,
-    pub(crate) batch_sizes: usize,
+struct Network {
+    workload: String,
+    batch: u32,
+    compute: Compute,
+    batch_sizes: usize,
     exchanged: Exchanged,
-    pub(crate) scaled: Vec<Scaled>,
+    scaled: Vec<Scaled>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct Scaled {
-    pub(crate) devices: u32,
+struct Scaled {
+    devices: u32,
     all_reduce: AllReduce,
     /// Batch divided among the devices; absent if it has fewer samples than there are devices.
     strong: Option<ScaledStep>,
@@ -238,46 +220,38 @@ pub(crate) struct Scaled {
 
 #[derive(Serialize)]
 struct ScaledStep {
-    pub(crate) step: ModelledStep,
+    step: ModelledStep,
     speed_up: f64,
     /// Upper bound on the speed-up with communication overlapped.
     overlapped_speed_up: f64,
 }
 
-pub(crate) fn runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Run<'a>> {
-    let of_record = |record: &'a RunRecord| record.workloads.iter().filter_map(move |workload| run(record, workload));
-    records.flat_map(of_record).collect()
-}
-
-fn run<'a>(record: &'a RunRecord, workload: &'a WorkloadRecord) -> Option<Run<'a>> {
-    let steps: f64 = workload.windows.iter().map(|window| f64::from(window.steps)).sum();
-    let seconds: f64 = workload.windows.iter().map(|window| window.seconds).sum();
-    let is_timed = workload.outcome == Outcome::Completed && steps > 0.0 && seconds > 0.0;
-    is_timed.then(|| Run {
-        record,
-        workload,
-        batch: workload.settings.batch_size,
-        step_seconds: seconds / steps,
-        observed: Observed::of(workload),
-    })
+fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<'a>> {
+    let workloads = records.flat_map(|record| record.workloads.iter().map(move |workload| (record, workload)));
+    let timed = workloads.filter_map(|(record, workload)| {
+        let steps: f64 = workload.windows.iter().map(|window| f64::from(window.steps)).sum();
+        let seconds: f64 = workload.windows.iter().map(|window| window.seconds).sum();
+        let is_timed = workload.outcome == Outcome::Completed && steps > 0.0 && seconds > 0.0;
+        let (batch, observed) = (workload.settings.batch_size, Observed::of(workload));
+        is_timed.then(|| TimedRun { record, workload, batch, step_seconds: seconds / steps, observed })
+    });
+    timed.collect()
 }
 
 /// Returns the one kind of device that all records are of.
-pub(crate) fn device(runs: &[Run<'_>]) -> Result<String, Failure> {
-    let mut names: Vec<&str> = runs.iter().map(|run| run.record.device.adapter.name.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    match names[..] {
+fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
+    let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
+    match Vec::from_iter(names)[..] {
         [] => Err(Failure::Usage("none of these records trained anything to its end".to_owned())),
         [name] => Ok(name.to_owned()),
-        _ => Err(Failure::Usage(format!(
+        ref names => Err(Failure::Usage(format!(
             "these records are of different devices ({}), which scale differently; name those of one kind",
             names.join(", ")
         ))),
     }
 }
 
-pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
+fn link(runs: &[TimedRun<'_>]) -> Result<Transport, Failure> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
         let text = "none of these records is of several devices, so nothing says what their link is: add one made with \
@@ -286,15 +260,15 @@ pub(crate) fn link(runs: &[Run<'_>]) -> Result<Transport, Failure> {
     })
 }
 
-fn alone(runs: &[Run<'_>], workload: &str) -> Vec<(f64, f64)> {
+fn alone(runs: &[TimedRun<'_>], workload: &str) -> Vec<(f64, f64)> {
     let of_one = runs.iter().filter(|run| run.observed.is_none() && run.workload.workload == workload);
     of_one.map(|run| (f64::from(run.batch), run.step_seconds)).collect()
 }
 
 /// Compares records of several devices with the model. The link is fitted to the other records, if any, so that the
 /// model is not tested on its own data.
-fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
-    let of_run = |(place, run): (usize, &Run<'_>)| {
+fn compare_with_model(runs: &[TimedRun<'_>]) -> Vec<MeasuredStep> {
+    let of_run = |(place, run): (usize, &TimedRun<'_>)| {
         let observed = run.observed?;
         let compute = Compute::of(&alone(runs, &run.workload.workload))?;
         let others: Vec<Observed> = runs
@@ -310,7 +284,7 @@ fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
         } else {
             model.step(observed.devices, run.batch, AllReduce::ThroughHost)
         };
-        Some(Held {
+        Some(MeasuredStep {
             workload: run.workload.workload.clone(),
             devices: observed.devices,
             batch: run.batch,
@@ -323,20 +297,17 @@ fn compare_with_model(runs: &[Run<'_>]) -> Vec<Held> {
     runs.iter().enumerate().filter_map(of_run).collect()
 }
 
-pub(crate) fn networks(runs: &[Run<'_>], link: &Transport) -> Vec<Network> {
-    let mut names: Vec<&str> = runs.iter().map(|run| run.workload.workload.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
+fn networks(runs: &[TimedRun<'_>], link: &Transport) -> Vec<Network> {
+    let names = BTreeSet::from_iter(runs.iter().map(|run| run.workload.workload.as_str()));
     names.into_iter().filter_map(|name| network(runs, name, link)).collect()
 }
 
-fn network(runs: &[Run<'_>], name: &str, link: &Transport) -> Option<Network> {
+fn network(runs: &[TimedRun<'_>], name: &str, link: &Transport) -> Option<Network> {
     let own = || runs.iter().filter(|run| run.workload.workload == name);
-    let smallest = own().filter(|run| run.observed.is_none()).min_by_key(|run| run.batch)?;
+    let of_one = || own().filter(|run| run.observed.is_none());
+    let smallest = of_one().min_by_key(|run| run.batch)?;
     let measured = alone(runs, name);
-    let mut batch_sizes: Vec<u32> = own().filter(|run| run.observed.is_none()).map(|run| run.batch).collect();
-    batch_sizes.sort_unstable();
-    batch_sizes.dedup();
+    let batch_sizes = of_one().map(|run| run.batch).collect::<BTreeSet<_>>().len();
     let gradients = 4.0 * smallest.workload.settings.parameters as f64;
     let observed = own().find_map(|run| run.observed).map(|observed| observed.exchanged);
     let model = Model {
@@ -351,7 +322,7 @@ fn network(runs: &[Run<'_>], name: &str, link: &Transport) -> Option<Network> {
         workload: name.to_owned(),
         batch: smallest.batch,
         compute: model.compute,
-        batch_sizes: batch_sizes.len(),
+        batch_sizes,
         exchanged: model.exchanged,
         scaled: scaled.collect(),
     })
@@ -372,29 +343,31 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
     }
 }
 
-pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
+fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
-        let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<8}"));
-        screen.prose(&label("device"), device, 8)?;
+        screen.prose(&screen.label("device", 8), device, 8)?;
         let origin = if is_typed { "as typed" } else { "fitted to the records of several devices" };
-        screen.prose(&label("link"), &format!("{}, {origin}", in_words(link)), 8)?;
+        let adding = link.added_bytes_per_second.map(|rate| format!(", adding {}", bandwidth(rate)));
+        let (latency, adding) = (link.latency_seconds * 1e6, adding.unwrap_or_default());
+        let text = format!("{latency:.1} µs and {}{adding}, {origin}", bandwidth(link.bytes_per_second));
+        screen.prose(&screen.label("link", 8), &text, 8)?;
     }
     if !document.held.is_empty() {
-        title("Steps that were measured, and what the model makes of them", screen)?;
-        lines(&table_of_measured(&document.held), screen)?;
+        screen.heading("Steps that were measured, and what the model makes of them")?;
+        screen.table(&table_of_measured(&document.held))?;
         let others = document.held.iter().all(|held| held.link_is_of_others);
         let whose =
             if others { "of the other records" } else { "of the only record of several, which it therefore fits" };
         screen.prose("", &format!("Computing is that of one device; the link is that {whose}."), 0)?;
     }
     for network in &document.networks {
-        title(&format!("{}, batches of {}", network.workload, network.batch), screen)?;
+        screen.heading(&format!("{}, batches of {}", network.workload, network.batch))?;
         screen.prose("", &about(network), 0)?;
-        lines(&table_of_scaled(network), screen)?;
+        screen.table(&table_of_scaled(network))?;
     }
     for rows in document.published.chunks(AllReduce::ALL.len()) {
-        title(&format!("{}: GTDLBench, Table VIII", rows[0].what), screen)?;
-        lines(&table_of_published(rows), screen)?;
+        screen.heading(&format!("{}: GTDLBench, Table VIII", rows[0].what))?;
+        screen.table(&table_of_published(rows))?;
         let links = rows.iter().map(|row| {
             format!("{} at {} explains the steps best", row.all_reduce.name(), bandwidth(row.bytes_per_second))
         });
@@ -402,21 +375,6 @@ pub(crate) fn show(document: &Document, is_typed: bool, screen: Screen) -> Resul
         screen.prose("", &format!("Gradients of {megabytes:.1} MB; {}.", links.collect::<Vec<_>>().join(", ")), 0)?;
     }
     Ok(())
-}
-
-fn title(text: &str, screen: Screen) -> Result<(), Failure> {
-    screen.line("")?;
-    screen.line(&screen.paint(Style::new().bold(), text))
-}
-
-fn lines(table: &Table, screen: Screen) -> Result<(), Failure> {
-    table.lines(screen, screen.width()).iter().try_for_each(|line| screen.line(line))
-}
-
-fn in_words(link: &Transport) -> String {
-    let adding = link.added_bytes_per_second.map(|rate| format!(", adding {}", bandwidth(rate)));
-    let latency = format!("{:.1} µs", link.latency_seconds * 1e6);
-    format!("{latency} and {}{}", bandwidth(link.bytes_per_second), adding.unwrap_or_default())
 }
 
 fn bandwidth(bytes_per_second: f64) -> String {
@@ -444,9 +402,10 @@ fn about(network: &Network) -> String {
     )
 }
 
-fn table_of_measured(all: &[Held]) -> Table {
-    let column =
-        |name: &str, cell: &dyn Fn(&Held) -> String| Column::new(name, all.iter().map(|held| Some(cell(held))));
+fn table_of_measured(all: &[MeasuredStep]) -> Table {
+    let column = |name: &str, cell: &dyn Fn(&MeasuredStep) -> String| {
+        TableColumn::new(name, all.iter().map(|held| Some(cell(held))))
+    };
     Table {
         titles: all.iter().map(|of| format!("{}, {} devices, batch {}", of.workload, of.devices, of.batch)).collect(),
         columns: vec![
@@ -468,31 +427,30 @@ fn table_of_scaled(network: &Network) -> Table {
         let strong = of(by).map(|scaled| scaled.strong.as_ref().map_or_else(|| NONE.to_owned(), speed)).collect();
         let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
         [
-            Column { name: format!("batch divided,\n{}", by.name()), cells: strong },
-            Column { name: format!("as many samples each,\n{}", by.name()), cells: weak },
+            TableColumn { name: format!("batch divided,\n{}", by.name()), cells: strong },
+            TableColumn { name: format!("as many samples each,\n{}", by.name()), cells: weak },
         ]
     });
-    Table { titles: of(AllReduce::Ring).map(|scaled| devices(scaled.devices)).collect(), columns: columns.collect() }
-}
-
-fn devices(count: u32) -> String {
-    format!("{count} device{}", if count == 1 { "" } else { "s" })
+    Table {
+        titles: of(AllReduce::Ring).map(|scaled| plural(scaled.devices, "device")).collect(),
+        columns: columns.collect(),
+    }
 }
 
 fn table_of_published(rows: &[PublishedScaling]) -> Table {
     let steps = &rows[0].steps;
     let measured = steps.iter().map(|step| step.published_seconds.map_or_else(|| NONE.to_owned(), milliseconds));
-    let mut columns = vec![Column { name: "step\npublished".to_owned(), cells: measured.collect() }];
+    let mut columns = vec![TableColumn { name: "step\npublished".to_owned(), cells: measured.collect() }];
     columns.extend(rows.iter().map(|row| {
         let cell = |step: &PublishedStep| {
             format!("{} ({:.0} %)", milliseconds(step.model_seconds), 100.0 * step.model_efficiency)
         };
-        Column {
+        TableColumn {
             name: format!("model (efficiency),\n{}", row.all_reduce.name()),
             cells: row.steps.iter().map(cell).collect(),
         }
     }));
-    Table { titles: steps.iter().map(|step| devices(step.devices)).collect(), columns }
+    Table { titles: steps.iter().map(|step| plural(step.devices, "device")).collect(), columns }
 }
 
 #[cfg(test)]
@@ -500,7 +458,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_published_row_comes_to_eight_devices_under_both_ways() {
+    fn published_rows_are_extended_to_eight_devices() {
         let all = published_scaling();
         assert_eq!(all.len(), TABLE.len() * AllReduce::ALL.len());
         for row in &all {

@@ -1,12 +1,9 @@
-use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::num::NonZero;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use clap::Args;
-use console::Style;
-use engine::AdapterChoice;
 use engine::backends::Opening;
 use engine::backends::served::{DeviceServer, WebSocketTransport};
 use results::Precision;
@@ -15,9 +12,9 @@ use tokio::sync::Notify;
 
 use crate::cli::{PORT, short_text, threads};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::machine;
 use crate::meter::MonotonicClock;
+use crate::progress::Interrupt;
 use crate::screen::Screen;
 
 pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
@@ -30,8 +27,7 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     let address = listener.local_addr().map_err(failed)?;
     let server = pollster::block_on(DeviceServer::open(name, &arguments.opening(), Rc::new(MonotonicClock::start())))?;
     if !address.ip().is_loopback() {
-        let mark = Screen::Error.paint(Style::new().yellow().bold(), "!");
-        Screen::Error.prose(&format!("{mark} "), OPEN_TO_ALL, 2)?;
+        Screen::Error.caution(OPEN_TO_ALL)?;
     }
     let interrupt = Interrupt::default();
     let stop = Arc::new(Notify::new());
@@ -104,7 +100,7 @@ pub(crate) struct ServeDeviceArgs {
 
 impl ServeDeviceArgs {
     pub(crate) fn opening(&self) -> Opening {
-        let choice: AdapterChoice = self.adapter.parse().unwrap_or_else(|never: Infallible| match never {});
+        let Ok(choice) = self.adapter.parse();
         let (threads, processor) = (self.threads, machine::name());
         Opening { threads, processor, ..Opening::new(Precision::F32, &choice) }
     }

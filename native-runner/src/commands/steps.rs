@@ -1,30 +1,27 @@
-use std::convert::Infallible;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use clap::Args;
-use console::Style;
-use engine::backends::REFERENCE;
+use engine::backends::{Devices, REFERENCE};
 use engine::measure::Gauge;
 use engine::steps::{Cliff, Contender, Entry, Measured, Outcome, Request, Size, StepsReport, WorkloadSteps};
-use engine::{AdapterChoice, Backend, WORKLOADS, steps};
+use engine::{Backend, WORKLOADS, steps};
 use results::{Precision, Provenance};
 use serde::Serialize;
 use sysinfo::System;
 
-use crate::cli::{ALL, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision, short_text};
+use crate::cli::{ALL, AdapterArgs, DataArgs, PlaceArgs, WorkloadFileArgs, positive_seconds, precision};
 use crate::commands::compare_table::burn_lines;
-use crate::commands::contenders;
-use crate::commands::contenders::Unavailable;
 use crate::data_folder::DataFolder;
-use crate::device::describe;
+use crate::device;
+use crate::device::{Unavailable, describe};
 use crate::failure::Failure;
 use crate::figures::{Refusal, figure, mebibytes};
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::meter::MonotonicClock;
-use crate::progress::ListProgress;
-use crate::screen::{Column, Screen, Table};
+use crate::progress::{Interrupt, ListProgress};
+use crate::screen::{NONE, Screen, Table, TableColumn};
 
 #[derive(Serialize)]
 struct Document<'a> {
@@ -36,7 +33,7 @@ struct Document<'a> {
 }
 
 pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
-    let workloads = if arguments.workloads.is_empty() && arguments.files.first().is_none() {
+    let workloads = if arguments.workloads.is_empty() && arguments.files.files.is_empty() {
         // Networks with a reduced size are slow on most devices, and measured only by name.
         WORKLOADS.iter().map(|make| make()).filter(|workload| workload.reduced.is_none()).collect()
     } else {
@@ -47,9 +44,11 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let provenance = provenance();
     let (contenders, unavailable) = contenders(arguments, &clock)?;
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
+    let batch_sizes = arguments.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied();
+    let batch_sizes = BTreeSet::from_iter(batch_sizes).into_iter().collect();
     let request = Request {
         workloads,
-        batch_sizes: arguments.batch_sizes(),
+        batch_sizes,
         budget_seconds: arguments.seconds_per_workload,
         budget_bytes: budget_bytes(arguments, &contenders),
         checked: !arguments.unchecked,
@@ -58,10 +57,10 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     let gauge = gauge(arguments, &contenders, &clock, &progress);
     let measured = steps::measure(&request, &contenders, gauge, &mut data, clock.as_ref(), &mut progress);
     let report = pollster::block_on(measured);
-    progress.finish();
+    drop(progress);
 
     let provenance = Provenance { wall_seconds: engine::Clock::now_seconds(clock.as_ref()), ..provenance };
-    let (requested_adapter, unavailable) = (arguments.adapter.as_str(), unavailable.as_slice());
+    let (requested_adapter, unavailable) = (arguments.adapter.adapter.as_str(), unavailable.as_slice());
     let document = Document { report: &report, requested_adapter, unavailable, provenance };
     let target = arguments.json.then_some(JsonTarget::StandardOutput);
     let shown = if arguments.json { Ok(()) } else { show(&report) };
@@ -74,25 +73,21 @@ fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
 ) -> Result<(Vec<Contender>, Vec<Unavailable>), Failure> {
-    let asked: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
-    let names = if asked.is_empty() { vec![ALL] } else { asked };
+    let mut names: Vec<&str> = arguments.backends.iter().map(|name| name.trim()).collect();
+    if names.is_empty() {
+        names.push(ALL);
+    }
     let (opened, unavailable) =
-        contenders::open(&names, &arguments.precisions, &arguments.choice(), &arguments.place, clock)?;
+        device::open_several(&names, &arguments.precisions, &arguments.adapter.choice(), &arguments.place, clock)?;
     let contender = |backend: Box<dyn Backend>| {
         let most_steps = (backend.name() == REFERENCE).then_some(arguments.reference_steps);
-        Contender { on_gauged_device: contenders::on_adapter(backend.as_ref()), backend, most_steps }
+        Contender { on_gauged_device: device::devices(backend.name()) == Devices::Adapters, backend, most_steps }
     };
     let contenders: Vec<Contender> = opened.into_iter().map(contender).collect();
-    introduce(&contenders)?;
-    Ok((contenders, unavailable))
-}
-
-fn introduce(contenders: &[Contender]) -> Result<(), Failure> {
-    for contender in contenders {
-        let device = describe(contender.backend.adapter());
-        Screen::Error.prose(&format!("{:<12}", contender.name()), &device, 12)?;
+    for contender in &contenders {
+        Screen::Error.prose(&format!("{:<12}", contender.name()), &describe(contender.backend.adapter()), 12)?;
     }
-    Ok(())
+    Ok((contenders, unavailable))
 }
 
 /// Opens a gauge of the chosen adapter's peak arithmetic, if a contender uses the adapter.
@@ -108,7 +103,7 @@ fn gauge(
     }
     progress.prepare("looking for the peak of arithmetic");
     let clock = Rc::<MonotonicClock>::clone(clock);
-    let choice = arguments.choice();
+    let choice = arguments.adapter.choice();
     let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
     pollster::block_on(opened).ok().map(|gauge| Box::new(gauge) as Box<dyn Gauge>)
 }
@@ -120,26 +115,26 @@ fn gauge(_: &StepsArgs, _: &[Contender], _: &Rc<MonotonicClock>, _: &ListProgres
 
 /// Returns the memory budget: as requested, or the free memory if the device shares the machine's.
 fn budget_bytes(arguments: &StepsArgs, contenders: &[Contender]) -> Option<u64> {
-    let asked = arguments.budget_mib.map(|mebibytes| u64::from(mebibytes) << 20);
-    let software = contenders.iter().any(|contender| contender.backend.adapter().software);
-    asked.or_else(|| if software { available_bytes() } else { None })
-}
-
-fn available_bytes() -> Option<u64> {
+    if let Some(mebibytes) = arguments.budget_mib {
+        return Some(u64::from(mebibytes) << 20);
+    }
+    contenders.iter().find(|contender| contender.backend.adapter().software)?;
     let mut system = System::new().ok()?;
     system.refresh_memory();
     Some(system.available_memory()).filter(|bytes| *bytes > 0)
 }
 
+/// Lists all entries with their workload and batch size.
+fn entries(report: &StepsReport) -> impl Iterator<Item = (&WorkloadSteps, &Size, &Entry)> {
+    report.workloads.iter().flat_map(|workload| {
+        let sizes = workload.sizes.iter();
+        sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
+    })
+}
+
 fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
-    let entries = || {
-        report.workloads.iter().flat_map(|workload| {
-            let sizes = workload.sizes.iter();
-            sizes.flat_map(move |size| size.entries.iter().map(move |entry| (workload, size, entry)))
-        })
-    };
     let refusals = |counts: fn(&Outcome) -> bool| {
-        let counted = entries().filter(|(.., entry)| counts(&entry.outcome));
+        let counted = entries(report).filter(|(.., entry)| counts(&entry.outcome));
         let refusals = counted.filter_map(|(workload, size, entry)| {
             Some(format!("{}: {}", name_of(workload, size, entry), Refusal::of(&entry.outcome)?))
         });
@@ -156,11 +151,11 @@ fn conclude(report: &StepsReport, kept: bool) -> Result<(), Failure> {
     if !failed.is_empty() {
         return Err(Failure::NotMeasured(failed));
     }
-    if entries().any(|(.., entry)| entry.outcome.measured().is_some()) {
+    if entries(report).any(|(.., entry)| entry.outcome.measured().is_some()) {
         return Ok(());
     }
     let all = refusals(|_| true);
-    let does_not_fit = entries().find_map(|(.., entry)| match &entry.outcome {
+    let does_not_fit = entries(report).find_map(|(.., entry)| match &entry.outcome {
         Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => Some(engine::EngineError::DoesNotFit {
             what: what.clone(),
             needed_bytes: *needed_bytes,
@@ -177,11 +172,11 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     let table = table(report);
     if !table.titles.is_empty() {
         SCREEN.line("")?;
-        for line in table.lines(SCREEN, SCREEN.width()) {
-            SCREEN.line(&line)?;
-        }
+        SCREEN.table(&table)?;
     }
-    let frameworks = frameworks(report);
+    let measured = entries(report);
+    let measured = measured.filter_map(|(.., entry)| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
+    let frameworks = burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())));
     if !frameworks.is_empty() {
         SCREEN.line("")?;
     }
@@ -192,17 +187,7 @@ pub(crate) fn show(report: &StepsReport) -> Result<(), Failure> {
     if !notes.is_empty() {
         SCREEN.line("")?;
     }
-    let mark = SCREEN.paint(Style::new().yellow().bold(), "!");
-    for note in notes {
-        SCREEN.prose(&format!("{mark} "), &note, 2)?;
-    }
-    Ok(())
-}
-
-fn frameworks(report: &StepsReport) -> Vec<String> {
-    let entries = report.workloads.iter().flat_map(|of| of.sizes.iter().flat_map(|size| &size.entries));
-    let measured = entries.filter_map(|entry| Some((entry.backend.to_owned(), entry.outcome.measured()?)));
-    burn_lines(measured.map(|(backend, measured)| (backend, measured.variants.as_slice())))
+    notes.iter().try_for_each(|note| SCREEN.caution(note))
 }
 
 struct Row<'a> {
@@ -213,26 +198,23 @@ struct Row<'a> {
 }
 
 fn table(report: &StepsReport) -> Table {
-    let mut rows = Vec::new();
-    for workload in &report.workloads {
-        for size in &workload.sizes {
-            for entry in &size.entries {
-                let measured = entry.outcome.measured();
-                rows.extend(measured.map(|measured| Row { workload, size, entry, measured }));
-            }
-        }
-    }
+    let rows = entries(report)
+        .filter_map(|(workload, size, entry)| Some(Row { workload, size, entry, measured: entry.outcome.measured()? }));
+    let rows: Vec<Row<'_>> = rows.collect();
     let column =
-        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| Column::new(name, rows.iter().map(|row| Some(cell(row))));
+        |name: &str, cell: &dyn Fn(&Row<'_>) -> String| TableColumn::new(name, rows.iter().map(|row| Some(cell(row))));
     let mut columns = vec![
         column("back end", &|row| row.entry.backend.to_owned()),
         column("batch", &|row| row.size.batch_size.to_string()),
         column("steps", &|row| figure("samples_per_second", row.measured.steps_per_second).replace("samples", "steps")),
         column("samples", &|row| figure("samples_per_second", row.measured.samples_per_second)),
-        column("spread", &|row| spread(row.measured)),
+        column("spread", &|row| match row.measured.windows.len() {
+            ..2 => NONE.to_owned(),
+            _ => format!("±{}", percent(row.measured.relative_spread)),
+        }),
         column("a sample", &|row| figure("step_seconds_p50", 1.0 / row.measured.samples_per_second)),
         column("arithmetic", &|row| figure("flops_per_second", row.measured.flops_per_second)),
-        column("of peak", &|row| row.measured.peak_share.map_or_else(|| "–".to_owned(), percent)),
+        column("of peak", &|row| row.measured.peak_share.map_or_else(|| NONE.to_owned(), percent)),
         column("to fastest", &|row| format!("{:.3}", row.measured.ratio_to_fastest)),
         column("memory", &|row| mebibytes(row.measured.device_memory_bytes)),
     ];
@@ -251,13 +233,6 @@ fn cliff(row: &Row<'_>) -> String {
         .find(|cliff| cliff.backend == row.entry.backend && cliff.to_batch_size == row.size.batch_size);
     let real = here.filter(|cliff| cliff.is_real());
     real.map_or_else(String::new, |cliff| format!("+{:.0} %", cliff.rise_in_turns.unwrap_or(cliff.rise) * 100.0))
-}
-
-fn spread(measured: &Measured) -> String {
-    if measured.windows.len() < 2 {
-        return "–".to_owned();
-    }
-    format!("±{:.1} %", measured.relative_spread * 100.0)
 }
 
 fn percent(share: f64) -> String {
@@ -348,9 +323,8 @@ pub(crate) struct StepsArgs {
     /// Steps that the plain reference trains of each workload and batch size, where it is asked for
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     reference_steps: u32,
-    /// Adapter to use, as for a run; `native-runner adapters` lists them
-    #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
-    pub(crate) adapter: String,
+    #[command(flatten)]
+    pub(crate) adapter: AdapterArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
     /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
@@ -377,19 +351,6 @@ pub(crate) struct StepsArgs {
     pub(crate) json: bool,
 }
 
-impl StepsArgs {
-    pub(crate) fn choice(&self) -> AdapterChoice {
-        self.adapter.parse().unwrap_or_else(|never: Infallible| match never {})
-    }
-
-    pub(crate) fn batch_sizes(&self) -> Vec<u32> {
-        let mut sizes: Vec<u32> = self.batch_sizes.iter().flat_map(|BatchSizes(sizes)| sizes).copied().collect();
-        sizes.sort_unstable();
-        sizes.dedup();
-        sizes
-    }
-}
-
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct BatchSizes(Vec<u32>);
 
@@ -407,10 +368,7 @@ fn batch_sizes(text: &str) -> Result<BatchSizes, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
     use super::*;
-    use crate::cli::{Cli, Command};
 
     #[test]
     fn cliff_that_turns_do_not_confirm_is_reported_so() {
@@ -428,14 +386,10 @@ mod tests {
 
     #[test]
     fn batch_sizes_are_single_or_double_from_one_to_another() {
-        let parsed = |sizes: &str| match Cli::try_parse_from(["native-runner", "steps", "--batch-sizes", sizes]) {
-            Ok(Cli { command: Some(Command::Steps(arguments)), .. }) => Some(arguments.batch_sizes()),
-            _ => None,
-        };
-        assert_eq!(parsed("1..16"), Some(vec![1, 2, 4, 8, 16]));
-        assert_eq!(parsed("100,3..20,6"), Some(vec![3, 6, 12, 100]));
+        assert_eq!(batch_sizes("1..16"), Ok(BatchSizes(vec![1, 2, 4, 8, 16])));
+        assert_eq!(batch_sizes("3..20"), Ok(BatchSizes(vec![3, 6, 12])));
         for wrong in ["0", "4..2", "1..", "x", "-1"] {
-            assert_eq!(parsed(wrong), None, "{wrong}");
+            assert!(batch_sizes(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -2,8 +2,9 @@ use std::rc::Rc;
 
 use engine::{DataSource, TraceRequest, data_set};
 
-use crate::cli::{Switch, TraceArgs};
+use crate::cli::TraceArgs;
 use crate::data_folder::DataFolder;
+use crate::device;
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::meter::MonotonicClock;
@@ -18,12 +19,12 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
         seed: arguments.seed,
         batch_size: arguments.batch_size,
         steps: arguments.steps,
-        dropout: arguments.dropout == Switch::On,
+        dropout: arguments.dropout,
     };
     let definition = data_set(workload.data_set).expect("the engine's tests hold every workload to a known data set");
     let clock = Rc::new(MonotonicClock::start());
     let device = &arguments.device;
-    let backend = crate::device::open(&device.backend, &device.opening(), &device.place, clock)?;
+    let backend = device::open(&device.backend, &device.opening(), &device.place, clock)?;
     let mut data = DataFolder::with_data_of(&arguments.data, &workloads)?;
     let trace = pollster::block_on(async {
         let data = data.load(definition).await?;

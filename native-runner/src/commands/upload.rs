@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use clap::Args;
-use console::Style;
 use results::api::AcceptedRun;
 use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
@@ -106,7 +105,6 @@ impl Submission {
         Ok(Self { leaderboard, agreed_before: consent.yes })
     }
 
-    /// Describes the upload and asks, unless the command line agreed to it.
     pub(crate) fn is_agreed(&self, record: &RunRecord, json: &str) -> Result<bool, Failure> {
         let workloads: Vec<&str> = record.workloads.iter().map(|workload| workload.workload.as_str()).collect();
         let text = format!(
@@ -156,7 +154,7 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error is that of the
+    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error comes from the
     /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;
@@ -169,7 +167,6 @@ impl Submission {
 
     /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
     fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
-        let label = |text: &str| format!("{:<15}", screen.paint(Style::new().bold(), text));
         screen.line("")?;
         screen.prose(
             "",
@@ -182,7 +179,7 @@ impl Submission {
             // It has the run; whether it answers just now changes nothing about that.
             let Ok(verdict) = self.leaderboard.verdict(run_id) else { continue };
             if !verdict.being_verified {
-                screen.line(&format!("{}{}", label("Verified"), verdict.tier.name()))?;
+                screen.line(&format!("{:<15}{}", screen.bold("Verified"), verdict.tier.name()))?;
                 return self.show_notes(&verdict.notes, screen);
             }
         }
@@ -195,17 +192,15 @@ impl Submission {
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {
         let address = self.leaderboard.address();
-        let bold = |text: &str| screen.paint(Style::new().bold(), text);
         screen.line("")?;
-        screen.line(&format!("{}       {}", bold("Uploaded"), accepted.tier.name()))?;
+        screen.line(&format!("{}       {}", screen.bold("Uploaded"), accepted.tier.name()))?;
         self.show_notes(&accepted.notes, screen)?;
-        screen.line(&format!("{}      {}", bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
-        screen.line(&format!("{}  {}", bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
+        screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
+        screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
         screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)
     }
 }
 
-/// Writes a record that could not be uploaded to a new file and returns its path.
 pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
     let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
     json_output::keep(&format!("gradmark-{id}"), json)

@@ -1,9 +1,10 @@
 //! Compares each back end with the plain reference, in a child process each: drivers crash.
 
-use std::convert::Infallible;
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use engine::backends::{Devices, KNOWN_BACKENDS, Opening, REFERENCE};
 use engine::{AdapterChoice, BACKENDS, BackendDefinition, DataSet, DataSource, EngineError, Workload, backends};
@@ -12,14 +13,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::cli::find_workloads;
-use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::DataFolder;
-use crate::doctor::graphics::{run, this_program};
-use crate::doctor::{Circumstances, Finding, Severity};
+use crate::doctor::graphics::ask_child;
+use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::meter::MonotonicClock;
-use crate::{interrupt, machine};
+use crate::{machine, progress};
 
 /// Convolutions, pools and dense layers, if MNIST is there; and two LSTMs on stories, which can always be generated.
 const SMALL_WORKLOADS: [&str; 2] = ["caffe-mnist", "keras-babi-rnn"];
@@ -32,17 +32,16 @@ pub(crate) struct Trial {
     pub(crate) adapter: Option<usize>,
     pub(crate) device: String,
     pub(crate) software: bool,
-    pub(crate) outcome: Outcome,
+    pub(crate) outcome: TrialOutcome,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum TrialOutcome {
     Right,
     Failed,
     Untried,
 }
 
-/// Output of the child process.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 enum Answer {
@@ -51,7 +50,7 @@ enum Answer {
 }
 
 /// Returns the named back ends; without names, all but the slow reference and remote ones.
-fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
+pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
         return Ok(BACKENDS.iter().filter(tried).collect());
@@ -67,10 +66,6 @@ fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineErr
         })
     };
     names.iter().map(|name| find(name.trim())).collect()
-}
-
-pub(crate) fn check_backends(names: &[String]) -> Result<(), EngineError> {
-    wanted(names).map(drop)
 }
 
 /// Pairs each back end with each adapter that it can choose. Back ends without a choice are tried once, unless only
@@ -128,7 +123,7 @@ fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapt
     // Without an adapter, it computes on the processor or on a maker's own devices.
     let software = adapter.is_some_and(|index| circumstances.listing.adapters[index].adapter.software);
     let device = device(circumstances, adapter);
-    Trial { backend: backend.name, adapter, device, software, outcome: Outcome::Untried }
+    Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
 /// Returns the `--adapter` argument. A back end that counts its own devices gets the name of the requested adapter.
@@ -151,22 +146,14 @@ fn try_out(
     backend: &'static BackendDefinition,
     adapter: Option<usize>,
 ) -> (Trial, Finding) {
-    let arguments = circumstances.arguments;
-    let answer = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
-        command.args(["--part", "trace", "--backend", backend.name]);
-        if let Some(place) = place(circumstances, adapter) {
-            command.arg("--adapter").arg(place);
-        }
-        for (name, folder) in [("--data", &arguments.data.folder), ("--babi", &arguments.data.babi)] {
-            if let Some(folder) = folder {
-                command.arg(name).arg(folder);
-            }
-        }
-        let output = run(command, circumstances.patience())?;
-        serde_json::from_str(&output).map_err(|error| error.to_string())
-    });
-    let trial = untried(circumstances, backend, adapter);
-    judge_trace(trial, answer)
+    let DoctorArgs { data, trace_seconds, .. } = circumstances.arguments;
+    let mut words: Vec<OsString> = ["--part", "trace", "--backend", backend.name].map(OsString::from).to_vec();
+    let adapter_word = place(circumstances, adapter).map(OsString::from);
+    let folder = |folder: &Option<PathBuf>| folder.clone().map(OsString::from);
+    let options = [("--adapter", adapter_word), ("--data", folder(&data.folder)), ("--babi", folder(&data.babi))];
+    words.extend(options.into_iter().filter_map(|(name, value)| Some([name.into(), value?])).flatten());
+    let answer = ask_child(&words, Duration::from_secs_f64(*trace_seconds));
+    judge_trace(untried(circumstances, backend, adapter), answer)
 }
 
 fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding) {
@@ -176,7 +163,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
     let failed = |trial: Trial, sentence: String, details| {
         let advice = "A newer driver may help; `native-runner backends` lists other back ends.";
         let finding = Finding::new(severity, "trace", sentence).with_advice(advice).with_details(details);
-        (Trial { outcome: Outcome::Failed, ..trial }, finding)
+        (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
     };
     match answer {
         Ok(Answer::Checked { adapter, workload, seconds, correctness }) => {
@@ -188,16 +175,16 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
             });
             match correctness.disagreement() {
                 None => {
-                    let sentence = format!(
-                        "{backend} on {device} computes what the reference computes: the first steps of {workload}, in {seconds:.1} s."
-                    );
-                    (Trial { outcome: Outcome::Right, ..trial }, Finding::fine("trace", sentence).with_details(details))
+                    let what = format!("the first steps of {workload}, in {seconds:.1} s");
+                    let sentence = format!("{backend} on {device} computes what the reference computes: {what}.");
+                    (
+                        Trial { outcome: TrialOutcome::Right, ..trial },
+                        Finding::fine("trace", sentence).with_details(details),
+                    )
                 }
                 Some(found) => {
-                    let sentence = format!(
-                        "{backend} on {device} computes something else than the reference: {found} ({workload})."
-                    );
-                    failed(trial, sentence, details)
+                    let what = format!("computes something else than the reference: {found} ({workload})");
+                    failed(trial, format!("{backend} on {device} {what}."), details)
                 }
             }
         }
@@ -216,7 +203,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
 
 /// Entry point of the child process: computes, reports, and ends with its parent.
 pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
-    interrupt::end_with_input();
+    progress::end_with_input();
     let [backend] = wanted(&arguments.backends)?[..] else {
         return Err(Failure::Usage("--part trace takes one --backend".to_owned()));
     };
@@ -232,8 +219,7 @@ pub(crate) fn trace_for_the_doctor(arguments: &DoctorArgs) -> Result<(), Failure
 }
 
 async fn compute(backend: &str, arguments: &DoctorArgs) -> Result<(Adapter, String, Correctness), EngineError> {
-    let asked = arguments.adapter.as_deref().unwrap_or("any");
-    let choice: AdapterChoice = asked.parse().unwrap_or_else(|never: Infallible| match never {});
+    let Ok(choice) = arguments.adapter.as_deref().unwrap_or("any").parse();
     // Tuning for such a short test is not worth keeping.
     let opening = Opening { processor: machine::name(), ..Opening::new(Precision::F32, &choice) };
     let backend = backends::open_with(backend, &opening, Rc::new(MonotonicClock::start())).await?;
@@ -289,10 +275,10 @@ mod tests {
             adapter: Some(0),
             device: "Some GPU".to_owned(),
             software,
-            outcome: Outcome::Untried,
+            outcome: TrialOutcome::Untried,
         };
         let (failed, finding) = judge_trace(trial(false), Err("it crashed with signal 11".to_owned()));
-        assert_eq!((failed.outcome, finding.severity), (Outcome::Failed, Severity::Problem));
+        assert_eq!((failed.outcome, finding.severity), (TrialOutcome::Failed, Severity::Problem));
         assert_eq!(finding.sentence, "wgsl on Some GPU failed to answer: it crashed with signal 11.");
         let refused = Answer::Refused { reason: "the device refused the work: no".to_owned() };
         assert_eq!(judge_trace(trial(true), Ok(refused)).1.severity, Severity::Warning);
@@ -316,14 +302,15 @@ mod tests {
             let answer =
                 Answer::Checked { adapter, workload: SMALL_WORKLOADS[0].to_owned(), seconds: 1.5, correctness };
             let device = "0".to_owned();
-            let trial = Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: Outcome::Untried };
+            let trial =
+                Trial { backend: "wgsl", adapter: Some(0), device, software: false, outcome: TrialOutcome::Untried };
             judge_trace(trial, Ok(answer))
         };
         let (right, finding) = judged(2.3);
-        assert_eq!((right.outcome, right.software, finding.severity), (Outcome::Right, true, Severity::Fine));
+        assert_eq!((right.outcome, right.software, finding.severity), (TrialOutcome::Right, true, Severity::Fine));
         assert!(finding.sentence.starts_with("wgsl on llvmpipe computes what"), "{}", finding.sentence);
         let (wrong, finding) = judged(4.6);
-        assert_eq!(wrong.outcome, Outcome::Failed);
+        assert_eq!(wrong.outcome, TrialOutcome::Failed);
         assert!(finding.sentence.contains("something else than the reference"), "{}", finding.sentence);
     }
 }

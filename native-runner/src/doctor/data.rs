@@ -6,9 +6,8 @@ use engine::{DATA_SETS, DataSetDefinition, DataSource};
 use serde_json::json;
 
 use crate::cli::DataArgs;
-use crate::commands::doctor::DoctorArgs;
 use crate::data_folder::{Availability, DataFolder, cache, fetching};
-use crate::doctor::{Circumstances, Finding};
+use crate::doctor::{Circumstances, DoctorArgs, Finding, Severity};
 
 pub(crate) fn examine_data_sets(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let arguments = circumstances.arguments;
@@ -22,41 +21,32 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
     let availability = folder.availability(set);
     let details = json!({ "data_set": set.name, "availability": availability, "read": whole });
     let name = &set.name;
-    let finding = match &availability {
+    let fetch = format!("`{}`", fetching(name, chosen.folder.as_deref()));
+    let (severity, sentence, advice) = match &availability {
         Availability::Files { folder: place } if whole => match pollster::block_on(folder.load(set)) {
-            Ok(_) => Finding::fine(
-                "data_set",
-                format!("{name} is in {}, complete and as it was published.", place.display()),
-            ),
+            Ok(_) => (Severity::Fine, format!("is in {}, complete and as it was published", place.display()), None),
             Err(error) => {
                 let fetch = format!("`{}` fetches it again.", fetching(name, Some(place)));
-                Finding::problem("data_set", format!("{name} cannot be used: {error}.")).with_advice(fetch)
+                (Severity::Problem, format!("cannot be used: {error}"), Some(fetch))
             }
         },
         Availability::Files { folder: place } => {
-            Finding::fine("data_set", format!("{name} is in {}; it was not read.", place.display()))
+            (Severity::Fine, format!("is in {}; it was not read", place.display()), None)
         }
-        Availability::Generated => Finding::note("data_set", format!("{name} is generated here."))
-            .with_advice("--babi names the folder of the published stories, where their accuracy is to be compared."),
-        Availability::AlwaysGenerated => Finding::fine("data_set", format!("{name} is generated, here as everywhere.")),
+        Availability::Generated => {
+            let advice = "--babi names the folder of the published stories, where their accuracy is to be compared.";
+            (Severity::Note, "is generated here".to_owned(), Some(advice.to_owned()))
+        }
+        Availability::AlwaysGenerated => (Severity::Fine, "is generated, here as everywhere".to_owned(), None),
         Availability::Missing => match &chosen.folder {
             Some(place) => {
-                let advice = format!("{}, or leave --data and GRADMARK_DATA out.", fetch(name, chosen));
-                Finding::problem(
-                    "data_set",
-                    format!("{name} is not in {}, where nothing is fetched unasked.", place.display()),
-                )
-                .with_advice(advice)
+                let sentence = format!("is not in {}, where nothing is fetched unasked", place.display());
+                (Severity::Problem, sentence, Some(format!("{fetch}, or leave --data and GRADMARK_DATA out.")))
             }
-            None => Finding::note("data_set", format!("{name} is not there yet; a run that needs it fetches it."))
-                .with_advice(fetch(name, chosen)),
+            None => (Severity::Note, "is not there yet; a run that needs it fetches it".to_owned(), Some(fetch)),
         },
     };
-    finding.with_details(details)
-}
-
-fn fetch(name: &str, chosen: &DataArgs) -> String {
-    format!("`{}`", fetching(name, chosen.folder.as_deref()))
+    Finding { advice, ..Finding::new(severity, "data_set", format!("{name} {sentence}.")).with_details(details) }
 }
 
 /// Returns the command that fetches what the quick suite needs, if a run would neither find nor fetch it.
@@ -90,35 +80,31 @@ fn judge_cache(folder: &Path, written: io::Result<()>) -> Finding {
     let details = json!({ "path": folder, "writable": written.is_ok() });
     let finding = match written {
         Ok(()) => Finding::fine("cache", format!("The cache is {shown}, and can be written.")),
-        Err(error) => Finding::warning("cache", format!("The cache, {shown}, cannot be written: {error}. Kernels are tuned anew in every run, and data sets cannot be kept there."))
-            .with_advice("Give this user the right to write there, or name another folder with XDG_CACHE_HOME."),
+        Err(error) => {
+            let lost = "Kernels are tuned anew in every run, and data sets cannot be kept there.";
+            Finding::warning("cache", format!("The cache, {shown}, cannot be written: {error}. {lost}"))
+                .with_advice("Give this user the right to write there, or name another folder with XDG_CACHE_HOME.")
+        }
     };
     finding.with_details(details)
 }
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-    use std::path::PathBuf;
-
     use super::*;
-    use crate::doctor::Severity;
-
-    fn chosen(folder: Option<PathBuf>) -> DataArgs {
-        DataArgs { folder, babi: None }
-    }
 
     #[test]
     fn missing_or_damaged_set_of_a_chosen_folder_is_a_problem() {
         let folder = tempfile::tempdir().unwrap();
         let set = engine::data_set("mnist").unwrap();
-        let found = of_set(set, &chosen(Some(folder.path().to_owned())), true);
+        let chosen = DataArgs { folder: Some(folder.path().to_owned()), babi: None };
+        let found = of_set(set, &chosen, true);
         assert_eq!(found.severity, Severity::Problem);
         let command = format!("`native-runner fetch-data mnist --data {}`", folder.path().display());
         assert!(found.advice.as_ref().is_some_and(|advice| advice.starts_with(&command)), "{found:?}");
         // Half of it is damaged, which only reading tells.
         fs::write(folder.path().join("mnist-train.bin"), b"GMDS").unwrap();
-        let severity = |whole| of_set(set, &chosen(Some(folder.path().to_owned())), whole).severity;
+        let severity = |whole| of_set(set, &chosen, whole).severity;
         assert_eq!((severity(true), severity(false)), (Severity::Problem, Severity::Fine));
     }
 

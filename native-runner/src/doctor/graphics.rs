@@ -1,4 +1,4 @@
-use std::convert::Infallible;
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,8 +9,9 @@ use engine::backends::wgsl;
 use engine::backends::wgsl::{Details, Limits};
 use engine::{AdapterChoice, BACKENDS, EngineError};
 use results::Adapter;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
 
 use crate::child::Child;
 use crate::device::describe;
@@ -20,9 +21,6 @@ use crate::figures::mebibytes;
 use crate::json_output::{JsonTarget, to_json};
 use crate::{doctor, machine};
 
-/// Time after which a driver is assumed to hang.
-const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// Adapters of this machine, or the error that prevented listing them.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
@@ -30,14 +28,15 @@ pub(crate) struct Listing {
     pub(crate) trouble: Option<String>,
 }
 
-pub(crate) fn run(command: Command, limit: Duration) -> Result<String, String> {
+fn run(command: Command, limit: Duration) -> Result<String, String> {
     Child::start(command).map_err(|error| format!("it could not be started: {error}"))?.output_within(limit)
 }
 
-pub(crate) fn this_program() -> io::Result<Command> {
-    let mut command = machine::this_program()?;
-    command.arg("doctor");
-    Ok(command)
+/// Does a part of the examination in a child process, because drivers crash, and parses its answer.
+pub(crate) fn ask_child<T: DeserializeOwned>(arguments: &[OsString], limit: Duration) -> Result<T, String> {
+    let mut command = machine::this_program().map_err(|error| error.to_string())?;
+    command.arg("doctor").args(arguments);
+    serde_json::from_str(&run(command, limit)?).map_err(|error| error.to_string())
 }
 
 /// Entry point of the child process that lists adapters.
@@ -46,19 +45,6 @@ pub(crate) fn list_for_the_doctor() -> Result<(), Failure> {
 }
 
 impl Listing {
-    /// Lists adapters in a child process, because loading a driver may crash.
-    pub(crate) fn by_another_process() -> Self {
-        let output = this_program().map_err(|error| error.to_string()).and_then(|mut command| {
-            command.args(["--part", "adapters"]);
-            run(command, LISTING_TIMEOUT)
-        });
-        let read = output.and_then(|text| serde_json::from_str(&text).map_err(|error| error.to_string()));
-        match read {
-            Ok(adapters) => Self { adapters, trouble: None },
-            Err(trouble) => Self { adapters: Vec::new(), trouble: Some(trouble) },
-        }
-    }
-
     pub(crate) fn described(&self) -> Vec<Adapter> {
         self.adapters.iter().map(|details| details.adapter.clone()).collect()
     }
@@ -71,19 +57,25 @@ impl Listing {
         match asked {
             None => Ok((0..self.adapters.len()).collect()),
             Some(text) => {
-                let choice: AdapterChoice = text.parse().unwrap_or_else(|never: Infallible| match never {});
+                let Ok(choice) = text.parse::<AdapterChoice>();
                 choice.choose(&self.described()).map(|index| vec![index])
             }
         }
+    }
+
+    #[cfg(test)]
+    pub(crate) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
+        let adapters = adapters.iter().map(|&(name, software)| tests::details(name, software)).collect();
+        Self { adapters, trouble: None }
     }
 }
 
 pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let listing = &circumstances.listing;
-    let mut findings: Vec<Finding> = Vec::new();
+    let default = listing.used_by_default();
     let all = listing.adapters.iter().enumerate();
-    findings
-        .extend(all.map(|(index, details)| judge_adapter(index, details, listing.used_by_default() == Some(index))));
+    let mut findings: Vec<Finding> =
+        all.map(|(index, details)| judge_adapter(index, details, default == Some(index))).collect();
     findings.extend(judge_listing(listing));
     findings.extend(listing.chosen(circumstances.arguments.adapter.as_deref()).err().map(|error| {
         Finding::problem("adapter_asked_for", format!("{error}."))
@@ -93,102 +85,67 @@ pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Fin
 }
 
 fn judge_listing(listing: &Listing) -> Option<Finding> {
-    if let Some(trouble) = &listing.trouble {
-        let sentence = format!("The drivers cannot be asked which adapters there are: {trouble}.");
-        let advice = "One of the drivers is broken: VK_DRIVER_FILES names the ones to load, so that each can be tried by \
-                      itself. A newer driver may help.";
-        return Some(Finding::problem("adapter_list", sentence).with_advice(advice));
-    }
-    if listing.adapters.is_empty() {
-        let advice = "Install the GPU's driver with Vulkan, Metal or DX12. Without a GPU, Mesa's llvmpipe (Debian, \
-                      Ubuntu: `mesa-vulkan-drivers`) acts as one, slowly: `--adapter cpu`.";
-        return Some(
-            Finding::problem("adapter_list", "No driver offers an adapter to this program.").with_advice(advice),
-        );
-    }
-    listing.adapters.iter().all(|details| details.adapter.software).then(|| {
-        let advice = "If this machine has a GPU, its driver with Vulkan is missing or must not be used by this user; what \
-                      follows may say why. On the software adapter a run needs `--adapter cpu`.";
-        Finding::warning("adapter_list", "There are only software adapters, which the processor acts for.")
-            .with_advice(advice)
-    })
+    let (severity, sentence, advice) = match &listing.trouble {
+        Some(trouble) => (
+            Severity::Problem,
+            format!("The drivers cannot be asked which adapters there are: {trouble}."),
+            "One of the drivers is broken: VK_DRIVER_FILES names the ones to load, so that each can be tried by itself. A \
+             newer driver may help.",
+        ),
+        None if listing.adapters.is_empty() => (
+            Severity::Problem,
+            "No driver offers an adapter to this program.".to_owned(),
+            "Install the GPU's driver with Vulkan, Metal or DX12. Without a GPU, Mesa's llvmpipe (Debian, Ubuntu: \
+             `mesa-vulkan-drivers`) acts as one, slowly: `--adapter cpu`.",
+        ),
+        None if listing.adapters.iter().all(|details| details.adapter.software) => (
+            Severity::Warning,
+            "There are only software adapters, which the processor acts for.".to_owned(),
+            "If this machine has a GPU, its driver with Vulkan is missing or must not be used by this user; what follows may \
+             say why. On the software adapter a run needs `--adapter cpu`.",
+        ),
+        None => return None,
+    };
+    Some(Finding::new(severity, "adapter_list", sentence).with_advice(advice))
 }
 
 fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     let Details { adapter, features, limits, .. } = details;
-    let mut facts = vec![format!("{index}: {}", describe(adapter))];
-    facts.push(if features.f16 { "f16" } else { "no f16" }.to_owned());
+    let has = |is_there: bool, what: &str| format!("{}{what}", if is_there { "" } else { "no " });
+    let mut facts = vec![format!("{index}: {}", describe(adapter)), has(features.f16, "f16")];
     facts.push(match features.subgroup_lanes {
         0 => "no subgroups".to_owned(),
         lanes => format!("subgroups of {lanes} lanes or more"),
     });
-    facts.push(if features.timestamps { "timestamp queries" } else { "no timestamp queries" }.to_owned());
+    facts.push(has(features.timestamps, "timestamp queries"));
     facts.push(match features.matrix_side {
         0 => "no cooperative matrices".to_owned(),
         side => format!("cooperative matrices of {side} × {side}"),
     });
-    facts.push(format!(
-        "buffers of {}, {} of one in a kernel",
-        mebibytes(limits.buffer_bytes),
-        mebibytes(limits.binding_bytes)
-    ));
-    if default {
-        facts.push("used by default".to_owned());
-    }
+    let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(mebibytes);
+    facts.push(format!("buffers of {buffer}, {binding} of one in a kernel"));
+    facts.extend(default.then(|| "used by default".to_owned()));
     let sentence = format!("{}.", facts.join(" · "));
-    let too_small = too_small(limits, &Limits::needed());
+    let needed = Limits::needed();
+    let limits = [
+        ("storage buffers", limits.storage_buffers, needed.storage_buffers),
+        ("invocations in a workgroup", limits.workgroup_invocations, needed.workgroup_invocations),
+        ("bytes of workgroup memory", limits.workgroup_memory_bytes, needed.workgroup_memory_bytes),
+    ];
+    let lacking = limits.into_iter().filter(|(_, has, needs)| has < needs);
+    let too_small: Vec<String> = lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect();
     let finding = if !too_small.is_empty() {
-        Finding::problem(
-            "adapter",
-            format!("{sentence} It is below what every WebGPU device grants: {}.", too_small.join(", ")),
-        )
-        .with_advice("This program cannot open it; a newer driver may grant more.")
+        let below = format!("{sentence} It is below what every WebGPU device grants: {}.", too_small.join(", "));
+        Finding::problem("adapter", below).with_advice("This program cannot open it; a newer driver may grant more.")
     } else if adapter.software {
-        Finding::note(
-            "adapter",
-            format!("{sentence} It is software: used only with `--adapter cpu`, and never ranked."),
-        )
+        let software = "It is software: used only with `--adapter cpu`, and never ranked.";
+        Finding::note("adapter", format!("{sentence} {software}"))
     } else {
         Finding::fine("adapter", sentence)
     };
     finding.with_details(json!({ "index": index, "default": default, "adapter": details }))
 }
 
-/// Limits that the kernels need and the adapter lacks.
-fn too_small(limits: &Limits, needed: &Limits) -> Vec<String> {
-    let pairs = [
-        ("storage buffers", u64::from(limits.storage_buffers), u64::from(needed.storage_buffers)),
-        (
-            "invocations in a workgroup",
-            u64::from(limits.workgroup_invocations),
-            u64::from(needed.workgroup_invocations),
-        ),
-        (
-            "bytes of workgroup memory",
-            u64::from(limits.workgroup_memory_bytes),
-            u64::from(needed.workgroup_memory_bytes),
-        ),
-    ];
-    let lacking = pairs.into_iter().filter(|(_, has, needs)| has < needs);
-    lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect()
-}
-
-impl Listing {
-    #[cfg(test)]
-    pub(crate) fn of_a_test(adapters: &[(&str, bool)]) -> Self {
-        Self {
-            adapters: adapters.iter().map(|&(name, software)| tests::details(name, software)).collect(),
-            trouble: None,
-        }
-    }
-}
-
-#[cfg(test)]
-fn severities(findings: &[Finding]) -> Vec<(&'static str, crate::doctor::Severity)> {
-    findings.iter().map(|finding| (finding.name, finding.severity)).collect()
-}
-
-/// PCI class of display controllers.
 const DISPLAY_CLASS: u32 = 0x03;
 const NVIDIA: u32 = 0x10de;
 const AMD: u32 = 0x1002;
@@ -199,22 +156,20 @@ struct Gpu {
     pci_bus_id: String,
     vendor: u32,
     device: u32,
-    /// Kernel module.
     kernel_driver: Option<String>,
 }
 
 pub(crate) fn examine_gpus(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let container = system::container(circumstances);
+    let is_offered = |gpu: &Gpu| {
+        let mut identities = circumstances.listing.adapters.iter().map(|details| &details.identity);
+        identities.any(|of| {
+            (of.vendor, of.device) == (gpu.vendor, gpu.device)
+                && of.pci_bus_id.as_ref().is_none_or(|id| id.eq_ignore_ascii_case(&gpu.pci_bus_id))
+        })
+    };
     let gpus = read_pci_gpus(&circumstances.file("sys/bus/pci/devices"));
-    gpus.iter()
-        .map(|gpu| judge_gpu(gpu, circumstances.listing.adapters.iter().any(|of| is_same_device(gpu, of)), container))
-        .collect()
-}
-
-fn is_same_device(gpu: &Gpu, details: &engine::backends::wgsl::Details) -> bool {
-    let identity = &details.identity;
-    (identity.vendor, identity.device) == (gpu.vendor, gpu.device)
-        && identity.pci_bus_id.as_ref().is_none_or(|id| id.eq_ignore_ascii_case(&gpu.pci_bus_id))
+    gpus.iter().map(|gpu| judge_gpu(gpu, is_offered(gpu), container)).collect()
 }
 
 fn read_pci_gpus(devices: &Path) -> Vec<Gpu> {
@@ -270,11 +225,9 @@ fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> 
             "Install NVIDIA's driver (Debian: `nvidia-driver`; Ubuntu: `sudo ubuntu-drivers install`) and start the machine \
              again; nouveau offers Vulkan only with Mesa's NVK."
         }
-        (AMD, _) => {
-            "Install Mesa's Vulkan driver (Debian, Ubuntu: `mesa-vulkan-drivers`; Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-radeon`)."
-        }
-        (INTEL, _) => {
-            "Install Mesa's Vulkan driver (Debian, Ubuntu: `mesa-vulkan-drivers`; Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-intel`)."
+        (AMD | INTEL, _) => {
+            "Install Mesa's Vulkan driver (Debian, Ubuntu, Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-radeon` or \
+             `vulkan-intel`)."
         }
         _ => return None,
     };
@@ -298,17 +251,6 @@ const OTHER_VARIABLES: [&str; 8] = [
 const FOLDERS: [&str; 4] =
     ["etc/vulkan/icd.d", "usr/local/etc/vulkan/icd.d", "usr/local/share/vulkan/icd.d", "usr/share/vulkan/icd.d"];
 
-#[derive(Deserialize)]
-struct Manifest {
-    #[serde(rename = "ICD")]
-    icd: Icd,
-}
-
-#[derive(Deserialize)]
-struct Icd {
-    library_path: String,
-}
-
 pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
@@ -325,10 +267,10 @@ fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
             .with_details(json!({ "path": path })),
         // Other systems have other folders, and an adapter that shows itself was found by some loader.
         None if circumstances.listing.adapters.is_empty() => {
-            Finding::problem("vulkan_loader", format!("Vulkan's loader, {LOADER}, is not in the usual folders."))
-                .with_advice(
-                    "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).",
-                )
+            let advice =
+                "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).";
+            let sentence = format!("Vulkan's loader, {LOADER}, is not in the usual folders.");
+            Finding::problem("vulkan_loader", sentence).with_advice(advice)
         }
         None => Finding::note("vulkan_loader", format!("{LOADER} is in a folder that this program does not know.")),
     }
@@ -336,9 +278,8 @@ fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
 
 fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
     let set = |name: &&'static str| circumstances.variable(name).map(|value| (*name, value));
-    let chosen = DRIVER_VARIABLES.iter().find_map(set);
     let mut findings = Vec::new();
-    if let Some((name, value)) = chosen {
+    if let Some((name, value)) = DRIVER_VARIABLES.iter().find_map(set) {
         let missing: Vec<&str> = value.split(':').filter(|path| !Path::new(path).exists()).collect();
         let details = json!({ "variable": name, "value": value, "missing": missing });
         let finding = if missing.is_empty() {
@@ -378,11 +319,9 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     }
     let details = json!({ "files": found, "broken": broken });
     let finding = if !broken.is_empty() {
-        Finding::warning(
-            "vulkan_drivers",
-            format!("Files of Vulkan drivers that cannot be loaded: {}.", broken.join(", ")),
-        )
-        .with_advice("Install the driver again, or remove what is left of it.")
+        let sentence = format!("Files of Vulkan drivers that cannot be loaded: {}.", broken.join(", "));
+        Finding::warning("vulkan_drivers", sentence)
+            .with_advice("Install the driver again, or remove what is left of it.")
     } else if found.is_empty() {
         Finding::problem("vulkan_drivers", "There is no file of a Vulkan driver in the usual folders.")
             .with_advice("Install the GPU's driver, or Mesa's (Debian, Ubuntu: `mesa-vulkan-drivers`).")
@@ -395,9 +334,9 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
 /// Returns why a driver cannot be loaded. Only a library with a path is checked; others are found by the system.
 fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<String> {
     let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
-    let library = match serde_json::from_str::<Manifest>(&text) {
-        Ok(manifest) => PathBuf::from(manifest.icd.library_path),
-        Err(_) => return Some("it is no such file".to_owned()),
+    let manifest_json: Value = serde_json::from_str(&text).unwrap_or_default();
+    let Some(library) = manifest_json["ICD"]["library_path"].as_str().map(PathBuf::from) else {
+        return Some("it is no such file".to_owned());
     };
     if library.components().count() == 1 {
         return None;
@@ -420,16 +359,12 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
         let advice = "That is as it should be without a GPU. In a container it is let in with `--device /dev/dri`.";
         return vec![Finding::note("render_nodes", "There is no render node in /dev/dri.").with_advice(advice)];
     }
-    nodes
-        .iter()
-        .map(|node| {
-            judge_render_node(
-                &path_in_system(circumstances, node),
-                try_to_open(node),
-                owning_group(circumstances, node),
-            )
-        })
-        .collect()
+    let judge = |node: &PathBuf| {
+        let path = format!("/{}", node.strip_prefix(&circumstances.root).unwrap_or(node).display());
+        let opened = OpenOptions::new().read(true).write(true).open(node).map(drop);
+        judge_render_node(&path, opened, owning_group(circumstances, node))
+    };
+    nodes.iter().map(judge).collect()
 }
 
 fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
@@ -440,15 +375,6 @@ fn find_render_nodes(circumstances: &Circumstances<'_>) -> Vec<PathBuf> {
         doctor::file_name(path).strip_prefix("nvidia").is_some_and(|rest| rest == "ctl" || rest.parse::<u32>().is_ok())
     };
     render.chain(doctor::list_folder(circumstances.file("dev")).into_iter().filter(is_nvidia)).collect()
-}
-
-fn path_in_system(circumstances: &Circumstances<'_>, node: &Path) -> String {
-    let inside = node.strip_prefix(&circumstances.root).unwrap_or(node);
-    format!("/{}", inside.display())
-}
-
-fn try_to_open(node: &Path) -> io::Result<()> {
-    OpenOptions::new().read(true).write(true).open(node).map(drop)
 }
 
 fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String> {
@@ -473,14 +399,12 @@ fn owning_group(circumstances: &Circumstances<'_>, node: &Path) -> Option<String
 fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) -> Finding {
     let details = json!({ "path": node, "opens": opened.is_ok(), "group": group });
     let finding = match opened {
-        Ok(()) => Finding::new(Severity::Fine, "render_node", format!("{node} can be opened.")),
+        Ok(()) => Finding::fine("render_node", format!("{node} can be opened.")),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let group = group.unwrap_or_else(|| "render".to_owned());
-            Finding::problem(
-                "render_node",
-                format!("{node} must not be opened by this user, only by the group {group}."),
-            )
-            .with_advice(format!("`sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
+            let sentence = format!("{node} must not be opened by this user, only by the group {group}.");
+            Finding::problem("render_node", sentence)
+                .with_advice(format!("`sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
         }
         Err(error) => Finding::problem("render_node", format!("{node} cannot be opened: {error}."))
             .with_advice("The kernel's driver may have failed: `sudo dmesg` says more."),
@@ -493,15 +417,6 @@ const NVIDIA_SMI: &str = "nvidia-smi";
 const FIELDS: &str = "--query-gpu=name,driver_version,memory.total,memory.used,utilization.gpu";
 /// Largest share of a GPU in use by others that does not affect results.
 const MAX_HARMLESS_PERCENT: f64 = 5.0;
-
-#[derive(Debug, PartialEq, Serialize)]
-struct SmiGpu {
-    name: String,
-    driver: String,
-    memory_mib: Option<f64>,
-    used_mib: Option<f64>,
-    busy_percent: Option<f64>,
-}
 
 pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
     let module = doctor::read_text(circumstances.file("proc/driver/nvidia/version"));
@@ -517,60 +432,53 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
         Err(_) => findings.push(Finding::note("nvidia_smi", format!("{NVIDIA_SMI} is not installed."))),
         Ok(child) => match child.output_within(NVIDIA_SMI_TIMEOUT) {
             Ok(output) => {
-                findings.extend(output.lines().filter_map(parse_smi_line).map(judge_nvidia_gpu));
-                findings.extend(library_versions());
+                findings.extend(output.lines().filter_map(judge_nvidia_gpu));
+                let mut command = Command::new(NVIDIA_SMI);
+                command.arg("--version");
+                let versions = run(command, NVIDIA_SMI_TIMEOUT).ok().and_then(|output| in_one_line(&output));
+                let sentence = versions.map(|versions| format!("Versions of its libraries: {versions}."));
+                findings.extend(sentence.map(|sentence| Finding::fine("nvidia_versions", sentence)));
             }
-            Err(reason) => findings.push(
-                Finding::problem("nvidia_smi", format!("{NVIDIA_SMI} does not work: {reason}."))
-                    .with_advice("Module and libraries of NVIDIA's driver may have different versions: start the machine again, or install the driver again."),
-            ),
+            Err(reason) => {
+                let advice = "Module and libraries of NVIDIA's driver may have different versions: start the machine again, or \
+                              install the driver again.";
+                let sentence = format!("{NVIDIA_SMI} does not work: {reason}.");
+                findings.push(Finding::problem("nvidia_smi", sentence).with_advice(advice));
+            }
         },
     }
     findings
 }
 
-fn library_versions() -> Option<Finding> {
-    let mut command = Command::new(NVIDIA_SMI);
-    command.arg("--version");
-    let output = run(command, NVIDIA_SMI_TIMEOUT).ok()?;
-    let told = in_one_line(&output)?;
-    Some(Finding::fine("nvidia_versions", format!("Versions of its libraries: {told}.")))
-}
-
 /// Parses lines such as `NVML version        : 550.54`.
 fn in_one_line(output: &str) -> Option<String> {
-    let told = output.lines().filter_map(|line| line.split_once(':'));
-    let told = told.map(|(name, version)| (name.trim(), version.trim()));
-    let libraries = told.filter(|(name, _)| ["NVML version", "CUDA Version"].contains(name));
+    let versions = output.lines().filter_map(|line| line.split_once(':'));
+    let versions = versions.map(|(name, version)| (name.trim(), version.trim()));
+    let libraries = versions.filter(|(name, _)| ["NVML version", "CUDA Version"].contains(name));
     let parts: Vec<String> = libraries.map(|(name, version)| format!("{name} {version}")).collect();
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-fn parse_smi_line(line: &str) -> Option<SmiGpu> {
+/// Judges a GPU by its line of [`FIELDS`].
+fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     let fields: Vec<&str> = line.split(',').map(str::trim).collect();
     let [name, driver, memory, used, busy] = fields[..] else { return None };
-    let number = |text: &str| text.parse().ok();
-    let (memory_mib, used_mib, busy_percent) = (number(memory), number(used), number(busy));
-    Some(SmiGpu { name: name.to_owned(), driver: driver.to_owned(), memory_mib, used_mib, busy_percent })
-}
-
-fn judge_nvidia_gpu(gpu: SmiGpu) -> Finding {
-    let memory = gpu.memory_mib.map_or_else(String::new, |mib| format!(", {mib:.0} MiB"));
-    let sentence = format!("{NVIDIA_SMI}: {}, driver {}{memory}.", gpu.name, gpu.driver);
-    let used_percent = gpu.used_mib.zip(gpu.memory_mib).map(|(used, whole)| 100.0 * used / whole);
-    let is_shared =
-        [used_percent, gpu.busy_percent].into_iter().flatten().any(|percent| percent > MAX_HARMLESS_PERCENT);
+    let [memory_mib, used_mib, busy_percent] = [memory, used, busy].map(|text| text.parse::<f64>().ok());
+    let memory = memory_mib.map_or_else(String::new, |mib| format!(", {mib:.0} MiB"));
+    let sentence = format!("{NVIDIA_SMI}: {name}, driver {driver}{memory}.");
+    let used_percent = used_mib.zip(memory_mib).map(|(used, whole)| 100.0 * used / whole);
+    let is_shared = [used_percent, busy_percent].into_iter().flatten().any(|percent| percent > MAX_HARMLESS_PERCENT);
     let finding = if is_shared {
-        let (used, busy) = (used_percent.unwrap_or(0.0), gpu.busy_percent.unwrap_or(0.0));
-        Finding::warning(
-            "nvidia_gpu",
-            format!("{sentence} Others use it: {used:.0} % of its memory is taken, and it is busy for {busy:.0} % of its time."),
-        )
-        .with_advice("`nvidia-smi` lists who; figures suffer while they run.")
+        let (used, busy) = (used_percent.unwrap_or(0.0), busy_percent.unwrap_or(0.0));
+        let use_of_others = format!("{used:.0} % of its memory is taken, and it is busy for {busy:.0} % of its time");
+        Finding::warning("nvidia_gpu", format!("{sentence} Others use it: {use_of_others}."))
+            .with_advice("`nvidia-smi` lists who; figures suffer while they run.")
     } else {
         Finding::fine("nvidia_gpu", sentence)
     };
-    finding.with_details(json!(gpu))
+    Some(finding.with_details(json!({
+        "name": name, "driver": driver, "memory_mib": memory_mib, "used_mib": used_mib, "busy_percent": busy_percent,
+    })))
 }
 
 /// Libraries of a back end's platform, each under any of its names.
@@ -637,14 +545,11 @@ fn judge_platform(platform: &Platform, circumstances: &Circumstances<'_>) -> Fin
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use engine::backends::wgsl::{Features, Identity};
     use results::DeviceKind;
 
     use super::*;
-    use crate::commands::doctor::DoctorArgs;
-    use crate::doctor::Severity;
+    use crate::doctor::DoctorArgs;
 
     pub(crate) fn details(name: &str, software: bool) -> Details {
         Details {
@@ -661,6 +566,10 @@ mod tests {
             features: Features { f16: true, subgroup_lanes: 32, timestamps: true, matrix_side: 0 },
             limits: Limits::needed(),
         }
+    }
+
+    fn severities(findings: &[Finding]) -> Vec<(&'static str, Severity)> {
+        findings.iter().map(|finding| (finding.name, finding.severity)).collect()
     }
 
     #[test]
@@ -726,20 +635,16 @@ mod tests {
         let found = judge_gpu(&gpu(NVIDIA, Some("nvidia")), false, Some("a Docker container"));
         assert_eq!(found.severity, Severity::Problem);
         assert!(found.advice.is_some_and(|advice| advice.contains("NVIDIA_DRIVER_CAPABILITIES")));
-        assert!(
-            judge_gpu(&gpu(AMD, None), false, None).advice.is_some_and(|advice| advice.contains("mesa-vulkan-drivers"))
-        );
+        let advice = judge_gpu(&gpu(AMD, None), false, None).advice.unwrap();
+        assert!(advice.contains("mesa-vulkan-drivers"), "{advice}");
         // The screen of a server's management.
         assert_eq!(judge_gpu(&gpu(0x1a03, Some("ast")), false, None).severity, Severity::Note);
     }
 
     #[test]
     fn forbidden_render_node_names_the_group_to_join() {
-        let denied = judge_render_node(
-            "/dev/dri/renderD128",
-            Err(io::ErrorKind::PermissionDenied.into()),
-            Some("video".to_owned()),
-        );
+        let denied = Err(io::ErrorKind::PermissionDenied.into());
+        let denied = judge_render_node("/dev/dri/renderD128", denied, Some("video".to_owned()));
         assert_eq!(denied.severity, Severity::Problem);
         assert!(denied.advice.is_some_and(|advice| advice.starts_with("`sudo usermod -aG video ")));
         assert_eq!(judge_render_node("/dev/dri/renderD128", Ok(()), None).severity, Severity::Fine);
@@ -748,14 +653,9 @@ mod tests {
     #[cfg(target_os = "linux")]
     #[test]
     fn render_nodes_are_found_and_other_files_are_not() {
-        use crate::commands::doctor::DoctorArgs;
-        use crate::doctor::graphics::{Listing, severities};
-
         let root = tempfile::tempdir().unwrap();
         let arguments = DoctorArgs::of_a_test();
-        let found = || {
-            examine_render_nodes(&mut Circumstances::of_a_test(&arguments, root.path(), Listing::default(), |_| None))
-        };
+        let found = || examine_render_nodes(&mut Circumstances::of_a_test(&arguments, root.path()));
         assert_eq!(severities(&found()), [("render_nodes", Severity::Note)]);
         fs::create_dir_all(root.path().join("dev/dri")).unwrap();
         for name in ["dev/dri/renderD128", "dev/dri/card0", "dev/nvidia0", "dev/nvidia-uvm"] {
@@ -774,7 +674,7 @@ mod tests {
 
     #[test]
     fn a_gpu_that_others_use_is_warned_of() {
-        let severity = |line: &str| parse_smi_line(line).map(|gpu| judge_nvidia_gpu(gpu).severity);
+        let severity = |line: &str| judge_nvidia_gpu(line).map(|finding| finding.severity);
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 0"), Some(Severity::Fine));
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 40000, 0"), Some(Severity::Warning));
         assert_eq!(severity("NVIDIA H100 80GB HBM3, 550.54.15, 81559, 12, 97"), Some(Severity::Warning));
@@ -787,7 +687,7 @@ mod tests {
     fn libraries_are_found_under_any_of_their_names() {
         let root = tempfile::tempdir().unwrap();
         let arguments = DoctorArgs::of_a_test();
-        let circumstances = Circumstances::of_a_test(&arguments, root.path(), Listing::default(), |_| None);
+        let circumstances = Circumstances::of_a_test(&arguments, root.path());
         let found = judge_platform(&PLATFORMS[0], &circumstances);
         assert_eq!(found.severity, Severity::Warning);
         assert!(found.sentence.starts_with("libcuda.so.1, libnvrtc.so of CUDA"), "{}", found.sentence);
@@ -797,53 +697,32 @@ mod tests {
         }
         assert_eq!(judge_platform(&PLATFORMS[0], &circumstances).severity, Severity::Fine);
     }
-}
 
-#[cfg(all(test, target_os = "linux"))]
-mod vulkan_tests {
-    use std::fs;
-
-    use super::*;
-    use crate::commands::doctor::DoctorArgs;
-    use crate::doctor::Severity;
-
-    fn nothing(_: &str) -> Option<String> {
-        None
-    }
-
-    fn driver(root: &Path, name: &str, library: &str) {
-        let folder = root.join("usr/share/vulkan/icd.d");
-        fs::create_dir_all(&folder).unwrap();
-        let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library, "api_version": "1.3" } });
-        fs::write(folder.join(name), text.to_string()).unwrap();
-    }
-
-    fn found(root: &Path, variable: fn(&str) -> Option<String>) -> Vec<Finding> {
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn vulkan_needs_a_loader_and_drivers_with_their_libraries() {
+        let root = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        let driver = |name: &str, library: &str| {
+            let text = json!({ "file_format_version": "1.0.0", "ICD": { "library_path": library } });
+            write(&format!("usr/share/vulkan/icd.d/{name}"), &text.to_string());
+        };
         let arguments = DoctorArgs::of_a_test();
-        examine_vulkan(&mut Circumstances::of_a_test(&arguments, root, Listing::default(), variable))
-    }
-
-    #[test]
-    fn a_machine_without_vulkan_is_told_what_to_install() {
-        let root = tempfile::tempdir().unwrap();
-        let expected = [("vulkan_loader", Severity::Problem), ("vulkan_drivers", Severity::Problem)];
-        assert_eq!(severities(&found(root.path(), nothing)), expected);
-    }
-
-    #[test]
-    fn drivers_are_fine_unless_their_library_is_gone() {
-        let root = tempfile::tempdir().unwrap();
-        fs::create_dir_all(root.path().join("usr/lib")).unwrap();
-        fs::write(root.path().join("usr/lib/libvulkan.so.1"), "").unwrap();
-        driver(root.path(), "lvp.json", "libvulkan_lvp.so");
-        let fine = [("vulkan_loader", Severity::Fine), ("vulkan_drivers", Severity::Fine)];
-        assert_eq!(severities(&found(root.path(), nothing)), fine);
-        driver(root.path(), "gone.json", "/opt/gone/libgone.so");
-        let findings = found(root.path(), nothing);
+        let found = || examine_vulkan(&mut Circumstances::of_a_test(&arguments, root.path()));
+        let all = |severity| [("vulkan_loader", severity), ("vulkan_drivers", severity)];
+        assert_eq!(severities(&found()), all(Severity::Problem));
+        write("usr/lib/libvulkan.so.1", "");
+        driver("lvp.json", "libvulkan_lvp.so");
+        assert_eq!(severities(&found()), all(Severity::Fine));
+        driver("gone.json", "/opt/gone/libgone.so");
+        let findings = found();
         assert_eq!(findings[1].severity, Severity::Warning);
         assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is not there)"), "{findings:?}");
-        fs::create_dir_all(root.path().join("opt/gone")).unwrap();
-        fs::write(root.path().join("opt/gone/libgone.so"), "").unwrap();
-        assert_eq!(severities(&found(root.path(), nothing)), fine);
+        write("opt/gone/libgone.so", "");
+        assert_eq!(severities(&found()), all(Severity::Fine));
     }
 }

@@ -17,8 +17,11 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
     let after = SystemTime::now();
     match answer {
         Err(error) => {
+            let text = error.to_string();
+            let mut letters = text.chars();
+            let first = letters.next().into_iter().flat_map(char::to_uppercase);
             // The error has its own advice if there is more to do.
-            let finding = Finding::problem("leaderboard", format!("{}.", capitalised(&error.to_string())))
+            let finding = Finding::problem("leaderboard", first.chain(letters).chain(['.']).collect::<String>())
                 .with_advice("Open the address in a browser: it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
         }
@@ -28,11 +31,6 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
             findings
         }
     }
-}
-
-fn capitalised(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 fn judge_version(address: &str, version: &str) -> Finding {

@@ -4,80 +4,68 @@ pub(crate) mod correctness;
 pub(crate) mod data;
 pub(crate) mod graphics;
 pub(crate) mod leaderboard;
-pub(crate) mod privacy;
 pub(crate) mod system;
 
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
+use std::{env, fs};
 
+use clap::{Args, ValueEnum};
 use console::Style;
 use engine::backends::KNOWN_BACKENDS;
 use indicatif::ProgressBar;
 use serde::Serialize;
 use serde_json::Value;
+use sysinfo::System;
 
-use crate::commands::doctor::DoctorArgs;
-use crate::doctor::correctness::{Outcome, Trial};
-use crate::doctor::graphics::Listing;
+use crate::cli::{DataArgs, positive_seconds, short_text};
+use crate::doctor::correctness::{Trial, TrialOutcome};
+use crate::doctor::graphics::{Listing, ask_child};
 use crate::failure::Failure;
+use crate::json_output::{JsonTarget, deliver, to_json};
+use crate::leaderboard::Address;
+use crate::machine;
+use crate::machine::provenance;
 use crate::progress::spinner;
-use crate::screen::Screen;
+use crate::screen::{Screen, plural};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Chapter {
-    Program,
-    System,
-    Graphics,
-    Data,
-    Leaderboard,
-    Correctness,
-}
+type Examine = fn(&mut Circumstances<'_>) -> Vec<Finding>;
+/// Name, title, and examinations with what is shown while they run.
+type Chapter = (&'static str, &'static str, &'static [(&'static str, Examine)]);
 
-impl Chapter {
-    fn title(self) -> &'static str {
-        match self {
-            Self::Program => "Program",
-            Self::System => "System",
-            Self::Graphics => "Adapters and drivers",
-            Self::Data => "Data",
-            Self::Leaderboard => "Leaderboard",
-            Self::Correctness => "Correctness",
-        }
-    }
-}
+/// Time after which a driver is assumed to hang.
+const LISTING_TIMEOUT: Duration = Duration::from_secs(60);
 
-struct Examination {
-    chapter: Chapter,
-    /// Shown while the examination runs.
-    title: &'static str,
-    examine: fn(&mut Circumstances<'_>) -> Vec<Finding>,
-}
-
-/// Examinations in the order of the report. Those that compute are last, because they would disturb measurements.
-const EXAMINATIONS: &[Examination] = &[
-    Examination { chapter: Chapter::Program, title: "this program", examine: system::examine_program },
-    Examination { chapter: Chapter::System, title: "the operating system", examine: system::examine_system },
-    Examination { chapter: Chapter::System, title: "the processor", examine: system::examine_processor },
-    Examination { chapter: Chapter::System, title: "memory", examine: system::examine_memory },
-    Examination { chapter: Chapter::System, title: "other programs", examine: system::examine_load },
-    Examination { chapter: Chapter::System, title: "power", examine: system::examine_power },
-    Examination { chapter: Chapter::System, title: "the processor's energy", examine: system::examine_energy },
-    Examination { chapter: Chapter::Graphics, title: "adapters", examine: graphics::examine_adapters },
-    Examination { chapter: Chapter::Graphics, title: "GPUs on the bus", examine: graphics::examine_gpus },
-    Examination { chapter: Chapter::Graphics, title: "Vulkan's drivers", examine: graphics::examine_vulkan },
-    Examination { chapter: Chapter::Graphics, title: "render nodes", examine: graphics::examine_render_nodes },
-    Examination { chapter: Chapter::Graphics, title: "NVIDIA's driver", examine: graphics::examine_nvidia },
-    Examination { chapter: Chapter::Graphics, title: "CUDA and ROCm", examine: graphics::examine_platforms },
-    Examination { chapter: Chapter::Data, title: "the cache", examine: data::examine_cache },
-    Examination { chapter: Chapter::Data, title: "data sets", examine: data::examine_data_sets },
-    Examination { chapter: Chapter::Leaderboard, title: "the leaderboard", examine: leaderboard::examine_leaderboard },
-    Examination {
-        chapter: Chapter::Correctness,
-        title: "what back ends compute",
-        examine: correctness::examine_backends,
-    },
+/// Chapters of the report. Those that compute are last, because they would disturb measurements.
+const EXAMINATIONS: [Chapter; 6] = [
+    ("program", "Program", &[("this program", system::examine_program)]),
+    (
+        "system",
+        "System",
+        &[
+            ("the operating system", system::examine_system),
+            ("the processor", system::examine_processor),
+            ("memory", system::examine_memory),
+            ("other programs", system::examine_load),
+            ("power", |_| vec![system::judge_power(&machine::all())]),
+            ("the processor's energy", system::examine_energy),
+        ],
+    ),
+    (
+        "graphics",
+        "Adapters and drivers",
+        &[
+            ("adapters", graphics::examine_adapters),
+            ("GPUs on the bus", graphics::examine_gpus),
+            ("Vulkan's drivers", graphics::examine_vulkan),
+            ("render nodes", graphics::examine_render_nodes),
+            ("NVIDIA's driver", graphics::examine_nvidia),
+            ("CUDA and ROCm", graphics::examine_platforms),
+        ],
+    ),
+    ("data", "Data", &[("the cache", data::examine_cache), ("data sets", data::examine_data_sets)]),
+    ("leaderboard", "Leaderboard", &[("the leaderboard", leaderboard::examine_leaderboard)]),
+    ("correctness", "Correctness", &[("what back ends compute", correctness::examine_backends)]),
 ];
 
 /// Input of the examinations, and the results that later ones use.
@@ -103,18 +91,16 @@ impl<'a> Circumstances<'a> {
             spinner: spinner(),
         };
         circumstances.say("adapters");
-        circumstances.listing = Listing::by_another_process();
+        circumstances.listing = match ask_child(&["--part".into(), "adapters".into()], LISTING_TIMEOUT) {
+            Ok(adapters) => Listing { adapters, trouble: None },
+            Err(trouble) => Listing { adapters: Vec::new(), trouble: Some(trouble) },
+        };
         circumstances
     }
 
     #[cfg(test)]
-    pub(crate) fn of_a_test(
-        arguments: &'a DoctorArgs,
-        root: &Path,
-        listing: Listing,
-        variable: fn(&str) -> Option<String>,
-    ) -> Self {
-        let root = root.to_owned();
+    pub(crate) fn of_a_test(arguments: &'a DoctorArgs, root: &Path) -> Self {
+        let (root, variable, listing) = (root.to_owned(), |_: &str| None, Listing::default());
         Self { arguments, root, variable, listing, trials: Vec::new(), spinner: ProgressBar::hidden() }
     }
 
@@ -127,16 +113,8 @@ impl<'a> Circumstances<'a> {
         (self.variable)(name)
     }
 
-    pub(crate) fn patience(&self) -> Duration {
-        Duration::from_secs_f64(self.arguments.trace_seconds)
-    }
-
     pub(crate) fn say(&self, what: &str) {
         self.spinner.set_message(format!("looking at {what}"));
-    }
-
-    pub(crate) fn finish(&self) {
-        self.spinner.finish_and_clear();
     }
 }
 
@@ -150,17 +128,6 @@ pub(crate) enum Severity {
     Warning,
     /// Something does not work.
     Problem,
-}
-
-impl Severity {
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Fine => "fine",
-            Self::Note => "note",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-        }
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -207,63 +174,51 @@ impl Finding {
 const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Report {
+pub(crate) struct DoctorReport {
     pub(crate) schema_version: u32,
     pub(crate) engine_version: &'static str,
     pub(crate) commit: &'static str,
     examined_unix_seconds: f64,
-    pub(crate) sections: Vec<Section>,
-    pub(crate) verdict: Verdict,
+    pub(crate) sections: Vec<DoctorSection>,
+    pub(crate) verdict: DoctorVerdict,
 }
 
 #[derive(Debug, Serialize)]
-pub(crate) struct Section {
-    pub(crate) name: Chapter,
+pub(crate) struct DoctorSection {
+    name: &'static str,
+    #[serde(skip)]
+    title: &'static str,
     pub(crate) findings: Vec<Finding>,
 }
 
-impl Report {
+impl DoctorReport {
     pub(crate) fn make(circumstances: &mut Circumstances<'_>) -> Self {
-        let mut sections: Vec<Section> = Vec::new();
-        for examination in EXAMINATIONS {
-            circumstances.say(examination.title);
-            let findings = (examination.examine)(circumstances);
-            match sections.last_mut() {
-                Some(section) if section.name == examination.chapter => section.findings.extend(findings),
-                _ => sections.push(Section { name: examination.chapter, findings }),
+        let mut sections: Vec<DoctorSection> = Vec::new();
+        for (name, title, examinations) in EXAMINATIONS {
+            let mut findings = Vec::new();
+            for (what, examine) in examinations {
+                circumstances.say(what);
+                findings.extend(examine(circumstances));
+            }
+            if !findings.is_empty() {
+                sections.push(DoctorSection { name, title, findings });
             }
         }
-        sections.retain(|section| !section.findings.is_empty());
-        circumstances.finish();
-        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        circumstances.spinner.finish_and_clear();
+        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
         Self {
             schema_version: SCHEMA_VERSION,
             engine_version: env!("CARGO_PKG_VERSION"),
             commit: env!("GRADMARK_COMMIT"),
-            // A clock that was set before 1970 tells nothing.
-            examined_unix_seconds: now.map_or(0.0, |since| since.as_secs_f64()),
+            examined_unix_seconds: provenance().started_unix_seconds,
             sections,
-            verdict: Verdict::of(circumstances),
+            verdict: decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking),
         }
-    }
-
-    pub(crate) fn trains(&self) -> bool {
-        self.verdict.trains
-    }
-
-    pub(crate) fn verdict(&self) -> &str {
-        &self.verdict.sentence
-    }
-
-    pub(crate) fn count(&self, severity: Severity) -> usize {
-        let findings = self.sections.iter().flat_map(|section| &section.findings);
-        findings.filter(|finding| finding.severity == severity).count()
     }
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct Verdict {
-    /// True if a run would work as requested.
+pub(crate) struct DoctorVerdict {
     pub(crate) trains: bool,
     pub(crate) tried: bool,
     pub(crate) sentence: String,
@@ -272,17 +227,10 @@ pub(crate) struct Verdict {
     pub(crate) adapter_index: Option<usize>,
 }
 
-impl Verdict {
-    pub(crate) fn of(circumstances: &Circumstances<'_>) -> Self {
-        let lacking = data::command_for_what_a_run_lacks(circumstances.arguments);
-        decide(&circumstances.trials, circumstances.listing.used_by_default(), lacking)
-    }
-}
-
 /// `default` is the adapter of a run that names none, and `lacking` the command that fetches missing data.
-fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> Verdict {
+fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> DoctorVerdict {
     let place = |trial: &Trial| KNOWN_BACKENDS.iter().position(|known| known.name == trial.backend);
-    let usable = trials.iter().filter(|trial| trial.outcome != Outcome::Failed);
+    let usable = trials.iter().filter(|trial| trial.outcome != TrialOutcome::Failed);
     let best = usable.min_by_key(|trial| (trial.software, place(trial), trial.adapter != default));
     let Some(best) = best else {
         let sentence = match trials {
@@ -290,13 +238,20 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
             _ => "Nothing can be trained as it was asked for: every back end failed on every device.",
         };
         let sentence = format!("{sentence} `--backend reference` trains on any processor, slowly.");
-        return Verdict { trains: false, tried: true, sentence, command: None, backend: None, adapter_index: None };
+        return DoctorVerdict {
+            trains: false,
+            tried: true,
+            sentence,
+            command: None,
+            backend: None,
+            adapter_index: None,
+        };
     };
-    let tried = best.outcome == Outcome::Right;
+    let tried = best.outcome == TrialOutcome::Right;
     let (backend, adapter_index) = (Some(best.backend), best.adapter);
     if let Some(command) = lacking {
         let sentence = "A run would stop because its data is not in the chosen folder; this fetches it:".to_owned();
-        return Verdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
+        return DoctorVerdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
     }
     let device = format!("{} on {}", best.backend, best.device);
     let software = if best.software { ", a software adapter, whose results are never ranked" } else { "" };
@@ -305,7 +260,7 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     } else {
         format!("A run should work here, with {device}{software}; that was not tried:")
     };
-    Verdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
+    DoctorVerdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
 }
 
 fn command_for(trial: &Trial, default: Option<usize>) -> String {
@@ -324,47 +279,33 @@ fn command_for(trial: &Trial, default: Option<usize>) -> String {
 /// Width of two spaces, the longest severity, and two spaces.
 const INDENT: usize = 11;
 
-pub(crate) fn show(report: &Report, screen: Screen) -> Result<(), Failure> {
-    let bold = |text: &str| screen.paint(Style::new().bold(), text);
-    screen.line(&bold(&format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
-    for section in &report.sections {
-        screen.line("")?;
-        screen.line(&bold(section.name.title()))?;
-        section.findings.iter().try_for_each(|finding| show_finding(finding, screen))?;
+pub(crate) fn show(report: &DoctorReport, screen: Screen) -> Result<(), Failure> {
+    screen.line(&screen.bold(format!("Gradmark doctor {} ({})", report.engine_version, report.commit)))?;
+    let mut counts = [("problem", Severity::Problem, 0), ("warning", Severity::Warning, 0)];
+    for DoctorSection { title, findings, .. } in &report.sections {
+        screen.heading(title)?;
+        for Finding { severity, sentence, advice, .. } in findings {
+            let (style, word) = match severity {
+                Severity::Fine => (Style::new().green(), "fine"),
+                Severity::Note => (Style::new().cyan(), "note"),
+                Severity::Warning => (Style::new().yellow().bold(), "warning"),
+                Severity::Problem => (Style::new().red().bold(), "problem"),
+            };
+            counts.iter_mut().filter(|(_, other, _)| other == severity).for_each(|(.., count)| *count += 1);
+            screen.prose(&format!("  {}  ", screen.paint(style, format!("{word:7}"))), sentence, INDENT)?;
+            if let Some(advice) = advice {
+                screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2)?;
+            }
+        }
     }
-    screen.line("")?;
-    screen.line(&bold("Verdict"))?;
+    screen.heading("Verdict")?;
     screen.prose("  ", &report.verdict.sentence, 2)?;
     if let Some(command) = &report.verdict.command {
-        screen.line(&format!("  {}", bold(command)))?;
+        screen.line(&format!("  {}", screen.bold(command)))?;
     }
-    screen.prose("  ", &counts(report), 2)
-}
-
-fn show_finding(finding: &Finding, screen: Screen) -> Result<(), Failure> {
-    let style = match finding.severity {
-        Severity::Fine => Style::new().green(),
-        Severity::Note => Style::new().cyan(),
-        Severity::Warning => Style::new().yellow().bold(),
-        Severity::Problem => Style::new().red().bold(),
-    };
-    let word = screen.paint(style, format!("{:7}", finding.severity.word()));
-    screen.prose(&format!("  {word}  "), &finding.sentence, INDENT)?;
-    finding
-        .advice
-        .as_ref()
-        .map_or(Ok(()), |advice| screen.prose(&format!("{}→ ", " ".repeat(INDENT)), advice, INDENT + 2))
-}
-
-fn counts(report: &Report) -> String {
-    let number = |severity: Severity, one: &str| match report.count(severity) {
-        0 => None,
-        1 => Some(format!("1 {one}")),
-        count => Some(format!("{count} {one}s")),
-    };
-    let parts: Vec<String> =
-        [number(Severity::Problem, "problem"), number(Severity::Warning, "warning")].into_iter().flatten().collect();
-    if parts.is_empty() { "no problems, no warnings".to_owned() } else { parts.join(", ") }
+    let counts = counts.iter().filter(|(.., count)| *count > 0);
+    let counts = counts.map(|(word, _, count)| plural(*count, word)).collect::<Vec<_>>().join(", ");
+    screen.prose("  ", if counts.is_empty() { "no problems, no warnings" } else { &counts }, 2)
 }
 
 /// Reads a small file without its line end.
@@ -402,20 +343,179 @@ pub(crate) fn find_library(circumstances: &Circumstances<'_>, name: &str) -> Opt
     chosen.chain(usual).map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
+    match arguments.part {
+        Some(DoctorPart::Adapters) => return graphics::list_for_the_doctor(),
+        Some(DoctorPart::Trace) => return correctness::trace_for_the_doctor(arguments),
+        None => {}
+    }
+    correctness::wanted(&arguments.backends)?;
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let report = DoctorReport::make(&mut Circumstances::of_this_machine(arguments));
+    let report = Privacy::of_this_user().clean_report(report);
+    let target = arguments.json.as_ref();
+    deliver(show(&report, JsonTarget::screen_beside(target)), target, &to_json(&report)?)?;
+    if report.verdict.trains { Ok(()) } else { Err(Failure::NothingTrains(report.verdict.sentence)) }
+}
 
-    #[test]
-    fn examinations_of_a_chapter_follow_each_other() {
-        let mut chapters: Vec<Chapter> = EXAMINATIONS.iter().map(|examination| examination.chapter).collect();
-        chapters.dedup();
-        for (place, chapter) in chapters.iter().enumerate() {
-            assert!(!chapters[..place].contains(chapter), "{chapter:?} is there twice");
+const DOCTOR_EXAMPLES: &str = "\
+Examples:
+  native-runner doctor                             look at everything, and let each back end compute a little
+  native-runner doctor --quick                     only look
+  native-runner doctor --adapter 0 --backend wgsl  is this device the trouble?
+  native-runner doctor --upload https://gradmark.example
+                                                   is the leaderboard to be reached, and is the clock right?
+  native-runner doctor --json report.json          the same for programs
+
+The report names no user, no host and no home folder, so that it can be pasted into a bug report. Each back end
+computes in a process of its own, which may crash. Without --upload, nothing uses the network.
+
+Exit status:
+  0 a run would work   7 nothing can be trained as it was asked for, or a run would stop at its data
+  2 wrong usage, or no such back end";
+
+#[derive(Debug, Args)]
+#[command(after_help = DOCTOR_EXAMPLES)]
+pub(crate) struct DoctorArgs {
+    /// Adapter to try, as for a run [default: all, and the processor where a back end computes on it]
+    #[arg(long, value_name = "ADAPTER", value_parser = short_text)]
+    pub(crate) adapter: Option<String>,
+    /// Back ends to try, separated by commas [default: all but the plain reference]
+    #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
+    pub(crate) backends: Vec<String>,
+    /// Only look: no back end computes, and no data set is read
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seconds that a back end may take to show that it computes rightly
+    #[arg(long, value_name = "X", default_value_t = 120.0, value_parser = positive_seconds)]
+    pub(crate) trace_seconds: f64,
+    /// Leaderboard to look at as well
+    #[arg(long = "upload", value_name = "URL")]
+    pub(crate) leaderboard: Option<Address>,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
+    /// Write everything as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Data and output")]
+    pub(crate) json: Option<JsonTarget>,
+    /// The part of the work that the program gives to another process of its own
+    #[arg(long, value_enum, hide = true)]
+    pub(crate) part: Option<DoctorPart>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DoctorPart {
+    Adapters,
+    Trace,
+}
+
+#[cfg(test)]
+impl DoctorArgs {
+    pub(crate) fn of_a_test() -> Self {
+        use clap::Parser as _;
+
+        #[derive(clap::Parser)]
+        struct Alone {
+            #[command(flatten)]
+            doctor: DoctorArgs,
+        }
+
+        let mut arguments = Alone::parse_from(["doctor"]).doctor;
+        // Independent of the tests' environment.
+        arguments.data = DataArgs { folder: None, babi: None };
+        arguments
+    }
+}
+
+/// Shorter names are parts of too many words.
+const MIN_NAME_LENGTH: usize = 3;
+
+#[derive(Debug, Default)]
+pub(crate) struct Privacy {
+    replaced: Vec<(String, &'static str)>,
+}
+
+impl Privacy {
+    pub(crate) fn of_this_user() -> Self {
+        let home = dirs::home_dir();
+        let canonical = home.as_ref().and_then(|home| home.canonicalize().ok());
+        let folder_name = home.as_ref().and_then(|home| Some(home.file_name()?.to_string_lossy().into_owned()));
+        let variables = ["USER", "LOGNAME", "USERNAME"].into_iter().filter_map(|name| env::var(name).ok());
+        let homes = canonical.into_iter().chain(home).map(|home| home.display().to_string());
+        Self::of(homes, variables.chain(folder_name), System::host_name().ok())
+    }
+
+    fn of(homes: impl Iterator<Item = String>, users: impl Iterator<Item = String>, host: Option<String>) -> Self {
+        // The root folder is no home.
+        let homes = homes.filter(|home| home.len() > 1).map(|home| (home, "~"));
+        let users = users.filter(|user| user.len() >= MIN_NAME_LENGTH);
+        // Users have names that are words; in a path they are users.
+        let users = users.flat_map(|user| [(format!("/{user}"), "/<user>"), (format!("\\{user}"), "\\<user>")]);
+        let host =
+            host.filter(|host| host.len() >= MIN_NAME_LENGTH && host != "localhost").map(|host| (host, "<host>"));
+        Self { replaced: homes.chain(users).chain(host).collect() }
+    }
+
+    pub(crate) fn clean(&self, text: &str) -> String {
+        self.replaced.iter().fold(text.to_owned(), |text, (name, instead)| replace_words(&text, name, instead))
+    }
+
+    fn clean_value(&self, value: Value) -> Value {
+        match value {
+            Value::String(text) => Value::String(self.clean(&text)),
+            Value::Array(items) => items.into_iter().map(|item| self.clean_value(item)).collect(),
+            Value::Object(fields) => {
+                fields.into_iter().map(|(name, value)| (self.clean(&name), self.clean_value(value))).collect()
+            }
+            other => other,
         }
     }
 
-    fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: Outcome) -> Trial {
+    pub(crate) fn clean_report(&self, report: DoctorReport) -> DoctorReport {
+        let finding = |found: Finding| Finding {
+            sentence: self.clean(&found.sentence),
+            advice: found.advice.map(|advice| self.clean(&advice)),
+            details: self.clean_value(found.details),
+            ..found
+        };
+        let section = |section: DoctorSection| DoctorSection {
+            findings: section.findings.into_iter().map(finding).collect(),
+            ..section
+        };
+        let verdict = DoctorVerdict {
+            sentence: self.clean(&report.verdict.sentence),
+            command: report.verdict.command.map(|command| self.clean(&command)),
+            ..report.verdict
+        };
+        DoctorReport { sections: report.sections.into_iter().map(section).collect(), verdict, ..report }
+    }
+}
+
+/// Replaces `name` where it stands as separate words.
+fn replace_words(text: &str, name: &str, instead: &str) -> String {
+    let goes_on = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    let mut cleaned = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(name) {
+        let (before, after) = (&rest[..at], &rest[at + name.len()..]);
+        let begins = !before.ends_with(|letter: char| goes_on(letter) || letter == '.');
+        // A path in a path begins with its own slash.
+        let begins = begins || instead.starts_with(['/', '\\']);
+        let is_word = begins && !after.starts_with(goes_on);
+        cleaned.push_str(before);
+        cleaned.push_str(if is_word { instead } else { name });
+        rest = after;
+    }
+    cleaned.push_str(rest);
+    cleaned
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn trial(backend: &'static str, adapter: Option<usize>, software: bool, outcome: TrialOutcome) -> Trial {
         Trial { backend, adapter, device: "X".to_owned(), software, outcome }
     }
 
@@ -427,7 +527,7 @@ mod tests {
     #[test]
     fn the_run_to_type_takes_the_best_that_computes_rightly() {
         let works = |command: &str| (true, Some(command.to_owned()));
-        let (right, failed) = (Outcome::Right, Outcome::Failed);
+        let (right, failed) = (TrialOutcome::Right, TrialOutcome::Failed);
         let all = [
             trial("wgsl", Some(0), true, right),
             trial("wgsl", Some(1), false, right),
@@ -440,5 +540,34 @@ mod tests {
         assert_eq!(decided(&broken, Some(1)), works("native-runner --backend burn-flex"));
         assert_eq!(decided(&broken[..1], Some(1)), (false, None));
         assert_eq!(decided(&[], None), (false, None));
+    }
+
+    fn privacy() -> Privacy {
+        let owned = |texts: &[&str]| texts.iter().map(|&text| text.to_owned()).collect::<Vec<_>>().into_iter();
+        Privacy::of(owned(&["/home/ina", "/"]), owned(&["ina", "x"]), Some("tower".to_owned()))
+    }
+
+    #[test]
+    fn home_user_and_host_are_replaced_as_whole_words() {
+        for (told, kept) in [
+            ("`/home/ina/data/a.bin` is missing", "`~/data/a.bin` is missing"),
+            ("/home/ina", "~"),
+            ("in /home/ina.", "in ~."),
+            ("/home/ina2/x and /home/ina-b", "/home/ina2/x and /home/ina-b"),
+            ("/srv/home/ina/x", "/srv/home/<user>/x"),
+            ("/media/ina/disk", "/media/<user>/disk"),
+            ("C:\\Users\\ina\\data", "C:\\Users\\<user>\\data"),
+            ("http://tower:8080 at tower", "http://<host>:8080 at <host>"),
+            ("towers in a china shop", "towers in a china shop"),
+            ("/x/y", "/x/y"),
+        ] {
+            assert_eq!(privacy().clean(told), kept, "{told}");
+        }
+    }
+
+    #[test]
+    fn details_are_cleaned_however_deep_they_are() {
+        let told = json!({ "files": [{ "/home/ina/a": "/home/ina/b" }], "count": 3 });
+        assert_eq!(privacy().clean_value(told), json!({ "files": [{ "~/a": "~/b" }], "count": 3 }));
     }
 }

@@ -16,14 +16,15 @@ use crate::{doctor, machine};
 pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let missing: Vec<&BackendDefinition> =
         KNOWN_BACKENDS.iter().filter(|known| BACKENDS.iter().all(|built| built.name != known.name)).collect();
-    let mut findings = vec![judge_build(cfg!(debug_assertions)), list_backends()];
+    let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
+    let built = Finding::fine("backends", format!("Its back ends: {}.", names.join(", ")));
+    let mut findings = vec![judge_build(cfg!(debug_assertions)), built.with_details(json!({ "built": names }))];
     findings.extend(list_missing_backends(&missing));
     let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
     findings.extend(untuned.then(|| {
+        let advice = "On a real GPU build with `--features burn-wgpu,burn-tuned`; software adapters are refused then.";
         Finding::note("burn_untuned", "burn-wgpu is built without Burn's fusion and autotune, which it has by default.")
-            .with_advice(
-                "On a real GPU build with `--features burn-wgpu,burn-tuned`; software adapters are refused then.",
-            )
+            .with_advice(advice)
     }));
     findings
 }
@@ -37,22 +38,12 @@ fn judge_build(unoptimised: bool) -> Finding {
     });
     let sentence = format!("native-runner {version}, commit {commit}, for {system} on {architecture}.");
     let finding = if unoptimised {
-        Finding::warning(
-            "version",
-            format!(
-                "{sentence} It was built without optimisation, so that the processor's part of every figure is slow."
-            ),
-        )
-        .with_advice("Build with `cargo build --release`.")
+        let slow = "It was built without optimisation, so that the processor's part of every figure is slow.";
+        Finding::warning("version", format!("{sentence} {slow}")).with_advice("Build with `cargo build --release`.")
     } else {
         Finding::fine("version", sentence)
     };
     finding.with_details(details)
-}
-
-fn list_backends() -> Finding {
-    let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    Finding::fine("backends", format!("Its back ends: {}.", names.join(", "))).with_details(json!({ "built": names }))
 }
 
 fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
@@ -83,26 +74,17 @@ pub(crate) fn examine_system(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 
 /// Returns the container that this process runs in, where drivers must be passed through.
 pub(crate) fn container(circumstances: &Circumstances<'_>) -> Option<&'static str> {
-    let is_wsl =
-        || doctor::read_text(circumstances.file("proc/sys/kernel/osrelease")).is_some_and(|text| text.contains("WSL"));
-    if circumstances.file(".dockerenv").exists() {
-        Some("a Docker container")
-    } else if circumstances.file("run/.containerenv").exists() {
-        Some("a Podman container")
-    } else if circumstances.variable("KUBERNETES_SERVICE_HOST").is_some() {
-        Some("a Kubernetes pod")
-    } else if is_wsl() {
-        Some("the Windows Subsystem for Linux")
-    } else {
-        None
-    }
+    let release = doctor::read_text(circumstances.file("proc/sys/kernel/osrelease"));
+    let containers = [
+        ("a Docker container", circumstances.file(".dockerenv").exists()),
+        ("a Podman container", circumstances.file("run/.containerenv").exists()),
+        ("a Kubernetes pod", circumstances.variable("KUBERNETES_SERVICE_HOST").is_some()),
+        ("the Windows Subsystem for Linux", release.is_some_and(|text| text.contains("WSL"))),
+    ];
+    containers.into_iter().find(|(_, is_this)| *is_this).map(|(name, _)| name)
 }
 
 pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
-    [describe_processor()].into_iter().chain(examine_governor(circumstances)).collect()
-}
-
-fn describe_processor() -> Finding {
     let name = machine::name();
     let usable = thread::available_parallelism().ok().map(std::num::NonZero::get);
     let cores = System::physical_core_count().ok();
@@ -111,18 +93,15 @@ fn describe_processor() -> Finding {
     let usable_shown = usable.map(|threads| format!(", {threads} threads for this program"));
     let sentence = format!("{shown}{}{}.", cores_shown.unwrap_or_default(), usable_shown.unwrap_or_default());
     let details = json!({ "name": name, "physical_cores": cores, "usable_threads": usable });
-    Finding::fine("processor", sentence).with_details(details)
+    let folders = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
+    let read = |file: &str| -> BTreeSet<String> {
+        folders.iter().filter_map(|core| doctor::read_text(core.join("cpufreq").join(file))).collect()
+    };
+    let governor = judge_governor(&read("scaling_governor"), &read("scaling_driver"));
+    [Finding::fine("processor", sentence).with_details(details)].into_iter().chain(governor).collect()
 }
 
 /// Judges the frequency governor; `None` where the system does not report it, as in most virtual machines.
-fn examine_governor(circumstances: &Circumstances<'_>) -> Option<Finding> {
-    let cores = doctor::list_folder(circumstances.file("sys/devices/system/cpu"));
-    let read = |file: &str| -> BTreeSet<String> {
-        cores.iter().filter_map(|core| doctor::read_text(core.join("cpufreq").join(file))).collect()
-    };
-    judge_governor(&read("scaling_governor"), &read("scaling_driver"))
-}
-
 fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> Option<Finding> {
     let list = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
     // Under these drivers `powersave` is the usual mode, which clocks up under load.
@@ -137,11 +116,9 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     } else if is("performance") {
         Finding::fine("processor_governor", format!("The processor's governor is {shown}."))
     } else if governors.contains("powersave") && !active {
-        Finding::warning(
-            "processor_governor",
-            format!("The processor's governor is {shown}, which keeps clocks low: figures of the processor and of software adapters suffer."),
-        )
-        .with_advice("`sudo cpupower frequency-set -g performance` until the next start.")
+        let low = "which keeps clocks low: figures of the processor and of software adapters suffer";
+        Finding::warning("processor_governor", format!("The processor's governor is {shown}, {low}."))
+            .with_advice("`sudo cpupower frequency-set -g performance` until the next start.")
     } else {
         Finding::note("processor_governor", format!("The processor's governor is {shown}: clocks follow the load."))
             .with_advice("Figures of the processor are steadier with `sudo cpupower frequency-set -g performance`.")
@@ -160,7 +137,6 @@ pub(crate) fn examine_memory(_: &mut Circumstances<'_>) -> Vec<Finding> {
     judge_memory((total, free), of_container).into_iter().collect()
 }
 
-/// Judges total and free memory of the machine and of the container.
 fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Finding> {
     if machine.0 == 0 {
         return None;
@@ -207,11 +183,7 @@ fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
     finding.with_details(json!({ "busy_percent": percent, "load_average": average }))
 }
 
-pub(crate) fn examine_power(_: &mut Circumstances<'_>) -> Vec<Finding> {
-    vec![judge_power(&machine::all())]
-}
-
-fn judge_power(batteries: &[Battery]) -> Finding {
+pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
     let charges: Vec<String> = batteries.iter().map(|battery| format!("{:.0} %", battery.charge_percent)).collect();
     let details = json!({ "batteries": batteries });
     let finding = match batteries {
@@ -241,14 +213,10 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
     } else if read.iter().all(|readable| *readable) {
         Finding::fine("processor_energy", "The processor tells its energy (RAPL), and runs keep it.")
     } else {
-        Finding::note(
-            "processor_energy",
-            "The processor counts its energy (RAPL), which this user must not read: records lack it.",
-        )
-        .with_advice(
-            "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the next start. \
-                 It is closed because energy, read often, can betray what others compute.",
-        )
+        let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the next \
+                      start. It is closed because energy, read often, can betray what others compute.";
+        let sentence = "The processor counts its energy (RAPL), which this user must not read: records lack it.";
+        Finding::note("processor_energy", sentence).with_advice(advice)
     };
     Some(finding.with_details(details))
 }
@@ -274,13 +242,12 @@ mod tests {
         assert_eq!((judge_build(false).severity, judge_build(false).advice), (Severity::Fine, None));
     }
 
-    fn severity(governors: &[&str], drivers: &[&str]) -> Option<Severity> {
-        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
-        judge_governor(&set(governors), &set(drivers)).map(|finding| finding.severity)
-    }
-
     #[test]
     fn governor_is_a_warning_only_if_it_lowers_clocks() {
+        let set = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let severity = |governors: &[&str], drivers: &[&str]| {
+            judge_governor(&set(governors), &set(drivers)).map(|finding| finding.severity)
+        };
         assert_eq!(severity(&["performance"], &["acpi-cpufreq"]), Some(Severity::Fine));
         assert_eq!(severity(&["powersave"], &["acpi-cpufreq"]), Some(Severity::Warning));
         assert_eq!(severity(&["performance", "powersave"], &[]), Some(Severity::Warning));
@@ -299,22 +266,14 @@ mod tests {
         assert_eq!(severity((16 * GIB, 8 * GIB), Some((GIB, GIB))), Some(Severity::Warning));
         assert_eq!(severity((16 * GIB, 8 * GIB), Some((u64::MAX, u64::MAX))), Some(Severity::Fine));
         assert_eq!(severity((0, 0), None), None);
-    }
-
-    #[test]
-    fn a_containers_memory_is_called_that() {
         let found = judge_memory((16 * GIB, 8 * GIB), Some((4 * GIB, 3 * GIB))).unwrap();
         assert!(found.sentence.contains("this container may use") && found.sentence.contains("4096.0 MiB"));
     }
 
     #[test]
-    fn busy_processor_is_a_warning() {
+    fn busy_processor_and_discharging_battery_are_warnings() {
         assert_eq!(judge_load(3.0, None).severity, Severity::Fine);
         assert_eq!(judge_load(60.0, Some([1.5, 1.0, 1.0])).severity, Severity::Warning);
-    }
-
-    #[test]
-    fn discharging_battery_is_a_warning() {
         let battery = |is_discharging| Battery { is_discharging, charge_percent: 43.2 };
         assert_eq!(judge_power(&[]).severity, Severity::Fine);
         assert_eq!(judge_power(&[battery(false)]).severity, Severity::Fine);

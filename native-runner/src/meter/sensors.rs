@@ -103,7 +103,7 @@ impl Gpu {
     }
 }
 
-/// Merges a GPU that is listed through several interfaces; two of the same model cannot be told apart by name.
+/// Merges a GPU that is listed through several interfaces; two of the same model have the same name.
 fn only(listed: impl Iterator<Item = Gpu>) -> Option<Gpu> {
     let mut found: Vec<Gpu> = Vec::new();
     for gpu in listed {

@@ -1,19 +1,23 @@
-//! A cell: what one process is asked to do.
+//! Cells of a study: the settings of one process each, and the choice of cells by their settings.
 
 use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::str::FromStr;
 
-use engine::{BatchPlan, KNOWN_BACKENDS, SuiteDefinition, Workload};
+use engine::{BatchPlan, KNOWN_BACKENDS, Workload};
 use results::kernels::Suite;
 use results::{InputMode, Layout, Precision};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::study::axis::{AXES, Axis};
+use crate::screen::plural;
 use crate::study::definition::Positive;
 use crate::workload_file;
+
+/// Adapter of a back end without a choice.
+pub(crate) const ANY: &str = "any";
 
 /// Settings of one process. In files, the fields alone distinguish the kinds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,11 +28,18 @@ pub(crate) enum Settings {
 }
 
 impl Settings {
+    /// Returns the words of the command: options have the names of the axes.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        match self {
-            Self::Run(run) => run.arguments(),
-            Self::Kernels(kernels) => kernels.arguments(),
-        }
+        let command = if self.run().is_none() { Some("kernels".to_owned()) } else { None };
+        let options = AXES.iter().filter_map(|axis| Some((axis.name, axis.value(self)?)));
+        let words = options.flat_map(|(name, value)| match (name, self.run()) {
+            ("workload", Some(RunSettings { file: Some(file), .. })) => {
+                ["--workload-file".to_owned(), file.path.display().to_string()]
+            }
+            ("limit", Some(RunSettings { limit: Some(limit), .. })) => limit.arguments(),
+            _ => [format!("--{name}"), value],
+        });
+        command.into_iter().chain(words).collect()
     }
 
     pub(crate) fn run(&self) -> Option<&RunSettings> {
@@ -50,7 +61,6 @@ impl Settings {
         AXES.iter().filter(is_said).map(|axis| axis.text(self)).collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns a unique file name: the workload or suite, and a digest of all settings.
     fn id(&self) -> String {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
         let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
@@ -110,26 +120,22 @@ pub(crate) struct RunSettings {
 }
 
 impl RunSettings {
-    pub(crate) fn arguments(&self) -> Vec<String> {
-        let option = |name: &str, value: Option<String>| value.map(|value| [format!("--{name}"), value]);
-        let options = [
-            match &self.file {
-                Some(file) => option("workload-file", Some(file.path.display().to_string())),
-                None => option("workload", Some(self.workload.clone())),
-            },
-            option("backend", Some(self.backend.clone())),
-            option("adapter", Some(self.adapter.clone())),
-            option("precision", Some(self.precision.name().to_owned())),
-            option("threads", self.threads.map(|count| count.to_string())),
-            option("devices", self.devices.map(|count| count.to_string())),
-            option("input", self.input.map(|mode| mode.name().to_owned())),
-            option("layout", self.layout.map(|layout| layout.name().to_owned())),
-            option("batch-size", self.batch_size.map(|size| size.to_string())),
-            option("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
-            self.limit.map(Length::arguments),
-            option("seed", Some(self.seed.to_string())),
-        ];
-        options.into_iter().flatten().flatten().collect()
+    pub(crate) fn new(workload: String, file: Option<WorkloadFile>) -> Self {
+        Self {
+            workload,
+            file,
+            backend: String::new(),
+            adapter: ANY.to_owned(),
+            precision: Precision::F32,
+            threads: None,
+            devices: None,
+            input: None,
+            layout: None,
+            batch_size: None,
+            learning_rate: None,
+            limit: None,
+            seed: 0,
+        }
     }
 
     pub(crate) fn network(&self) -> Result<Workload, String> {
@@ -140,10 +146,8 @@ impl RunSettings {
         if sha256 == file.sha256 {
             return Ok(workload);
         }
-        Err(format!(
-            "{} has changed since the study was planned; what it says now is another study",
-            file.path.display()
-        ))
+        let place = file.path.display();
+        Err(format!("{place} has changed since the study was planned; what it says now is another study"))
     }
 
     pub(crate) fn is_of_external_program(&self) -> bool {
@@ -160,24 +164,6 @@ pub(crate) struct KernelSettings {
     pub(crate) budget_mib: u32,
 }
 
-impl KernelSettings {
-    pub(crate) fn arguments(&self) -> Vec<String> {
-        let Self { suite, adapter, budget_seconds, budget_mib } = self;
-        let options = [
-            ("--suite", suite.name().to_owned()),
-            ("--adapter", adapter.clone()),
-            ("--budget-seconds", budget_seconds.to_string()),
-            ("--budget-mib", budget_mib.to_string()),
-        ];
-        let words = options.into_iter().flat_map(|(name, value)| [name.to_owned(), value]);
-        ["kernels".to_owned()].into_iter().chain(words).collect()
-    }
-
-    pub(crate) fn budget_bytes(&self) -> u64 {
-        u64::from(self.budget_mib) << 20
-    }
-}
-
 /// Length of a cell's training.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -190,10 +176,6 @@ pub(crate) enum Length {
 }
 
 impl Length {
-    pub(crate) fn seconds(seconds: NonZero<u32>) -> Self {
-        Self::Seconds(Positive(f64::from(seconds.get())))
-    }
-
     /// Returns the same, `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
     pub(crate) fn scaled(self, scale: f64, batches: &BatchPlan) -> Self {
@@ -212,42 +194,158 @@ impl Length {
         }
     }
 
-    /// Scales a suite's own budget. Of its two limits, epochs and seconds, only one can be requested, so the seconds
-    /// are.
-    pub(crate) fn scaled_of_suite(suite: &SuiteDefinition, scale: f64) -> Option<Self> {
-        (scale < 1.0).then_some(Self::Seconds(Positive(suite.training_seconds * scale)))
-    }
-
-    pub(crate) fn arguments(self) -> [String; 2] {
-        match self {
-            Self::Epochs(epochs) => ["--epochs".to_owned(), epochs.to_string()],
-            Self::Steps(steps) => ["--steps".to_owned(), steps.to_string()],
-            Self::Seconds(seconds) => ["--seconds".to_owned(), seconds.0.to_string()],
-        }
+    fn arguments(self) -> [String; 2] {
+        let (option, value) = match self {
+            Self::Epochs(epochs) => ("--epochs", epochs.to_string()),
+            Self::Steps(steps) => ("--steps", steps.to_string()),
+            Self::Seconds(seconds) => ("--seconds", seconds.0.to_string()),
+        };
+        [option.to_owned(), value]
     }
 }
 
 impl fmt::Display for Length {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (count, what) = match self {
-            Self::Epochs(epochs) => (u64::from(epochs.get()), "epoch"),
-            Self::Steps(steps) => (steps.get(), "step"),
-            Self::Seconds(seconds) => return write!(f, "{} s", seconds.0),
-        };
-        write!(f, "{count} {what}{}", if count == 1 { "" } else { "s" })
+        match self {
+            Self::Epochs(epochs) => f.write_str(&plural(epochs, "epoch")),
+            Self::Steps(steps) => f.write_str(&plural(steps, "step")),
+            Self::Seconds(seconds) => write!(f, "{} s", seconds.0),
+        }
+    }
+}
+
+/// One setting of a cell.
+#[derive(Debug)]
+pub(crate) struct Axis {
+    /// As `--only` takes it.
+    pub(crate) name: &'static str,
+    /// Value of a run; `None` if it is left open or only kernels have it.
+    of_run: fn(&RunSettings) -> Option<String>,
+    of_kernels: fn(&KernelSettings) -> Option<String>,
+    /// The value in words that can stand next to others.
+    in_words: fn(&str) -> String,
+    /// Value that needs no mention.
+    default: Option<&'static str>,
+    /// True for a setting that a back end is opened with.
+    pub(crate) is_of_opening: bool,
+}
+
+/// Value of a setting that a cell leaves to the workload, the suite or the machine.
+const OWN: &str = "own";
+
+/// Settings in the order in which tables show them.
+pub(crate) static AXES: [Axis; 15] = [
+    Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
+    Axis::new("workload", |of| Some(of.workload.clone()), str::to_owned),
+    Axis::new("backend", |of| Some(of.backend.clone()), str::to_owned).of_opening(),
+    Axis {
+        of_kernels: |of| Some(of.adapter.clone()),
+        default: Some(ANY),
+        in_words: |value| if value == ANY { "any adapter".to_owned() } else { value.to_owned() },
+        ..Axis::new("adapter", |of| Some(of.adapter.clone()), str::to_owned).of_opening()
+    },
+    Axis {
+        default: Some("f32"),
+        ..Axis::new("precision", |of| Some(of.precision.name().to_owned()), str::to_owned).of_opening()
+    },
+    Axis::new("threads", |of| of.threads.map(|count| count.to_string()), |value| plural(value, "thread")).of_opening(),
+    Axis::new("devices", |of| of.devices.map(|count| count.to_string()), |value| plural(value, "device")).of_opening(),
+    Axis::new("input", |of| Some(of.input?.name().to_owned()), |value| format!("input {value}")).of_opening(),
+    Axis {
+        in_words: |value| if value == OWN { "own layout".to_owned() } else { value.to_owned() },
+        ..Axis::new("layout", |of| Some(of.layout?.name().to_owned()), str::to_owned).of_opening()
+    },
+    Axis::new("batch-size", |of| of.batch_size.map(|size| size.to_string()), |value| format!("batch {value}")),
+    Axis::new("learning-rate", |of| of.learning_rate.map(|rate| rate.to_string()), |value| format!("rate {value}")),
+    Axis {
+        in_words: |value| if value == OWN { "suite's budget".to_owned() } else { value.to_owned() },
+        ..Axis::new("limit", |of| of.limit.map(|limit| limit.to_string()), str::to_owned)
+    },
+    Axis::new("seed", |of| Some(of.seed.to_string()), |value| format!("seed {value}")),
+    Axis::of_kernels("budget-seconds", |of| Some(of.budget_seconds.to_string()), |value| format!("{value} s an entry")),
+    Axis::of_kernels("budget-mib", |of| Some(of.budget_mib.to_string()), |value| format!("{value} MiB an entry")),
+];
+
+impl Axis {
+    const fn new(name: &'static str, of_run: fn(&RunSettings) -> Option<String>, in_words: fn(&str) -> String) -> Self {
+        Self { name, of_run, of_kernels: |_| None, in_words, default: None, is_of_opening: false }
+    }
+
+    const fn of_kernels(
+        name: &'static str,
+        of_kernels: fn(&KernelSettings) -> Option<String>,
+        in_words: fn(&str) -> String,
+    ) -> Self {
+        Self { of_kernels, ..Self::new(name, |_| None, in_words) }
+    }
+
+    const fn of_opening(self) -> Self {
+        Self { is_of_opening: true, ..self }
+    }
+
+    fn value(&self, settings: &Settings) -> Option<String> {
+        match settings {
+            Settings::Run(run) => (self.of_run)(run),
+            Settings::Kernels(kernels) => (self.of_kernels)(kernels),
+        }
+    }
+
+    pub(crate) fn text(&self, settings: &Settings) -> String {
+        (self.in_words)(self.value(settings).as_deref().unwrap_or(OWN))
+    }
+
+    pub(crate) fn is_asked_for(&self, settings: &Settings) -> bool {
+        self.value(settings).is_some_and(|value| self.default != Some(value.as_str()))
+    }
+}
+
+pub(crate) fn varying<'a>(cells: impl Iterator<Item = &'a Settings> + Clone) -> Vec<&'static Axis> {
+    let differs = |axis: &&Axis| {
+        let mut values = cells.clone().map(|settings| axis.value(settings));
+        let first = values.next();
+        values.any(|value| Some(value) != first)
+    };
+    AXES.iter().filter(differs).collect()
+}
+
+/// `AXIS=VALUE,VALUE`: the cells that have one of the values.
+#[derive(Clone, Debug)]
+pub(crate) struct Filter {
+    axis: &'static Axis,
+    values: Vec<String>,
+}
+
+impl Filter {
+    pub(crate) fn allows(&self, settings: &Settings) -> bool {
+        let value = self.axis.value(settings).unwrap_or_else(|| OWN.to_owned());
+        self.values.contains(&value)
+    }
+}
+
+impl FromStr for Filter {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let known = AXES.each_ref().map(|axis| axis.name).join(", ");
+        let wrong = || format!("it must be AXIS=VALUE, with one of {known} for AXIS");
+        let (name, values) = text.split_once('=').ok_or_else(wrong)?;
+        let axis = AXES.iter().find(|axis| axis.name == name.trim()).ok_or_else(wrong)?;
+        Ok(Self { axis, values: values.split(',').map(|value| value.trim().to_owned()).collect() })
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use engine::{Batching, SampleOrder};
-    use results::kernels::Suite;
 
     use super::*;
-    use crate::study::testing::{kernel_settings, run_settings, unusual_run_settings};
 
-    fn id(settings: Settings) -> String {
-        Cell::new(settings, None).id
+    pub(crate) fn run_settings(workload: &str) -> RunSettings {
+        RunSettings { backend: "burn-flex".to_owned(), seed: 1, ..RunSettings::new(workload.to_owned(), None) }
+    }
+
+    pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
+        KernelSettings { suite, adapter: ANY.to_owned(), budget_seconds: 2.0, budget_mib: 1024 }
     }
 
     #[test]
@@ -255,7 +353,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut RunSettings)| {
             let mut settings = run_settings("caffe-mnist");
             change(&mut settings);
-            id(Settings::Run(settings))
+            Settings::Run(settings).id()
         };
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|_| {}));
@@ -264,79 +362,93 @@ mod tests {
         let other = with(&|settings| settings.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
         let gemm = kernel_settings(Suite::Gemm);
-        let slower = KernelSettings { budget_seconds: 3.0, ..gemm.clone() };
-        let (gemm, slower) = (id(Settings::Kernels(gemm)), id(Settings::Kernels(slower)));
+        let slower = Settings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
+        let gemm = Settings::Kernels(gemm).id();
         assert!(gemm.starts_with("kernels-gemm-") && gemm != slower, "{gemm}");
     }
 
     #[test]
-    fn words_say_what_was_asked_for() {
-        let run = unusual_run_settings("caffe-mnist");
-        let text = "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1";
-        assert_eq!(Settings::Run(run).text(), text);
-        let kernels = KernelSettings { adapter: "cpu".to_owned(), ..kernel_settings(Suite::Gemm) };
-        assert_eq!(Settings::Kernels(kernels).text(), "kernels gemm · cpu · 2 s an entry · 1024 MiB an entry");
-    }
-
-    #[test]
-    fn the_fields_of_a_file_tell_both_kinds_apart() {
-        for settings in [Settings::Run(run_settings("caffe-mnist")), Settings::Kernels(kernel_settings(Suite::Rnn))] {
+    fn settings_have_words_arguments_and_a_form_in_files() {
+        let unusual = RunSettings {
+            threads: Some(2),
+            input: Some(InputMode::Stream),
+            layout: Some(Layout::Nchw),
+            batch_size: Some(500),
+            learning_rate: Some(1e-4),
+            limit: NonZero::new(20_000).map(Length::Steps),
+            ..run_settings("caffe-mnist")
+        };
+        let kernels =
+            KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
+        let cases = [
+            (
+                Settings::Run(run_settings("caffe-mnist")),
+                "caffe-mnist · burn-flex · suite's budget · seed 1",
+                "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1",
+            ),
+            (
+                Settings::Run(unusual),
+                "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1",
+                "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --threads 2 --input stream \
+                 --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1",
+            ),
+            (
+                Settings::Kernels(kernels),
+                "kernels gemm · cpu · 0.05 s an entry · 1024 MiB an entry",
+                "kernels --suite gemm --adapter cpu --budget-seconds 0.05 --budget-mib 1024",
+            ),
+        ];
+        for (settings, words, arguments) in cases {
+            assert_eq!((settings.text().as_str(), settings.arguments().join(" ").as_str()), (words, arguments));
             let text = serde_json::to_string(&settings).unwrap();
             assert_eq!(serde_json::from_str::<Settings>(&text).unwrap(), settings, "{text}");
         }
     }
 
     #[test]
-    fn run_arguments_are_the_settings_of_the_cell() {
-        let plain = run_settings("caffe-mnist").arguments().join(" ");
-        assert_eq!(plain, "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1");
-        let cell = unusual_run_settings("caffe-mnist");
-        let line = cell.arguments().join(" ");
-        let options = "--threads 2 --input stream --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 \
-                       --seed 1";
-        assert!(line.ends_with(options), "{line}");
+    fn scaled_length_is_whole_epochs_or_at_least_one_step() {
+        let epochs = |count| Length::Epochs(NonZero::new(count).unwrap());
+        let steps = |count| Length::Steps(NonZero::new(count).unwrap());
+        let seconds = |seconds| Length::Seconds(Positive(seconds));
+        let (order, batching) = (SampleOrder::File, Batching::ShortLast);
+        let plan = BatchPlan { first: 0, samples: 1000, batch_size: 10, order, batching, seed: 1 };
+        for (full, scale, scaled, text) in [
+            (epochs(12), 1.0, epochs(12), "12 epochs"),
+            (epochs(12), 0.3, epochs(4), "4 epochs"),
+            (epochs(12), 0.01, steps(12), "12 steps"),
+            (epochs(1), 1e-9, steps(1), "1 step"),
+            (steps(20_000), 0.01, steps(200), "200 steps"),
+            (steps(20), 0.001, steps(1), "1 step"),
+            (seconds(30.0), 0.1, seconds(3.0), "3 s"),
+        ] {
+            assert_eq!((full.scaled(scale, &plan), scaled.to_string().as_str()), (scaled, text));
+        }
     }
 
     #[test]
-    fn the_command_is_asked_for_what_the_cell_says() {
-        let cell = KernelSettings { budget_seconds: 0.05, ..kernel_settings(Suite::Launch) };
-        let line = cell.arguments().join(" ");
-        assert_eq!(line, "kernels --suite launch --adapter any --budget-seconds 0.05 --budget-mib 1024");
-    }
-
-    fn scaled(length: Length, scale: f64) -> Length {
-        let order = SampleOrder::File;
-        let batching = Batching::ShortLast;
-        length.scaled(scale, &BatchPlan { first: 0, samples: 1000, batch_size: 10, order, batching, seed: 1 })
-    }
-
-    fn epochs(count: u32) -> Length {
-        Length::Epochs(NonZero::new(count).unwrap())
-    }
-
-    fn steps(count: u64) -> Length {
-        Length::Steps(NonZero::new(count).unwrap())
+    fn filter_keeps_cells_with_one_of_its_values() {
+        let cell = Settings::Run(RunSettings { batch_size: Some(500), ..run_settings("caffe-mnist") });
+        let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
+        let allows = |settings: &Settings, text: &str| text.parse::<Filter>().unwrap().allows(settings);
+        for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
+            assert!(allows(&cell, text), "{text}");
+        }
+        assert!(!["batch-size=50", "seed=2", "suite=gemm"].iter().any(|text| allows(&cell, text)));
+        assert!(allows(&kernels, "suite=conv,gemm") && allows(&kernels, "adapter=any"));
+        assert!(!allows(&kernels, "suite=conv"));
+        for wrong in ["batch-size", "batch=5", "=5"] {
+            assert!(wrong.parse::<Filter>().unwrap_err().contains("learning-rate"), "{wrong}");
+        }
     }
 
     #[test]
-    fn epochs_stay_whole_and_become_steps_below_one() {
-        assert_eq!(scaled(epochs(12), 1.0), epochs(12));
-        assert_eq!(scaled(epochs(12), 0.3), epochs(4));
-        assert_eq!(scaled(epochs(12), 0.01), steps(12));
-        assert_eq!(scaled(epochs(1), 1e-9), steps(1));
-    }
-
-    #[test]
-    fn steps_and_seconds_are_shortened_in_proportion() {
-        assert_eq!(scaled(steps(20_000), 0.01), steps(200));
-        assert_eq!(scaled(steps(20), 0.001), steps(1));
-        assert_eq!(scaled(Length::Seconds(Positive(30.0)), 0.1), Length::Seconds(Positive(3.0)));
-        assert_eq!(scaled(Length::Seconds(Positive(30.0)), 0.1).to_string(), "3 s");
-    }
-
-    #[test]
-    fn length_has_an_option_and_a_text() {
-        assert_eq!(epochs(2).arguments(), ["--epochs", "2"]);
-        assert_eq!((epochs(1).to_string(), steps(2).to_string()), ("1 epoch".to_owned(), "2 steps".to_owned()));
+    fn only_what_differs_varies() {
+        let plain = run_settings("caffe-mnist");
+        let cells = [plain.clone(), RunSettings { learning_rate: Some(0.1), ..plain }].map(Settings::Run);
+        let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
+        assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
+        assert!(varying(cells[..1].iter()).is_empty());
+        let suites = [Suite::Gemm, Suite::Conv].map(|suite| Settings::Kernels(kernel_settings(suite)));
+        assert_eq!(varying(suites.iter())[0].name, "suite");
     }
 }

@@ -141,7 +141,7 @@ impl Definition {
         toml::from_str(text).map_err(|error| error.to_string())
     }
 
-    /// With the files of networks in this folder, where their names do not say another.
+    /// Resolves relative files of networks in this folder.
     pub(crate) fn in_folder(mut self, folder: &Path) -> Self {
         let names = self.matrix.iter_mut().flat_map(|matrix| &mut matrix.workloads);
         for WorkloadName(name) in names.filter(|name| is_file_name(&name.0)) {
@@ -150,7 +150,7 @@ impl Definition {
         self
     }
 
-    /// With the networks of these files in place of its own workloads, where there are any.
+    /// Replaces the workloads by the networks of these files, if any.
     pub(crate) fn with_networks_of(mut self, files: &[PathBuf]) -> Self {
         let names: Vec<WorkloadName> = files.iter().map(|file| WorkloadName(file.display().to_string())).collect();
         if !names.is_empty() {
@@ -159,7 +159,7 @@ impl Definition {
         self
     }
 
-    /// On other back ends and adapters than it says itself, where some were asked for, and with these programs, too.
+    /// Replaces back ends and adapters if others were requested, and adds programs.
     pub(crate) fn on(mut self, backends: &[String], adapters: &[String], programs: &[NamedProgram]) -> Self {
         let backends: Vec<BackendName> = backends.iter().cloned().map(BackendName).collect();
         for matrix in &mut self.matrix {
@@ -178,7 +178,6 @@ impl Definition {
         self
     }
 
-    /// The external programs.
     pub(crate) fn named_programs(&self) -> Result<Vec<NamedProgram>, String> {
         let named = |(name, command): (&String, &String)| {
             let program = if command.is_empty() { name.parse() } else { NamedProgram::new(name, command) };
@@ -204,7 +203,7 @@ impl Definition {
     }
 }
 
-/// The study that is built in under this name, or stands in this file: its short name, and its text.
+/// Returns the short name and the text of a built-in study or of a file.
 pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if let Some((name, text)) = STUDIES.iter().find(|(known, _)| *known == name) {
         return Ok(((*name).to_owned(), (*text).to_owned()));
@@ -225,7 +224,6 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     Ok((stem, text))
 }
 
-/// What editors check a study's file with.
 pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }
@@ -271,7 +269,7 @@ impl JsonSchema for WorkloadName {
 pub(crate) struct BackendName(pub(crate) String);
 
 impl BackendName {
-    /// Those that need not be named elsewhere.
+    /// Returns the names that need not be defined elsewhere.
     pub(crate) fn own() -> Vec<&'static str> {
         KNOWN_BACKENDS.iter().map(|backend| backend.name).chain([ALL]).collect()
     }
@@ -312,7 +310,6 @@ impl JsonSchema for Positive {
     }
 }
 
-/// Reads one of the known names, or that of a file.
 struct NameOfWorkload;
 
 impl Visitor<'_> for NameOfWorkload {
@@ -335,7 +332,6 @@ impl Visitor<'_> for NameOfWorkload {
     }
 }
 
-/// Reads a number, whole or not.
 struct NumberAboveZero;
 
 impl Visitor<'_> for NumberAboveZero {
@@ -363,35 +359,26 @@ impl Visitor<'_> for NumberAboveZero {
 
 /// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(default, deny_unknown_fields)]
 pub(crate) struct KernelMatrix {
-    #[serde(default = "all_suites")]
     pub(crate) suites: Vec<Suite>,
     /// As `--adapter` takes them.
-    #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
     /// What an entry may take for its few repetitions.
-    #[serde(default = "usual_seconds")]
     pub(crate) budget_seconds: Positive,
     /// Mebibytes that an entry may use on the device.
-    #[serde(default = "usual_mebibytes")]
     pub(crate) budget_mib: NonZero<u32>,
 }
 
-fn all_suites() -> Vec<Suite> {
-    Suite::ALL.to_vec()
-}
-
-fn usual_seconds() -> Positive {
-    Positive(2.0)
-}
-
-fn usual_mebibytes() -> NonZero<u32> {
-    NonZero::new(1024).expect("it is not zero")
+impl Default for KernelMatrix {
+    fn default() -> Self {
+        let budget_mib = NonZero::new(1024).expect("it is not zero");
+        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds: Positive(2.0), budget_mib }
+    }
 }
 
 impl KernelMatrix {
-    /// Its cells, each entry with this share of its seconds.
+    /// Returns the cells, with `scale` as the share of the seconds of an entry.
     pub(crate) fn cells(&self, scale: f64) -> impl Iterator<Item = Cell> {
         let pairs = self.suites.iter().flat_map(|suite| self.adapters.iter().map(move |adapter| (*suite, adapter)));
         pairs.map(move |(suite, adapter)| {
@@ -423,12 +410,7 @@ pub(crate) const STUDIES: &[(&str, &str)] = &[
 
 #[cfg(test)]
 mod tests {
-    use std::collections::{BTreeMap, BTreeSet};
-    use std::fs;
-    use std::path::Path;
-
-    use results::InputMode;
-    use results::kernels::Suite;
+    use std::collections::BTreeSet;
 
     use super::*;
     use crate::study::cell::RunSettings;
@@ -508,134 +490,86 @@ mod tests {
         assert!(wrong.named_programs().unwrap_err().contains("[programs] wgsl"));
     }
 
-    fn parse(lines: &str) -> Result<Definition, String> {
-        Definition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n"))
-    }
-
-    fn cells(lines: &str, scale: f64) -> Vec<Cell> {
-        parse(lines).unwrap().kernels[0].cells(scale).collect()
-    }
-
     #[test]
-    fn every_suite_on_every_adapter_is_a_cell() {
-        let cells = cells("suites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\", \"discrete\"]", 1.0);
-        let texts: Vec<String> = cells.iter().map(|cell| cell.settings.text()).collect();
+    fn kernels_have_a_cell_for_each_suite_and_adapter() {
+        let cells = |lines: &str, scale| {
+            let definition = Definition::parse(&format!("title = \"t\"\n[[kernels]]\n{lines}\n")).unwrap();
+            definition.kernels[0].cells(scale).collect::<Vec<Cell>>()
+        };
+        let all = cells("suites = [\"gemm\", \"rnn\"]\nadapters = [\"cpu\", \"discrete\"]", 1.0);
+        let texts: Vec<String> = all.iter().map(|cell| cell.settings.text()).collect();
         let expected = ["gemm · cpu", "gemm · discrete", "rnn · cpu", "rnn · discrete"];
         assert_eq!(texts, expected.map(|which| format!("kernels {which} · 2 s an entry · 1024 MiB an entry")));
+        assert_eq!(cells("", 1.0).len(), Suite::ALL.len());
+        let short = &cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1)[0];
+        assert!(short.settings.text().contains("0.4 s an entry"), "{}", short.settings.text());
+        assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
     }
-
-    #[test]
-    fn empty_kernels_table_means_every_suite() {
-        let suites: Vec<Settings> = cells("", 1.0).into_iter().map(|cell| cell.settings).collect();
-        assert_eq!(suites.len(), Suite::ALL.len());
-    }
-
-    #[test]
-    fn scale_shortens_seconds_and_keeps_the_full_limit() {
-        let cells = cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1);
-        assert!(cells[0].settings.text().contains("0.4 s an entry"), "{}", cells[0].settings.text());
-        assert_eq!(cells[0].full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
-    }
-
-    const MACHINE: Machine = Machine { cores: 4, has_remote: false };
 
     fn plan(name: &str) -> Plan {
         let (_, text) = STUDIES.iter().find(|(known, _)| *known == name).unwrap();
         let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-        Plan::new(name, definition, 1.0, MACHINE).unwrap_or_else(|error| panic!("{name}: {error}"))
-    }
-
-    fn cells_of_study(name: &str) -> Vec<RunSettings> {
-        plan(name).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
-    }
-
-    #[test]
-    fn built_in_studies_are_described_and_have_cells() {
-        for (name, text) in STUDIES {
-            let definition = Definition::parse(text).unwrap_or_else(|error| panic!("{name}: {error}"));
-            assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
-            assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
-            assert!(plan(name).cells.len() > 1, "{name}");
-        }
+        assert!(definition.repeats.is_some() && definition.differs.is_some(), "{name}");
+        assert!(!definition.title.contains('\n') && !definition.description.is_empty(), "{name}");
+        let machine = Machine { cores: 4, has_remote: false };
+        Plan::new(name, definition, 1.0, machine).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
     #[test]
-    fn every_file_of_the_folder_is_built_in() {
+    fn every_file_of_the_folder_is_a_described_study_with_cells() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("studies");
         let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
         let files: BTreeSet<String> =
             files.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect();
         assert_eq!(files, STUDIES.iter().map(|(name, _)| (*name).to_owned()).collect());
+        assert!(STUDIES.iter().all(|(name, _)| plan(name).cells.len() > 1));
+        assert_eq!(plan("kernels").cells.len(), Suite::ALL.len());
     }
 
-    /// Batch size, learning rate and length of a framework's rows, from `published_results.json`.
+    /// Batch sizes, learning rates, lengths and devices as in `published_results.json`.
     #[test]
-    fn the_combined_study_has_the_rows_of_its_table() {
-        let of = |workload: &str| {
-            cells_of_study("gtdl-combined").into_iter().filter(|cell| cell.workload == workload).count()
+    fn studies_have_the_rows_of_the_published_tables() {
+        let cells = |study: &str| -> Vec<RunSettings> {
+            plan(study).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
         };
-        let frameworks = ["tensorflow-mnist", "caffe-mnist", "torch-mnist", "theano-mnist"];
-        assert_eq!(frameworks.map(of), [9, 9, 9, 7]);
+        let of = |study: &str, workload: &str| {
+            cells(study).into_iter().filter(|of| of.workload == workload).collect::<Vec<_>>()
+        };
+        for (workload, rows) in [("tensorflow", 9), ("caffe", 9), ("torch", 9), ("theano", 7)] {
+            assert_eq!(of("gtdl-combined", &format!("{workload}-mnist")).len(), rows, "{workload}");
+        }
         let text = |cell: &RunSettings| {
             format!("{:?} {:?} {}", cell.batch_size.unwrap(), cell.learning_rate.unwrap(), cell.limit.unwrap())
         };
-        let texts: Vec<String> = cells_of_study("gtdl-combined").iter().map(text).collect();
+        let texts: Vec<String> = cells("gtdl-combined").iter().map(text).collect();
         for row in ["5000 0.01 60000 steps", "6400 0.5 8000 steps", "100 0.45 72000 steps", "5000 0.25 800 epochs"] {
             assert!(texts.contains(&row.to_owned()), "{row} is missing in {texts:?}");
         }
-    }
-
-    #[test]
-    fn study_of_batch_sizes_has_the_published_rows() {
-        let sizes = |workload: &str| -> BTreeSet<u32> {
-            cells_of_study("gtdl-batch-size")
-                .into_iter()
-                .filter(|of| of.workload == workload)
-                .filter_map(|of| of.batch_size)
-                .collect()
-        };
-        assert_eq!(sizes("tensorflow-mnist"), BTreeSet::from([50, 500, 5000, 50_000]));
-        assert_eq!(sizes("caffe-mnist"), BTreeSet::from([64, 640, 6400, 60_000]));
-        assert_eq!(sizes("torch-mnist"), BTreeSet::from([10, 100, 1000, 10_000]));
-        assert_eq!(sizes("theano-mnist"), BTreeSet::from([50, 500, 5000]));
-        assert_eq!(cells_of_study("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
-    }
-
-    #[test]
-    fn study_of_devices_has_the_published_batches() {
-        let of = |workload: &str| -> Vec<(u32, u32)> {
-            let cells = cells_of_study("gtdl-devices").into_iter().filter(|of| of.workload == workload);
-            let mut found: Vec<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
-            found.sort_unstable();
-            found
-        };
-        assert_eq!(of("caffe-mnist"), [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]);
-        assert_eq!(of("caffe-cifar10"), [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]);
-    }
-
-    #[test]
-    fn study_of_the_input_pipeline_has_every_mode() {
-        let mut ways: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
-        for cell in cells_of_study("input-pipeline") {
-            ways.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);
+        for (workload, sizes) in [
+            ("tensorflow-mnist", &[50, 500, 5000, 50_000][..]),
+            ("caffe-mnist", &[64, 640, 6400, 60_000]),
+            ("torch-mnist", &[10, 100, 1000, 10_000]),
+            ("theano-mnist", &[50, 500, 5000]),
+        ] {
+            let found: BTreeSet<u32> = of("gtdl-batch-size", workload).iter().filter_map(|of| of.batch_size).collect();
+            assert!(found.iter().eq(sizes), "{workload}: {found:?}");
         }
-        assert_eq!(ways.len(), 3);
-        assert!(ways.values().all(|of| of.iter().eq(&InputMode::ALL)), "{ways:?}");
-    }
-
-    #[test]
-    fn the_baseline_has_every_default_and_each_framework_crossed() {
-        let cells = cells_of_study("gtdl-baseline");
-        assert_eq!(cells.len(), 16);
-        assert_eq!(cells.iter().filter(|cell| cell.batch_size.is_none()).count(), 8);
-    }
-
-    #[test]
-    fn kernels_are_measured_in_every_suite() {
-        let texts: Vec<String> = plan("kernels").cells.iter().map(|cell| cell.settings.text()).collect();
-        assert_eq!(texts.len(), Suite::ALL.len());
-        for suite in Suite::ALL {
-            assert!(texts.iter().any(|text| text.contains(&format!("kernels {} ·", suite.name()))), "{texts:?}");
+        assert_eq!(cells("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
+        for (workload, batches) in [
+            ("caffe-mnist", [(1, 64), (2, 64), (2, 128), (4, 64), (4, 256)]),
+            ("caffe-cifar10", [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]),
+        ] {
+            let cells = of("gtdl-devices", workload).into_iter();
+            let found: BTreeSet<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
+            assert_eq!(found, BTreeSet::from(batches));
         }
+        let mut modes: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
+        for cell in cells("input-pipeline") {
+            modes.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);
+        }
+        assert!(modes.len() == 3 && modes.values().all(|of| of.iter().eq(&InputMode::ALL)), "{modes:?}");
+        // Every default, and each framework crossed.
+        let batch_sizes: Vec<Option<u32>> = cells("gtdl-baseline").iter().map(|cell| cell.batch_size).collect();
+        assert_eq!((batch_sizes.len(), batch_sizes.iter().filter(|size| size.is_none()).count()), (16, 8));
     }
 }

@@ -6,9 +6,8 @@ use results::InputMode;
 use serde::Serialize;
 
 use crate::study::cell::{KernelSettings, Length, RunSettings, Settings};
-use crate::study::finished::{Ending, Finished};
+use crate::study::folder::{Ending, Finished};
 
-/// Work, time and memory of one cell.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Estimate {
     /// Arithmetic of the training, from shapes; absent where its length is in seconds, and for kernels.
@@ -27,7 +26,6 @@ enum MemoryOf {
     Process,
 }
 
-/// A number that was not measured itself, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Forecast {
     pub(crate) value: f64,
@@ -113,7 +111,6 @@ fn shape(settings: &RunSettings, batch_size: u32) -> RunSettings {
     }
 }
 
-/// Everything that was measured so far.
 #[derive(Default)]
 pub(crate) struct Estimator {
     measured: Vec<Measured>,
@@ -190,7 +187,8 @@ impl Estimator {
 /// The most that the budgets of the entries allow.
 #[cfg(feature = "wgsl")]
 fn estimate_kernels(settings: &KernelSettings) -> Option<Estimate> {
-    let outline = engine::backends::wgsl::microbenchmarks::outline(settings.suite, settings.budget_bytes());
+    let outline =
+        engine::backends::wgsl::microbenchmarks::outline(settings.suite, u64::from(settings.budget_mib) << 20);
     let allowed = |value: f64| Forecast { value, source: Source::Budgets };
     Some(Estimate {
         flops: None,
@@ -210,7 +208,7 @@ mod tests {
     use std::num::NonZero;
 
     use super::*;
-    use crate::study::testing::run_settings;
+    use crate::study::cell::tests::run_settings;
 
     fn cell(batch_size: u32, epochs: u32) -> RunSettings {
         let limit = NonZero::new(epochs).map(Length::Epochs);

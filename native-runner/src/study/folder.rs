@@ -4,21 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Display, Path, PathBuf};
 
-use results::Provenance;
+use results::kernels::KernelRecord;
+use results::{Outcome, Provenance, RunRecord, WorkloadRecord};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::child::{Ended, How, signal_name};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
-use crate::machine;
 use crate::machine::provenance;
 use crate::program::NamedProgram;
-use crate::study::cell::Cell;
+use crate::study::cell::{Cell, Length, Settings};
 use crate::study::definition::Definition;
-use crate::study::finished::Finished;
 use crate::study::matrix::{Machine, cells, in_random_order};
+use crate::{figures, machine, report};
 
 const PLAN: &str = "study.json";
 const CELLS: &str = "cells";
@@ -27,14 +29,12 @@ const LOCK: &str = ".lock";
 /// Folder that is locked by this process.
 pub(crate) struct Folder {
     path: PathBuf,
-    /// Plan that the folder was begun with.
     begun: Plan,
     /// Released by the system when the process ends.
     _lock: File,
 }
 
 impl Folder {
-    /// Begins or resumes the study in this folder.
     pub(crate) fn open(path: &Path, plan: &Plan) -> Result<Self, Failure> {
         let cells = path.join(CELLS);
         fs::create_dir_all(&cells).map_err(|source| cannot_write(&cells, source))?;
@@ -91,27 +91,16 @@ impl Folder {
         Ok(u32::try_from(attempts).unwrap_or(u32::MAX))
     }
 
-    /// Returns the plan in a folder; `None` if it has none.
     pub(crate) fn plan(path: &Path) -> Result<Option<Plan>, Failure> {
-        let file = path.join(PLAN);
-        let Some(text) = read(&file)? else { return Ok(None) };
-        let unusable = |reason: &str| {
-            let text = format!("{} is not the plan of a study that this program knows: {reason}", file.display());
-            Failure::Usage(text)
-        };
-        let plan: Plan = serde_json::from_str(&text).map_err(|error| unusable(&error.to_string()))?;
-        if plan.has_known_layout() {
-            return Ok(Some(plan));
-        }
-        Err(unusable(&format!("its layout has version {}", plan.schema_version)))
+        read_document(
+            &path.join(PLAN),
+            |plan: &Plan| plan.schema_version,
+            |place, reason| format!("{place} is not the plan of a study that this program knows: {reason}"),
+        )
     }
 
-    /// Reads the finished cells of the plan, in its order.
     pub(crate) fn read(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
-        if begun(path, plan)?.is_none() {
-            return Ok(Vec::new());
-        }
-        cells_of(path, plan)
+        if begun(path, plan)?.is_none() { Ok(Vec::new()) } else { cells_of(path, plan) }
     }
 }
 
@@ -120,11 +109,17 @@ fn file_of(path: &Path, id: &str) -> PathBuf {
 }
 
 fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
-    let cells = plan.cells.iter().map(|cell| read_cell(&file_of(path, &cell.id)));
+    let cells = plan.cells.iter().map(|cell| {
+        read_document(
+            &file_of(path, &cell.id),
+            |finished: &Finished| finished.schema_version,
+            |place, reason| format!("{place} is not a cell's file ({reason}); remove it to run the cell again"),
+        )
+    });
     cells.filter_map(Result::transpose).collect()
 }
 
-/// Plan of the folder; `None` also for a different plan of which no cell has finished.
+/// Plan of the folder; `None` also for a different plan without finished cells.
 fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     let Some(begun) = Folder::plan(path)? else { return Ok(None) };
     let differences = plan.differences(&begun);
@@ -142,16 +137,19 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
     Err(Failure::Usage(text))
 }
 
-fn read_cell(file: &Path) -> Result<Option<Finished>, Failure> {
+/// Reads a file of the study; `None` without one. `unusable` says why this program cannot use it.
+fn read_document<T: DeserializeOwned>(
+    file: &Path,
+    version: fn(&T) -> u32,
+    unusable: fn(Display<'_>, &str) -> String,
+) -> Result<Option<T>, Failure> {
     let Some(text) = read(file)? else { return Ok(None) };
-    let unusable = |reason: String| {
-        Failure::Usage(format!("{} is not a cell's file ({reason}); remove it to run the cell again", file.display()))
-    };
-    let finished: Finished = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
-    if finished.has_known_layout() {
-        return Ok(Some(finished));
+    let unusable = |reason: String| Failure::Usage(unusable(file.display(), &reason));
+    let document: T = serde_json::from_str(&text).map_err(|error| unusable(error.to_string()))?;
+    match version(&document) {
+        SCHEMA_VERSION => Ok(Some(document)),
+        other => Err(unusable(format!("its layout has version {other}"))),
     }
-    Err(unusable(format!("its layout has version {}", finished.schema_version)))
 }
 
 fn read(file: &Path) -> Result<Option<String>, Failure> {
@@ -162,7 +160,7 @@ fn read(file: &Path) -> Result<Option<String>, Failure> {
     }
 }
 
-const SCHEMA_VERSION: u32 = 1;
+pub(crate) const SCHEMA_VERSION: u32 = 1;
 const MAX_DIFFERENCES: usize = 5;
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -202,10 +200,6 @@ impl Plan {
         !self.definition.kernels.is_empty()
     }
 
-    pub(crate) fn has_known_layout(&self) -> bool {
-        self.schema_version == SCHEMA_VERSION
-    }
-
     /// Lists how this study differs from the one that a folder was begun for.
     pub(crate) fn differences(&self, begun: &Self) -> Vec<String> {
         let json = |plan: &Self| serde_json::to_value((&plan.definition, plan.scale)).expect("a plan is JSON");
@@ -214,7 +208,14 @@ impl Plan {
         for ((name, here), there) in ["definition", "scale"].into_iter().zip(&here).zip(&there) {
             differ(name, here, there, &mut found);
         }
-        found.extend(self.changed_files(begun));
+        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
+            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
+            files.map(|file| (file.path, file.sha256)).collect()
+        };
+        let then = files(begun);
+        let now = files(self).into_iter();
+        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
+        found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())));
         let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
         let (mine, its) = (ids(self), ids(begun));
         if found.is_empty() && mine != its {
@@ -230,20 +231,6 @@ impl Plan {
             found.push(format!("and {more} more"));
         }
         found
-    }
-}
-
-impl Plan {
-    /// Lists files of networks that have changed since the folder was begun.
-    fn changed_files(&self, begun: &Self) -> Vec<String> {
-        let files = |plan: &Self| -> BTreeMap<PathBuf, String> {
-            let files = plan.cells.iter().filter_map(|cell| cell.settings.run()?.file.clone());
-            files.map(|file| (file.path, file.sha256)).collect()
-        };
-        let then = files(begun);
-        let now = files(self).into_iter();
-        let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
-        changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())).collect()
     }
 }
 
@@ -284,18 +271,180 @@ fn short(value: &Value) -> String {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Finished {
+    pub(crate) schema_version: u32,
+    pub(crate) id: String,
+    /// Position in the order, from 1.
+    pub(crate) number: usize,
+    pub(crate) settings: Settings,
+    /// Limit before scaling; for kernels, the seconds of an entry.
+    pub(crate) full_limit: Option<Length>,
+    pub(crate) scale: f64,
+    pub(crate) arguments: Vec<String>,
+    pub(crate) ending: Ending,
+    pub(crate) reason: Option<String>,
+    /// Absent if a signal ended the process.
+    pub(crate) exit_status: Option<i32>,
+    pub(crate) signal: Option<String>,
+    /// Last lines of standard error, if there are no results.
+    pub(crate) last_lines: Vec<String>,
+    pub(crate) started_unix_seconds: f64,
+    pub(crate) seconds: f64,
+    /// Number of starts, including this one and killed ones.
+    pub(crate) attempts: u32,
+    /// Output of `--json`; absent if there was none.
+    pub(crate) record: Option<CellRecord>,
+    pub(crate) uploads: Vec<Uploaded>,
+}
+
+/// Record of a process. In files, the fields alone distinguish the kinds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub(crate) enum CellRecord {
+    Run(Box<RunRecord>),
+    Kernels(Box<KernelRecord>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Ending {
+    Completed,
+    /// The loss became infinite or huge: an answer about the settings.
+    Diverged,
+    /// The back end disagreed with the reference, so nothing was timed.
+    Incorrect,
+    /// The run could not train, or no kernel could be measured.
+    NotTrained,
+    /// The run ended without a record: refused, crashed, or killed.
+    Failed,
+    TimedOut,
+}
+
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Uploaded {
+    pub(crate) leaderboard: String,
+    pub(crate) run_id: String,
+    pub(crate) permalink: String,
+    /// Secret link that can delete the run.
+    pub(crate) deletion_link: String,
+}
+
+impl Ending {
+    pub(crate) fn is_failure(self) -> bool {
+        matches!(self, Self::NotTrained | Self::Failed | Self::TimedOut)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Attempt {
+    pub(crate) number: usize,
+    pub(crate) scale: f64,
+    pub(crate) started_unix_seconds: f64,
+    pub(crate) attempts: u32,
+}
+
+impl Finished {
+    pub(crate) fn of(cell: &Cell, arguments: Vec<String>, attempt: Attempt, ended: Ended) -> Self {
+        let record = match cell.settings {
+            Settings::Run(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Run),
+            Settings::Kernels(_) => serde_json::from_str(&ended.stdout).ok().map(CellRecord::Kernels),
+        };
+        let said = match &record {
+            Some(CellRecord::Run(run)) => run.workloads.first().map(of_workload),
+            Some(CellRecord::Kernels(kernels)) => Some(of_kernels(kernels)),
+            None => None,
+        };
+        let (ending, reason) = match (ended.how, said) {
+            (How::TimedOut, _) => (Ending::TimedOut, Some(format!("took longer than {:.0} s", ended.seconds))),
+            (How::Status { .. }, Some(said)) => said,
+            (How::Status { .. }, None) => (Ending::Failed, Some(ended.reason())),
+        };
+        let (exit_status, signal) = match ended.how {
+            How::Status { code, signal } => (code, signal.map(|number| signal_name(number).to_owned())),
+            How::TimedOut => (None, None),
+        };
+        Self {
+            schema_version: SCHEMA_VERSION,
+            id: cell.id.clone(),
+            number: attempt.number,
+            settings: cell.settings.clone(),
+            full_limit: cell.full_limit,
+            scale: attempt.scale,
+            arguments,
+            ending,
+            reason,
+            exit_status,
+            signal,
+            last_lines: if ending == Ending::Completed { Vec::new() } else { ended.last_lines },
+            started_unix_seconds: attempt.started_unix_seconds,
+            seconds: ended.seconds,
+            attempts: attempt.attempts,
+            record,
+            uploads: Vec::new(),
+        }
+    }
+
+    pub(crate) fn run(&self) -> Option<&RunRecord> {
+        if let Some(CellRecord::Run(run)) = &self.record { Some(run) } else { None }
+    }
+
+    pub(crate) fn workload(&self) -> Option<&WorkloadRecord> {
+        self.run()?.workloads.first()
+    }
+
+    pub(crate) fn kernels(&self) -> Option<&KernelRecord> {
+        if let Some(CellRecord::Kernels(kernels)) = &self.record { Some(kernels) } else { None }
+    }
+}
+
+fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
+    match &workload.outcome {
+        Outcome::Completed => (Ending::Completed, None),
+        Outcome::Diverged { step } => {
+            let text =
+                format!("diverged: the loss at step {step} was no finite number, or a thousand times the first one");
+            (Ending::Diverged, Some(text))
+        }
+        Outcome::Incorrect => (Ending::Incorrect, report::wrong(workload)),
+        Outcome::Failed { reason, .. } => (Ending::NotTrained, Some(reason.clone())),
+        Outcome::Cancelled => (Ending::Failed, Some("somebody else asked the run to stop".to_owned())),
+    }
+}
+
+/// Same for kernels. Entries that exceed their budgets are answers, if there is any result.
+fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
+    let report = &record.report;
+    let wrong = figures::wrong(report);
+    let is_measured =
+        report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
+    match (wrong.is_empty(), report.cancelled, is_measured) {
+        (false, _, _) => (Ending::Incorrect, Some(wrong.join("; "))),
+        (true, true, _) => (Ending::Failed, Some("somebody else asked it to stop".to_owned())),
+        (true, false, false) => (Ending::NotTrained, Some("nothing could be measured".to_owned())),
+        (true, false, true) => (Ending::Completed, None),
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use results::kernels::Suite;
+
     use super::*;
     use crate::child::{Ended, How};
+    use crate::study::cell::tests::{kernel_settings, run_settings};
     use crate::study::definition::Definition;
-    use crate::study::finished::{Attempt, Ending};
     use crate::study::matrix::Machine;
 
+    fn plan_for(lines: &str, scale: f64, cores: u16) -> Plan {
+        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{lines}");
+        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, has_remote: false }).unwrap()
+    }
+
     fn plan(seeds: &str) -> Plan {
-        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\nseeds = {seeds}\n");
-        let machine = Machine { cores: 2, has_remote: false };
-        Plan::new("t", Definition::parse(&text).unwrap(), 1.0, machine).unwrap()
+        plan_for(&format!("seeds = {seeds}"), 1.0, 2)
     }
 
     fn failed(plan: &Plan) -> Finished {
@@ -311,6 +460,11 @@ mod tests {
         let plan = plan("[1, 2]");
         assert_eq!(Folder::read(place.path(), &plan).unwrap(), []);
         let folder = Folder::open(place.path(), &plan).unwrap();
+        // Killed attempts count.
+        assert_eq!(
+            [("a", 1.0), ("a", 2.0), ("b", 3.0)].map(|(id, at)| folder.begin_attempt(id, at).unwrap()),
+            [1, 2, 1]
+        );
         let finished = failed(&plan);
         folder.keep(&finished).unwrap();
         fs::write(place.path().join("cells").join(format!("{}.json.partial", plan.cells[1].id)), "{ half").unwrap();
@@ -336,16 +490,6 @@ mod tests {
     }
 
     #[test]
-    fn killed_attempts_count() {
-        let place = tempfile::tempdir().unwrap();
-        let plan = plan("[1]");
-        assert_eq!(Folder::open(place.path(), &plan).unwrap().begin_attempt("a", 1.0).unwrap(), 1);
-        let resumed = Folder::open(place.path(), &plan).unwrap();
-        assert_eq!(resumed.begin_attempt("a", 2.0).unwrap(), 2);
-        assert_eq!(resumed.begin_attempt("b", 3.0).unwrap(), 1);
-    }
-
-    #[test]
     fn study_changes_its_settings_while_nothing_has_finished() {
         let place = tempfile::tempdir().unwrap();
         let folder = Folder::open(place.path(), &plan("[1]")).unwrap();
@@ -365,38 +509,79 @@ mod tests {
         assert!(error.contains(&plan.cells[0].id) && error.contains("remove it"), "{error}");
     }
 
-    const MACHINE: Machine = Machine { cores: 4, has_remote: false };
-
-    fn plan_for_cores(more: &str, scale: f64, cores: u16) -> Plan {
-        let text = format!("title = \"t\"\n[[matrix]]\nworkloads = [\"keras-mnist-mlp\"]\n{more}");
-        Plan::new("t", Definition::parse(&text).unwrap(), scale, Machine { cores, ..MACHINE }).unwrap()
-    }
-
-    #[test]
-    fn the_same_study_planned_later_is_the_same() {
-        let (begun, again) = (plan_for_cores("seeds = [1, 2]", 0.5, 4), plan_for_cores("seeds = [1, 2]", 0.5, 4));
-        assert_eq!(again.differences(&begun), [""; 0]);
-        assert_eq!(again.cells, begun.cells);
-        let text = serde_json::to_string(&begun).unwrap();
-        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), begun);
-    }
-
     #[test]
     fn what_differs_is_named_with_both_values() {
-        let begun = plan_for_cores("seeds = [1, 2]", 1.0, 4);
-        let other = plan_for_cores("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
+        let begun = plan_for("seeds = [1, 2]", 1.0, 4);
+        let other = plan_for("seeds = [1]\nbatch_sizes = [16]", 0.5, 4);
         let expected = [
             "definition.matrix[0].batch_sizes: [16] here, nothing in the folder",
             "definition.matrix[0].seeds: [1] here, [1,2] in the folder",
             "scale: 0.5 here, 1.0 in the folder",
         ];
         assert_eq!(other.differences(&begun), expected);
+        // Another machine has other numbers of threads.
+        let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
+        let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
+        assert!(found.len() == 1 && found[0].contains("lacks 1 of those"), "{found:?}");
+    }
+
+    fn finish(settings: Settings, how: How, stdout: &str, lines: &[&str]) -> Finished {
+        let last_lines = lines.iter().map(|&line| line.to_owned()).collect();
+        let ended = Ended { how, stdout: stdout.to_owned(), last_lines, seconds: 2.0 };
+        let attempt = Attempt { number: 1, scale: 1.0, started_unix_seconds: 0.0, attempts: 1 };
+        Finished::of(&Cell::new(settings, None), Vec::new(), attempt, ended)
     }
 
     #[test]
-    fn another_machine_has_other_threads() {
-        let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
-        let found = plan_for_cores(threads, 1.0, 2).differences(&plan_for_cores(threads, 1.0, 4));
-        assert!(found.len() == 1 && found[0].contains("lacks 1 of those"), "{found:?}");
+    fn run_without_a_record_has_the_reason_of_its_end() {
+        let of = |how, lines: &[&str]| finish(Settings::Run(run_settings("caffe-mnist")), how, "half a rec", lines);
+        let lines = ["device    Some GPU", "error: it needs 2 bytes, and", "this device allows 1"];
+        let refused = of(How::Status { code: Some(4), signal: None }, &lines);
+        assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));
+        assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, and this device allows 1"));
+        assert_eq!(refused.last_lines.len(), 3);
+        let killed = of(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
+        let reason = killed.reason.unwrap();
+        assert!(reason.contains("SIGKILL") && reason.contains("memory"), "{reason}");
+        assert_eq!(killed.signal.as_deref(), Some("SIGKILL"));
+        let slow = of(How::TimedOut, &[]);
+        assert_eq!((slow.ending, slow.reason.as_deref()), (Ending::TimedOut, Some("took longer than 2 s")));
+        assert!(slow.ending.is_failure() && !Ending::Diverged.is_failure());
+    }
+
+    #[test]
+    fn measured_kernels_complete_a_cell_and_wrong_ones_are_named() {
+        let of = |entry: &str, cancelled: bool| {
+            let stdout = format!(
+                r#"{{"schema_version": 1, "adapter": {{"name": "a", "vendor": "", "architecture": "", "kind": "cpu",
+                "api": "Vulkan", "driver": "", "software": true}}, "peaks": {{}}, "cancelled": {cancelled}, "entries": [
+                {{"suite": "gemm", "size": "8 × 8 × 8", "pass": "forward", "flops": 1024, "bytes": 768,
+                "kernels": ["dense_forward"], {entry}}}], "requested_adapter": "cpu", "budget_seconds": 2.0,
+                "budget_bytes": 1024, "provenance": {{"engine_version": "1", "commit": "c", "started_unix_seconds": 0.0,
+                "wall_seconds": 1.0, "client": {{"kind": "native", "name": "native-runner", "version": "1",
+                "operating_system": "Linux", "logical_processors": 2}}}}}}"#
+            );
+            let how = How::Status { code: Some(0), signal: None };
+            finish(Settings::Kernels(kernel_settings(Suite::Gemm)), how, &stdout, &[])
+        };
+        let measured = r#""outcome": "measured", "flops_per_second": 1e9, "peak_flops_per_second": null,
+            "peak_share": null, "timing": {"seconds": 1.0, "seconds_lowest": 1.0, "seconds_highest": 1.0, "windows": []}"#;
+        let finished = of(measured, false);
+        assert_eq!((finished.ending, finished.kernels().is_some(), finished.run()), (Ending::Completed, true, None));
+        let text = serde_json::to_string(&finished).unwrap();
+        assert_eq!(serde_json::from_str::<Finished>(&text).unwrap(), finished);
+        assert_eq!(of(measured, true).ending, Ending::Failed);
+        assert_eq!(of(r#""outcome": "skipped", "reason": "why""#, false).ending, Ending::NotTrained);
+        let wrong = of(r#""outcome": "wrong", "at": 3, "found": 1.5, "expected": 2.5"#, false);
+        assert_eq!(wrong.ending, Ending::Incorrect);
+        assert!(
+            wrong
+                .reason
+                .as_deref()
+                .unwrap()
+                .contains("gemm 8 × 8 × 8, forward: value 3 is 1.5e0 where a plain sum gives 2.5e0"),
+            "{:?}",
+            wrong.reason
+        );
     }
 }

@@ -6,15 +6,13 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::{InputMode, Precision};
+use results::InputMode;
 
 use crate::cli::ALL;
-use crate::commands::contenders::devices as devices_of;
-use crate::study::cell::{Cell, Length, RunSettings, Settings, WorkloadFile};
-use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
+use crate::device::devices as devices_of;
+use crate::study::cell::{ANY, Cell, Length, RunSettings, Settings, WorkloadFile};
+use crate::study::definition::{Definition, Matrix, Positive, Threads, UpTo, WorkloadName};
 use crate::workload_file;
-
-const ANY: &str = "any";
 
 /// Properties of the machine and the command line that cells depend on.
 #[derive(Clone, Copy, Debug)]
@@ -33,12 +31,15 @@ impl Machine {
 fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     let backends = backends(matrix, programs, machine);
     let threads = threads(&matrix.threads, machine);
-    if threads != [None] && !backends.iter().any(|name| name == BURN_FLEX) {
-        return Err(format!("`threads` is for the back end {BURN_FLEX}, which is not among its back ends"));
-    }
-    let of_wgsl = [("devices", matrix.devices.is_empty()), ("inputs", matrix.inputs.is_empty())];
-    if let Some((listed, _)) = of_wgsl.iter().find(|(_, empty)| !empty && !backends.iter().any(|name| name == WGSL)) {
-        return Err(format!("`{listed}` is for the back end {WGSL}, which is not among its back ends"));
+    let of_one = [
+        ("threads", threads != [None], BURN_FLEX),
+        ("devices", !matrix.devices.is_empty(), WGSL),
+        ("inputs", !matrix.inputs.is_empty(), WGSL),
+    ];
+    for (setting, _, backend) in of_one.into_iter().filter(|(_, is_set, _)| *is_set) {
+        if !backends.iter().any(|name| name == backend) {
+            return Err(format!("`{setting}` is for the back end {backend}, which is not among its back ends"));
+        }
     }
     if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
     {
@@ -52,7 +53,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
     cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
     cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
-    // Where they mean nothing, all of them come to the same cell.
+    // A back end without a choice has one cell for all of them.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
         cell.adapter = if devices_of(&cell.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
@@ -76,24 +77,9 @@ fn of_workload(WorkloadName(name): &WorkloadName) -> Result<RunSettings, String>
     } else {
         (name.clone(), None)
     };
-    Ok(RunSettings {
-        workload,
-        file,
-        backend: String::new(),
-        adapter: ANY.to_owned(),
-        precision: Precision::F32,
-        threads: None,
-        devices: None,
-        input: None,
-        layout: None,
-        batch_size: None,
-        learning_rate: None,
-        limit: None,
-        seed: 0,
-    })
+    Ok(RunSettings::new(workload, file))
 }
 
-/// Combines each cell with each value.
 fn vary<T: Clone>(cells: &[RunSettings], values: &[T], set: impl Fn(&mut RunSettings, T)) -> Vec<RunSettings> {
     let varied = cells.iter().flat_map(|cell| {
         values.iter().map(|value| {
@@ -153,10 +139,9 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
         ));
     }
     let full_limit = cell.limit;
-    let limit = match full_limit {
-        Some(limit) => Some(limit.scaled(scale, &batches)),
-        None => Length::scaled_of_suite(&SUITES[0], scale),
-    };
+    // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
+    let of_suite = (scale < 1.0).then_some(Length::Seconds(Positive(SUITES[0].training_seconds * scale)));
+    let limit = full_limit.map(|limit| limit.scaled(scale, &batches)).or(of_suite);
     Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 
@@ -183,8 +168,14 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
             cells.push(Cell { place: cells.len(), ..cell });
         }
     }
-    if let Some(two) = cells.iter().find_map(|cell| of_one_name(&cells, cell)) {
-        return Err(two);
+    let files =
+        || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
+    for (run, file) in files() {
+        let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload == run.workload && *of != file;
+        if let Some((_, other)) = files().find(is_other) {
+            let (one, two) = (file.path.display(), other.path.display());
+            return Err(format!("{one} and {two} both describe a network called `{}`", run.workload));
+        }
     }
     if cells.is_empty() {
         let text = "it has no cells: it needs a [[matrix]] with at least one workload, back end, adapter and seed, or \
@@ -192,16 +183,6 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
         return Err(text.to_owned());
     }
     Ok(cells)
-}
-
-/// Returns an error if another cell has a different network of the same name.
-fn of_one_name(cells: &[Cell], cell: &Cell) -> Option<String> {
-    let RunSettings { workload, file, .. } = cell.settings.run()?;
-    let file = file.as_ref()?;
-    let others = cells.iter().filter_map(|other| other.settings.run()).filter(|other| other.workload == *workload);
-    let other = others.filter_map(|other| other.file.as_ref()).find(|other| *other != file)?;
-    let (one, two) = (file.path.display(), other.path.display());
-    Some(format!("{one} and {two} both describe a network called `{workload}`"))
 }
 
 /// Shuffles the cells, so that none always runs first, while the device is cool.
@@ -220,7 +201,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::study::axis::AXES;
+    use crate::study::cell::AXES;
     use crate::study::definition::Definition;
 
     const MACHINE: Machine = Machine { cores: 6, has_remote: false };
@@ -234,14 +215,6 @@ mod tests {
     }
 
     const CAFFE: &str = "[[matrix]]\nworkloads = [\"caffe-mnist\"]\n";
-
-    #[test]
-    fn every_combination_is_a_cell() {
-        let text = "[[matrix]]\nworkloads = [\"caffe-mnist\", \"keras-mnist-mlp\"]\nbackends = [\"reference\"]\n\
-                    batch_sizes = [16, 32, 64]\nlearning_rates = [0.1, 0.01]\nlimits = [{ steps = 1 }, { epochs = 2 }]\n\
-                    seeds = [1, 2]\nprecisions = [\"f32\", \"f64\"]";
-        assert_eq!(expand(text, 1.0).unwrap().len(), 2 * 3 * 2 * 2 * 2 * 2);
-    }
 
     #[test]
     fn threads_double_up_to_all_cores() {
@@ -367,9 +340,9 @@ mod tests {
             others in btree_set(0_u32..100, 1..4),
         ) {
             let matrix = |seeds: &BTreeSet<u32>| format!("{CAFFE}batch_sizes = {sizes:?}\nseeds = {seeds:?}\n")
-                .replace('{', "[").replace('}', "]");
+                .replace('{', "[").replace('}', "]") + "precisions = [\"f32\", \"f64\"]\nlearning_rates = [0.1, 0.01]\n";
             let cells = expand(&format!("{}{}", matrix(&seeds), matrix(&others)), 1.0).unwrap();
-            prop_assert_eq!(cells.len(), sizes.len() * seeds.union(&others).count());
+            prop_assert_eq!(cells.len(), 2 * 2 * sizes.len() * seeds.union(&others).count());
             let ids: BTreeSet<&String> = cells.iter().map(|cell| &cell.id).collect();
             prop_assert_eq!(ids.len(), cells.len());
             let mut ordered = in_random_order(cells.clone(), 7);

@@ -1,15 +1,15 @@
 //! What a workload's file may say. What the engine has as data is read as the engine's own types.
 
 use std::borrow::Cow;
-use std::{fmt, iter};
+use std::fmt;
 
 use engine::{
     Activation, DATA_SETS, EarlyStopping, Edge, Flip, Initializer, KernelSize, Loss, Multipliers, Normalization,
     Optimizer, Padding, Rounding, Shift, TrainingRange, WeightAverage, Weights,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
-use serde::de::value::{EnumAccessDeserializer, MapDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, EnumAccess, VariantAccess, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserializer, Error, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -129,19 +129,7 @@ pub(crate) enum TestViews {
     MirroredAndMoved,
 }
 
-const fn yes() -> bool {
-    true
-}
-
-const fn once() -> u32 {
-    1
-}
-
-const fn usual_epochs() -> u32 {
-    10
-}
-
-/// What editors check such a file with.
+/// Returns the schema with which editors check such a file.
 pub(crate) fn schema() -> Schema {
     schema_for!(Definition)
 }
@@ -265,201 +253,152 @@ layer_with_kernel!(Conv2d {
     pub(crate) padding: Padding,
 });
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Pool {
-    /// Side of the square.
-    pub(crate) size: u32,
-    /// Without it, the size.
-    #[serde(default)]
-    pub(crate) stride: Option<u32>,
-    /// Elements on each side that are in no window's result.
-    #[serde(default)]
-    pub(crate) padding: u32,
-    #[serde(default = "floor")]
-    pub(crate) rounding: Rounding,
-    #[serde(default = "identity")]
-    pub(crate) activation: Activation,
+/// Defines the options of layers. (A struct in a struct would not do: serde then lets unknown fields pass.)
+macro_rules! options {
+    ($($name:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* })*) => {$(
+        #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+        #[serde(deny_unknown_fields)]
+        pub(crate) struct $name {
+            $($(#[$meta])* pub(crate) $field: $type,)*
+        }
+    )*};
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Dropout {
-    /// Share that is dropped.
-    pub(crate) rate: f32,
+options! {
+    Pool {
+        /// Side of the square.
+        size: u32,
+        /// Without it, the size.
+        #[serde(default)]
+        stride: Option<u32>,
+        /// Elements on each side that are in no window's result.
+        #[serde(default)]
+        padding: u32,
+        #[serde(default = "floor")]
+        rounding: Rounding,
+        #[serde(default = "identity")]
+        activation: Activation,
+    }
+    Dropout {
+        /// Share that is dropped.
+        rate: f32,
+    }
+    BatchNorm {
+        #[serde(default = "small")]
+        epsilon: f32,
+        /// Share of the running averages that stays in each step, as in Keras.
+        #[serde(default = "most")]
+        momentum: f32,
+        /// Otherwise the scale stays 1.
+        #[serde(default = "yes")]
+        trained_scale: bool,
+        #[serde(default = "identity")]
+        activation: Activation,
+        #[serde(default)]
+        bias_multipliers: Multipliers,
+    }
+    LayerNorm {
+        #[serde(default = "small")]
+        epsilon: f32,
+    }
+    LocalResponseNorm {
+        radius: u32,
+        bias: f32,
+        alpha: f32,
+        beta: f32,
+    }
+    Lstm {
+        units: u32,
+        #[serde(default = "orthogonal")]
+        recurrent_initializer: Initializer,
+    }
+    Recurrent {
+        units: u32,
+        /// `tanh` or `relu`.
+        #[serde(default = "tanh")]
+        activation: Activation,
+        #[serde(default = "orthogonal")]
+        recurrent_initializer: Initializer,
+    }
+    Embedding {
+        /// Values of a word's vector.
+        units: u32,
+        /// Place of the first word that is read in a sample.
+        #[serde(default)]
+        first: u32,
+        /// Words that are read; without it, all from the first on.
+        #[serde(default)]
+        count: Option<u32>,
+        /// Whether word 0, which fills up, has a vector of zeros.
+        #[serde(default)]
+        zero_padding: bool,
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+        /// The label of an earlier embedding whose vectors are these as well.
+        #[serde(default)]
+        shares: Option<String>,
+    }
+    PositionEmbedding {
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+    }
+    Attention {
+        heads: u32,
+    }
+    Add {
+        /// A label.
+        with: String,
+        #[serde(default = "identity")]
+        activation: Activation,
+    }
+    With {
+        /// A label.
+        with: String,
+    }
+    SentenceSum {
+        words: u32,
+    }
+    WordScores {
+        #[serde(default = "word_vectors")]
+        initializer: Initializer,
+        /// The label of an earlier embedding whose vectors are these as well.
+        #[serde(default)]
+        shares: Option<String>,
+    }
+    Softmax {
+        /// Share of the training, 0 to 1, in which it passes what it reads.
+        #[serde(default)]
+        linear_until: f64,
+    }
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct BatchNorm {
-    #[serde(default = "small")]
-    pub(crate) epsilon: f32,
-    /// Share of the running averages that stays in each step, as in Keras.
-    #[serde(default = "most")]
-    pub(crate) momentum: f32,
-    /// Otherwise the scale stays 1.
-    #[serde(default = "yes")]
-    pub(crate) trained_scale: bool,
-    #[serde(default = "identity")]
-    pub(crate) activation: Activation,
-    #[serde(default)]
-    pub(crate) bias_multipliers: Multipliers,
+/// Defines functions that return the defaults of options.
+macro_rules! defaults {
+    ($($name:ident: $type:ty = $value:expr;)*) => {
+        $(const fn $name() -> $type {
+            $value
+        })*
+    };
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LayerNorm {
-    #[serde(default = "small")]
-    pub(crate) epsilon: f32,
+defaults! {
+    yes: bool = true;
+    once: u32 = 1;
+    usual_epochs: u32 = 10;
+    one: u32 = 1;
+    small: f32 = 1e-5;
+    most: f32 = 0.9;
+    tanh: Activation = Activation::Tanh;
+    identity: Activation = Activation::Identity;
+    no_padding: Padding = Padding::Valid;
+    floor: Rounding = Rounding::Floor;
+    glorot_uniform: Initializer = Initializer::GlorotUniform;
+    orthogonal: Initializer = Initializer::Orthogonal;
+    zeros: Initializer = Initializer::Constant { value: 0.0 };
+    word_vectors: Initializer = Initializer::Uniform { limit: 0.05 };
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct LocalResponseNorm {
-    pub(crate) radius: u32,
-    pub(crate) bias: f32,
-    pub(crate) alpha: f32,
-    pub(crate) beta: f32,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Lstm {
-    pub(crate) units: u32,
-    #[serde(default = "orthogonal")]
-    pub(crate) recurrent_initializer: Initializer,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Recurrent {
-    pub(crate) units: u32,
-    /// `tanh` or `relu`.
-    #[serde(default = "tanh")]
-    pub(crate) activation: Activation,
-    #[serde(default = "orthogonal")]
-    pub(crate) recurrent_initializer: Initializer,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Embedding {
-    /// Values of a word's vector.
-    pub(crate) units: u32,
-    /// Place of the first word that is read in a sample.
-    #[serde(default)]
-    pub(crate) first: u32,
-    /// Words that are read; without it, all from the first on.
-    #[serde(default)]
-    pub(crate) count: Option<u32>,
-    /// Whether word 0, which fills up, has a vector of zeros.
-    #[serde(default)]
-    pub(crate) zero_padding: bool,
-    #[serde(default = "word_vectors")]
-    pub(crate) initializer: Initializer,
-    /// The label of an earlier embedding whose vectors are these as well.
-    #[serde(default)]
-    pub(crate) shares: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct PositionEmbedding {
-    #[serde(default = "word_vectors")]
-    pub(crate) initializer: Initializer,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Attention {
-    pub(crate) heads: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Add {
-    /// A label.
-    pub(crate) with: String,
-    #[serde(default = "identity")]
-    pub(crate) activation: Activation,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct With {
-    /// A label.
-    pub(crate) with: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct SentenceSum {
-    pub(crate) words: u32,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct WordScores {
-    #[serde(default = "word_vectors")]
-    pub(crate) initializer: Initializer,
-    /// The label of an earlier embedding whose vectors are these as well.
-    #[serde(default)]
-    pub(crate) shares: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Softmax {
-    /// Share of the training, 0 to 1, in which it passes what it reads.
-    #[serde(default)]
-    pub(crate) linear_until: f64,
-}
-
-const fn one() -> u32 {
-    1
-}
-
-const fn small() -> f32 {
-    1e-5
-}
-
-const fn most() -> f32 {
-    0.9
-}
-
-const fn tanh() -> Activation {
-    Activation::Tanh
-}
-
-const fn identity() -> Activation {
-    Activation::Identity
-}
-
-const fn no_padding() -> Padding {
-    Padding::Valid
-}
-
-const fn floor() -> Rounding {
-    Rounding::Floor
-}
-
-const fn glorot_uniform() -> Initializer {
-    Initializer::GlorotUniform
-}
-
-const fn orthogonal() -> Initializer {
-    Initializer::Orthogonal
-}
-
-const fn zeros() -> Initializer {
-    Initializer::Constant { value: 0.0 }
-}
-
-const fn word_vectors() -> Initializer {
-    Initializer::Uniform { limit: 0.05 }
-}
-
-/// Reads the layers of a file.
+/// Reads the layers of a file, each a name with its options, or a name alone.
 pub(crate) fn layers<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Layer>, D::Error> {
     let layers: Vec<Listed> = Vec::deserialize(deserializer)?;
     Ok(layers.into_iter().map(|Listed(layer)| layer).collect())
@@ -469,7 +408,7 @@ struct Listed(Layer);
 
 impl<'de> Deserialize<'de> for Listed {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_enum("Layer", &[], LayerVisitor).map(Self)
+        deserializer.deserialize_any(LayerVisitor).map(Self)
     }
 }
 
@@ -482,61 +421,19 @@ impl<'de> Visitor<'de> for LayerVisitor {
         f.write_str("a layer")
     }
 
-    fn visit_enum<A: EnumAccess<'de>>(self, access: A) -> Result<Layer, A::Error> {
-        Layer::deserialize(EnumAccessDeserializer::new(Bare(access)))
-    }
-}
-
-/// Reads no options where a name stands alone.
-struct Bare<A>(A);
-
-impl<'de, A: EnumAccess<'de>> EnumAccess<'de> for Bare<A> {
-    type Error = A::Error;
-    type Variant = Bare<A::Variant>;
-
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Self::Variant), A::Error> {
-        let (name, options) = self.0.variant_seed(seed)?;
-        Ok((name, Bare(options)))
-    }
-}
-
-impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Bare<A> {
-    type Error = A::Error;
-
-    fn unit_variant(self) -> Result<(), A::Error> {
-        self.0.unit_variant()
+    fn visit_str<E: Error>(self, name: &str) -> Result<Layer, E> {
+        let word = Layer::deserialize(json!(name));
+        // A layer with every option left out.
+        word.or_else(|_| Layer::deserialize(json!({ name: {} }))).map_err(E::custom)
     }
 
-    fn newtype_variant_seed<T: DeserializeSeed<'de>>(self, seed: T) -> Result<T::Value, A::Error> {
-        let mut seed = Some(seed);
-        let read = self.0.newtype_variant_seed(Once(&mut seed));
-        match seed {
-            // There was nothing to read options from.
-            Some(seed) => seed.deserialize(MapDeserializer::<_, A::Error>::new(iter::empty::<(&str, &str)>())),
-            None => read,
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Layer, A::Error> {
+        let layer = Layer::deserialize(MapAccessDeserializer::new(&mut map))?;
+        match map.next_key::<String>()? {
+            None => Ok(layer),
+            Some(other) => {
+                Err(A::Error::custom(format_args!("`{other}` needs braces of its own: a layer has one name")))
+            }
         }
-    }
-
-    fn tuple_variant<V: Visitor<'de>>(self, len: usize, visitor: V) -> Result<V::Value, A::Error> {
-        self.0.tuple_variant(len, visitor)
-    }
-
-    fn struct_variant<V: Visitor<'de>>(
-        self,
-        fields: &'static [&'static str],
-        visitor: V,
-    ) -> Result<V::Value, A::Error> {
-        self.0.struct_variant(fields, visitor)
-    }
-}
-
-/// Takes the seed when it is used.
-struct Once<'a, T>(&'a mut Option<T>);
-
-impl<'de, T: DeserializeSeed<'de>> DeserializeSeed<'de> for Once<'_, T> {
-    type Value = T::Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T::Value, D::Error> {
-        self.0.take().expect("a value is read once").deserialize(deserializer)
     }
 }

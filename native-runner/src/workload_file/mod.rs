@@ -42,9 +42,16 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
     let Some(language) = language(path) else {
         return Err(Failure::Usage(format!("{file} must end in .toml or .json, which says what it is")));
     };
-    let text = read(path)?;
-    let workload = parse(&file, &text, language).map_err(Failure::Usage)?;
-    let sha256 = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect();
+    let mut bytes = Vec::new();
+    // A byte more, so that too many are noticed.
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    read.map_err(|source| Failure::File { what: format!("cannot read {file}"), source })?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes: it must be something else")));
+    }
+    let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
+    let workload = parse(&file, text, language).map_err(Failure::Usage)?;
+    let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((workload, sha256))
 }
 
@@ -56,41 +63,26 @@ fn language(path: &Path) -> Option<Language> {
     }
 }
 
-fn read(path: &Path) -> Result<String, Failure> {
-    let mut bytes = Vec::new();
-    // A byte more, so that too many are noticed.
-    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
-    read.map_err(|source| Failure::File { what: format!("cannot read {}", path.display()), source })?;
-    let file = path.display();
-    if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes: it must be something else")));
-    }
-    let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
-    Ok(text.to_owned())
-}
-
 fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String> {
     let definition = match language {
         Language::Toml => toml::from_str::<Definition>(text).map_err(|error| {
             let at = error.span().unwrap_or_default();
             shown(file, text, at, &plain(error.message()))
         })?,
-        Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| of_json(file, text, &error))?,
+        Language::Json => serde_json::from_str::<Definition>(text).map_err(|error| {
+            let (line, column) = (error.line(), error.column());
+            let message = error.to_string();
+            let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
+            let message = match error.classify() {
+                Category::Syntax | Category::Eof => format!("this is no JSON: {message}"),
+                Category::Data | Category::Io => plain(message),
+            };
+            let at = byte_of(text, line, column);
+            shown(file, text, at..at, &message)
+        })?,
     };
     recipe::workload(&definition, &Tree::parse(text, language))
         .map_err(|mistake| shown(file, text, mistake.at, &mistake.message))
-}
-
-fn of_json(file: &str, text: &str, error: &serde_json::Error) -> String {
-    let (line, column) = (error.line(), error.column());
-    let message = error.to_string();
-    let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
-    let message = match error.classify() {
-        Category::Syntax | Category::Eof => format!("this is no JSON: {message}"),
-        Category::Data | Category::Io => plain(message),
-    };
-    let at = byte_of(text, line, column);
-    shown(file, text, at..at, &message)
 }
 
 /// Rewords a message of serde in terms of the file.
@@ -210,7 +202,7 @@ pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> 
     if line.trim().is_empty() || line.chars().count() > MAX_LINE_LENGTH {
         return shown;
     }
-    // Where more than this line is meant, its beginning is.
+    // Of several lines, the mark is below the first.
     let marked = text.get(start..at.end.min(begin + line.len())).map_or(1, |part| part.chars().count().max(1));
     // A tab is as wide below as above.
     let before: String = line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();

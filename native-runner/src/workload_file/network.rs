@@ -7,7 +7,7 @@ use engine::{
     Shape, Source,
 };
 
-use crate::workload_file::definition::{BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent};
+use crate::workload_file::definition::{Add, BatchNorm, Conv2d, Layer, LocalResponseNorm, Pool, Recurrent, With};
 use crate::workload_file::recipe::check_whole;
 use crate::workload_file::{Mistake, Tree};
 
@@ -19,7 +19,6 @@ const MAX_LAYERS: usize = 1024;
 /// Name of the sample in `from`.
 const DATA: &str = "data";
 
-/// Builds the model of these layers, for samples of shape `input`.
 pub(crate) fn model(
     name: &'static str,
     set: &DataSetDefinition,
@@ -49,7 +48,6 @@ struct Reading {
 struct Network<'f> {
     set: &'f DataSetDefinition,
     model: Model,
-    /// Place of each node in the file.
     places: Vec<&'f Tree>,
     current: Reading,
     labels: BTreeMap<&'f str, Reading>,
@@ -123,7 +121,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Adds a layer as a node of the model. `place` is that of its options.
+    /// Adds a layer as a node of the model. `place` is the place of its options.
     fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.
@@ -132,10 +130,15 @@ impl<'f> Network<'f> {
         };
         self.check_input(place, name, layer, read)?;
         let mut inputs = vec![read.source];
-        if let Layer::Add(add) = layer {
-            inputs.push(self.joined(place, &add.with)?);
-        } else if let Layer::Concatenate(join) | Layer::PixelProducts(join) = layer {
-            inputs.push(self.joined(place, &join.with)?);
+        if let Layer::Add(Add { with, .. }) | Layer::Concatenate(With { with }) | Layer::PixelProducts(With { with }) =
+            layer
+        {
+            let place = place.field("with");
+            let reading = self.labelled(place, with)?;
+            if reading.is_flat {
+                return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
+            }
+            inputs.push(reading.source);
         }
         let shapes: Vec<Shape> = inputs.iter().map(|&source| self.shape(source)).collect();
         let node = translated(place, layer, shapes[0], self.set)?;
@@ -154,7 +157,12 @@ impl<'f> Network<'f> {
         // Checks the tensors of a node that shares against the shared ones.
         self.model.shapes().and(self.model.tensors()).map_err(|error| match (&error, &shapes[..]) {
             (ModelError::Impossible { .. }, &[one, other]) => {
-                place.field("with").mistake(unjoinable(layer, one, other))
+                let (one, other) = (text(one), text(other));
+                place.field("with").mistake(match layer {
+                    Layer::Add(_) => format!("{other} cannot be added to {one}"),
+                    Layer::Concatenate(_) => format!("{other} cannot stand behind {one}: they differ in pixels"),
+                    _ => format!("{one} and {other} have no products: they differ in channels"),
+                })
             }
             _ => self.mistake(&error),
         })?;
@@ -162,11 +170,12 @@ impl<'f> Network<'f> {
         let made = self.shape(Source::Node(node));
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
-            let text = format!("it makes {} of each sample, and at most {MAX_VALUES} values are allowed", text(made));
+            let made = text(made);
+            let text = format!("it makes {made} of each sample, and at most {MAX_VALUES} values are allowed");
             return Err(place.mistake(text));
         }
-        self.current =
-            Reading { source: Source::Node(node), is_flat: read.is_flat && matches!(layer, Layer::Dropout(_)) };
+        let is_flat = read.is_flat && matches!(layer, Layer::Dropout(_));
+        self.current = Reading { source: Source::Node(node), is_flat };
         self.takes = Some(node);
         Ok(())
     }
@@ -177,29 +186,21 @@ impl<'f> Network<'f> {
                 "`{name}` cannot read the vector that `flatten` makes: only dense and dropout may follow it"
             )));
         }
-        let reads_words = matches!(layer, Layer::Embedding(_));
-        let is_of_words = matches!(self.set.origin, Origin::Stories(_));
-        let can_begin =
-            matches!(layer, Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_))
-                && !is_of_words;
-        let wanted =
-            if is_of_words { "embedding, because samples are words" } else { "conv2d, dense, lstm, gru or simple_rnn" };
-        if read.source == Source::Data && !can_begin && !(reads_words && is_of_words) {
-            return Err(place.mistake(format!(
-                "`{name}` cannot read the samples of {} as they are: this must be {wanted}",
-                self.set.name
-            )));
+        let (can_begin, wanted) = if matches!(self.set.origin, Origin::Stories(_)) {
+            (matches!(layer, Layer::Embedding(_)), "embedding, because samples are words")
+        } else {
+            let reads_images = matches!(
+                layer,
+                Layer::Conv2d(_) | Layer::Dense(_) | Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_)
+            );
+            (reads_images, "conv2d, dense, lstm, gru or simple_rnn")
+        };
+        if read.source == Source::Data && !can_begin {
+            let set = &self.set.name;
+            let text = format!("`{name}` cannot read the samples of {set} as they are: this must be {wanted}");
+            return Err(place.mistake(text));
         }
         Ok(())
-    }
-
-    fn joined(&self, place: &Tree, label: &str) -> Result<Source, Mistake> {
-        let place = place.field("with");
-        let reading = self.labelled(place, label)?;
-        if reading.is_flat {
-            return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
-        }
-        Ok(reading.source)
     }
 
     fn shared(&self, place: &Tree, label: Option<&str>) -> Result<Option<usize>, Mistake> {
@@ -220,7 +221,6 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Locates an error of the engine in the file.
     fn mistake(&self, error: &ModelError) -> Mistake {
         match error {
             ModelError::WindowTooLarge { layer, window: [rows, columns], height, width, .. } => {
@@ -247,7 +247,6 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Checks what only the whole network shows.
     fn finish(self, list: &Tree) -> Result<Model, Mistake> {
         let Some(last) = self.model.nodes.len().checked_sub(1) else {
             return Err(list.mistake("no layer computes anything"));
@@ -306,16 +305,6 @@ fn activation_of(layer: &mut Node) -> Option<&mut Activation> {
         | Node::Add { activation }
         | Node::BatchNorm { activation, .. } => Some(activation),
         _ => None,
-    }
-}
-
-/// Describes two inputs that the engine cannot join.
-fn unjoinable(layer: &Layer, first: Shape, second: Shape) -> String {
-    let (one, other) = (text(first), text(second));
-    match layer {
-        Layer::Add(_) => format!("{other} cannot be added to {one}"),
-        Layer::Concatenate(_) => format!("{other} cannot stand behind {one}: they differ in pixels"),
-        _ => format!("{one} and {other} have no products: they differ in channels"),
     }
 }
 
@@ -396,41 +385,36 @@ fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 
 /// Checks that each initializer is one that its tensor can have.
 fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
-    let (kernel, bias) = match layer {
-        Layer::Dense(dense) => (dense.kernel_initializer, dense.bias_initializer),
-        Layer::Conv2d(convolution) => (convolution.kernel_initializer, convolution.bias_initializer),
-        Layer::Lstm(lstm) => (lstm.recurrent_initializer, Initializer::GlorotUniform),
-        Layer::Gru(layer) | Layer::SimpleRnn(layer) => (layer.recurrent_initializer, Initializer::GlorotUniform),
-        Layer::Embedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
-        Layer::PositionEmbedding(embedding) => (embedding.initializer, Initializer::GlorotUniform),
-        Layer::WordScores(scores) => (scores.initializer, Initializer::GlorotUniform),
-        _ => return Ok(()),
-    };
-    let bias_place = place.field("bias_initializer");
-    let kernel_place = match layer {
-        Layer::Dense(_) | Layer::Conv2d(_) => place.field("kernel_initializer"),
-        Layer::Lstm(_) | Layer::Gru(_) | Layer::SimpleRnn(_) => place.field("recurrent_initializer"),
-        _ => place.field("initializer"),
-    };
-    if bias == Initializer::Orthogonal {
-        return Err(bias_place.mistake("`orthogonal` is for matrices, and a bias is none"));
-    }
     const DIRAC: &str = "`dirac` copies channels, which only the kernel of a `conv2d` can";
     const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
-    match bias {
-        Initializer::Dirac => return Err(bias_place.mistake(DIRAC)),
-        Initializer::WhitenedPatches { .. } => return Err(bias_place.mistake(WHITENED)),
-        _ => {}
+    let no_bias = Initializer::GlorotUniform;
+    let (kernel, field, bias) = match layer {
+        Layer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
+        Layer::Conv2d(conv2d) => (conv2d.kernel_initializer, "kernel_initializer", conv2d.bias_initializer),
+        Layer::Lstm(lstm) => (lstm.recurrent_initializer, "recurrent_initializer", no_bias),
+        Layer::Gru(of) | Layer::SimpleRnn(of) => (of.recurrent_initializer, "recurrent_initializer", no_bias),
+        Layer::Embedding(embedding) => (embedding.initializer, "initializer", no_bias),
+        Layer::PositionEmbedding(embedding) => (embedding.initializer, "initializer", no_bias),
+        Layer::WordScores(scores) => (scores.initializer, "initializer", no_bias),
+        _ => return Ok(()),
+    };
+    let is_colour = reads_data && input.channels == 3;
+    for (initializer, field, is_kernel) in [(bias, "bias_initializer", false), (kernel, field, true)] {
+        let place = place.field(field);
+        let wrong = match (initializer, layer) {
+            (Initializer::Orthogonal, _) if !is_kernel => "`orthogonal` is for matrices, and a bias is none",
+            (Initializer::Dirac, Layer::Conv2d(_)) if is_kernel => continue,
+            (Initializer::Dirac, _) => DIRAC,
+            (Initializer::WhitenedPatches { .. }, Layer::Conv2d(conv2d)) if is_kernel && is_colour => {
+                check_whitened_patches(place, conv2d)?;
+                continue;
+            }
+            (Initializer::WhitenedPatches { .. }, _) => WHITENED,
+            _ => continue,
+        };
+        return Err(place.mistake(wrong));
     }
-    match (kernel, layer) {
-        (Initializer::WhitenedPatches { .. }, Layer::Conv2d(convolution)) if reads_data && input.channels == 3 => {
-            check_whitened_patches(kernel_place, convolution)
-        }
-        (Initializer::WhitenedPatches { .. }, _) => Err(kernel_place.mistake(WHITENED)),
-        (Initializer::Dirac, Layer::Conv2d(_)) => Ok(()),
-        (Initializer::Dirac, _) => Err(kernel_place.mistake(DIRAC)),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
 fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mistake> {

@@ -35,55 +35,24 @@ enum Bound {
     Part,
 }
 
-/// Bound of each number, by its field. The first column is the field around it, where others have the same name.
-const BOUNDS: [(&str, &str, Bound); 47] = [
-    ("", "epochs", Bound::Whole(1, 100_000)),
-    ("", "evaluations_per_epoch", Bound::Whole(1, 100)),
-    ("", "target_accuracy", Bound::Share),
-    ("", "threshold", Bound::Positive),
-    ("", "divisor", Bound::Positive),
-    ("", "image_size", Bound::Whole(1, MAX_SIDE)),
-    ("shift", "pixels", Bound::Whole(0, MAX_SIDE)),
-    ("shift", "share", Bound::Share),
-    ("", "brightness", Bound::NotNegative),
-    ("", "contrast", Bound::Positive),
-    ("", "mean", Bound::Finite),
-    ("", "deviation", Bound::Positive),
-    ("optimizer", "learning_rate", Bound::Positive),
-    ("", "learning_rate", Bound::NotNegative),
-    ("", "weight_decay", Bound::NotNegative),
-    ("", "frozen_from", Bound::Share),
-    ("", "largest_gradient", Bound::Positive),
-    ("", "momentum", Bound::Part),
-    ("", "rho", Bound::Part),
-    ("", "epsilon", Bound::Positive),
-    ("", "beta1", Bound::Part),
-    ("", "beta2", Bound::Part),
-    ("", "gamma", Bound::NotNegative),
-    ("", "power", Bound::NotNegative),
-    ("", "every", Bound::AtLeastOneUpdate),
-    ("staircase", "factor", Bound::Positive),
-    ("drop", "factor", Bound::Positive),
-    ("", "warm_up", Bound::Part),
-    ("", "label_smoothing", Bound::Part),
-    ("", "logits_scale", Bound::Positive),
-    ("", "largest", Bound::Part),
-    ("", "decay", Bound::Share),
-    ("", "units", Bound::Whole(1, MAX_CHANNELS)),
-    ("", "filters", Bound::Whole(1, MAX_CHANNELS)),
-    ("", "kernel_size", Bound::Whole(1, MAX_SIDE)),
-    ("", "stride", Bound::Whole(1, MAX_SIDE)),
-    ("", "size", Bound::Whole(1, MAX_SIDE)),
-    ("", "rate", Bound::Part),
-    ("", "radius", Bound::Whole(0, MAX_SIDE)),
-    ("local_response_norm", "bias", Bound::Positive),
-    ("", "alpha", Bound::Positive),
-    ("", "beta", Bound::Finite),
-    ("", "heads", Bound::Whole(1, 4096)),
-    ("", "linear_until", Bound::Share),
-    ("", "scale", Bound::Positive),
-    ("", "limit", Bound::Positive),
-    ("", "value", Bound::Finite),
+/// Bound of each number, by its field, with the field around it where others have the same name.
+const BOUNDS: [(Bound, &str); 12] = [
+    (Bound::Whole(1, 100_000), "epochs"),
+    (Bound::Whole(1, 100), "evaluations_per_epoch"),
+    (Bound::Whole(1, MAX_SIDE), "image_size kernel_size stride size"),
+    (Bound::Whole(0, MAX_SIDE), "shift.pixels radius"),
+    (Bound::Whole(1, MAX_CHANNELS), "units filters"),
+    (Bound::Whole(1, 4096), "heads"),
+    (Bound::AtLeastOneUpdate, "every"),
+    (
+        Bound::Positive,
+        "threshold divisor contrast deviation optimizer.learning_rate largest_gradient epsilon staircase.factor drop.factor \
+         logits_scale local_response_norm.bias alpha scale limit",
+    ),
+    (Bound::NotNegative, "brightness learning_rate weight_decay gamma power"),
+    (Bound::Finite, "mean beta value"),
+    (Bound::Share, "target_accuracy shift.share frozen_from decay linear_until"),
+    (Bound::Part, "momentum rho beta1 beta2 warm_up label_smoothing largest rate"),
 ];
 
 /// Checks each number that has a bound. `field` is the one that holds the value, and `around` the next outer one.
@@ -92,8 +61,9 @@ const BOUNDS: [(&str, &str, Bound); 47] = [
 fn check_bounds(value: &Tree, [around, field]: [&str; 2]) -> Checked {
     match &value.content {
         Content::Number(number) => {
-            let mut bounds = BOUNDS.iter().filter(|(outer, name, _)| *name == field && ["", around].contains(outer));
-            bounds.next().map_or(Ok(()), |(.., bound)| bound.check(value, *number))
+            let is_this = |name: &str| name == field || name.split_once('.') == Some((around, field));
+            let bound = BOUNDS.iter().find(|(_, names)| names.split(' ').any(is_this));
+            bound.map_or(Ok(()), |(bound, _)| bound.check(value, *number))
         }
         Content::List(items) => items.iter().try_for_each(|item| check_bounds(item, [around, field])),
         Content::Table(fields) => fields.iter().try_for_each(|(name, value)| check_bounds(value, [field, name])),
@@ -248,7 +218,6 @@ fn check_points(value: &Tree, points: &[(f64, f64)]) -> Checked {
     Ok(())
 }
 
-/// Returns the preprocessing and the shape that results from it.
 fn input(
     value: &Tree,
     preprocessing: &Preprocessing,

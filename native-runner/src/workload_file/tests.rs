@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
 use crate::workload_file::definition::schema;
-use crate::workload_file::{Language, Tree, byte_of, load, parse, shown};
+use crate::workload_file::{Language, byte_of, load, parse, shown};
 
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
@@ -35,10 +35,12 @@ fn documented_files_equal_the_built_in_networks() {
 }
 
 #[test]
-fn every_file_of_the_documentation_describes_a_network() {
+fn broad_file_and_every_file_of_the_documentation_describe_networks() {
     let files = fs::read_dir(documented("workloads")).unwrap().map(|entry| entry.unwrap().path());
     let names: Vec<&str> = files.map(|file| load(&file).unwrap_or_else(|error| panic!("{error}")).name).collect();
     assert!(names.len() >= 3 && names.contains(&"mnist-residual"), "{names:?}");
+    let broad = parse("broad.toml", BROAD, Language::Toml).unwrap_or_else(|error| panic!("{error}"));
+    assert!(broad.model.parameters().unwrap() > 0);
 }
 
 #[test]
@@ -351,12 +353,6 @@ proptest! {
 }
 
 #[test]
-fn the_broad_file_is_a_network() {
-    let workload = parse("broad.toml", BROAD, Language::Toml).unwrap_or_else(|error| panic!("{error}"));
-    assert!(workload.model.parameters().unwrap() > 0);
-}
-
-#[test]
 fn every_built_in_workload_can_be_written_as_a_file() {
     for workload in WORKLOADS.iter().map(|make| make()) {
         let text = serde_json::to_string_pretty(&written(&workload)).unwrap();
@@ -486,23 +482,6 @@ fn without_nulls(value: Value) -> Value {
 
 const TOML: &str =
     "name = \"x\"\n\n[optimizer]\nrule = { sgd = { momentum = 7 } }\n\n[[layers]]\ndropout = { rate = 2 }\n";
-const JSON: &str = "{\n  \"name\": \"x\",\n  \"layers\": [ \"relu\", { \"dropout\": { \"rate\": 2 } } ]\n}\n";
-
-#[test]
-fn value_is_found_or_the_table_that_lacks_it() {
-    let found = |language: Language, text: &'static str, steps: &[&str]| {
-        let tree = Tree::parse(text, language);
-        let step =
-            |tree, step: &&str| step.parse().map_or_else(|_| Tree::field(tree, step), |number| tree.item(number));
-        text[steps.iter().fold(&tree, step).at.clone()].to_owned()
-    };
-    assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "momentum"]), "7");
-    assert_eq!(found(Language::Toml, TOML, &["optimizer", "rule", "sgd", "nesterov"]), "{ momentum = 7 }");
-    assert_eq!(found(Language::Toml, TOML, &["layers", "0", "dropout", "rate"]), "2");
-    assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "rate"]), "2");
-    assert_eq!(found(Language::Json, JSON, &["layers", "1", "dropout", "noise"]), "{ \"rate\": 2 }");
-    assert_eq!(found(Language::Json, JSON, &["layers", "0"]), "\"relu\"");
-}
 
 #[test]
 fn line_is_shown_with_a_mark_below_the_place() {

@@ -2,15 +2,14 @@
 //! `GRADMARK_ARCHIVES` names the folder that holds them (`cargo xtask test --all` and `dist --try` set it).
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::{env, fs};
 
 use results::api::{StoredRun, Tier};
 use tempfile::TempDir;
 
-use crate::support::skipped;
+use crate::support::{RealLeaderboard, skipped};
 
 /// The one archive of this name and version in the folder, unpacked; its single folder.
 fn unpacked(archives: &OsStr, name: &str, into: &Path) -> PathBuf {
@@ -39,7 +38,6 @@ fn command(program: &Path, folder: &Path) -> Command {
     command
 }
 
-/// Standard output of a command that succeeded.
 #[track_caller]
 fn done(command: &mut Command) -> String {
     let output = command.output().unwrap();
@@ -48,35 +46,8 @@ fn done(command: &mut Command) -> String {
     said
 }
 
-struct Server {
-    process: Child,
-    url: String,
-}
-
-impl Server {
-    /// The unpacked server as its README starts it, but on a free port, with a data base in an empty folder.
-    fn start(unpacked: &Path, folder: &Path) -> Self {
-        let mut command = command(&unpacked.join("leaderboard"), folder);
-        command.args(["--listen", "127.0.0.1:0"]);
-        command.arg("--page").arg(unpacked.join("page")).arg("--data").arg(unpacked.join("data"));
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
-        Self { process, url }
-    }
-
-    fn get(&self, path: &str) -> ureq::http::Response<ureq::Body> {
-        ureq::get(format!("{}{path}", self.url)).config().proxy(None).build().call().expect(path)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // It may have exited, which the test has then noticed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+fn get(leaderboard: &RealLeaderboard, path: &str) -> ureq::http::Response<ureq::Body> {
+    ureq::get(format!("{}{path}", leaderboard.url)).config().proxy(None).build().call().expect(path)
 }
 
 /// Burn on the processor where the program has it, because that shows that it survived being stripped; else what every
@@ -92,7 +63,7 @@ fn backend(listed: &str) -> &'static str {
 fn the_archives_work_where_nothing_else_is() {
     let Some(archives) = env::var_os("GRADMARK_ARCHIVES") else {
         let why = "GRADMARK_ARCHIVES names no archives; `cargo xtask test --all` and `cargo xtask dist --try` do";
-        return skipped("archives", why);
+        return skipped(why);
     };
     let place = TempDir::new().unwrap();
     let [server_folder, runner_folder] = ["server", "runner"].map(|name| {
@@ -104,7 +75,10 @@ fn the_archives_work_where_nothing_else_is() {
         (unpacked(&archives, "gradmark-server", place.path()), unpacked(&archives, "native-runner", place.path()));
     expect_files(&server, &runner);
 
-    let leaderboard = Server::start(&server, &server_folder);
+    // The unpacked server as its README starts it, but on a free port.
+    let mut serve = command(&server.join("leaderboard"), &server_folder);
+    serve.arg("--page").arg(server.join("page")).arg("--data").arg(server.join("data"));
+    let leaderboard = RealLeaderboard::start(&mut serve);
     expect_page(&leaderboard);
     let runner = |arguments: &str| {
         let mut command = command(&runner.join("native-runner"), &runner_folder);
@@ -118,7 +92,7 @@ fn the_archives_work_where_nothing_else_is() {
     let run_id = said.lines().find_map(|line| line.trim().strip_prefix("Permalink")).unwrap();
     let run_id = run_id.trim().strip_prefix(&format!("{}/runs/", leaderboard.url)).unwrap();
 
-    let text = leaderboard.get(&format!("/api/v1/runs/{run_id}")).body_mut().read_to_string().unwrap();
+    let text = get(&leaderboard, &format!("/api/v1/runs/{run_id}")).body_mut().read_to_string().unwrap();
     let stored: StoredRun = serde_json::from_str(&text).unwrap();
     assert_eq!((stored.tier, stored.record.device.backend.as_str()), (Tier::Checked, backend));
     let kept = fs::read_to_string(runner_folder.join("kept.json")).unwrap();
@@ -154,14 +128,14 @@ fn expect_files(server: &Path, runner: &Path) {
     }
 }
 
-/// The page is there with the headers that give it a fine clock, and so is what it loads first.
-fn expect_page(leaderboard: &Server) {
-    let mut answer = leaderboard.get("/");
+/// Checks the page with the headers that give it a fine clock, and the module that it loads first.
+fn expect_page(leaderboard: &RealLeaderboard) {
+    let mut answer = get(leaderboard, "/");
     assert_eq!(answer.headers()["cross-origin-opener-policy"], "same-origin");
     assert_eq!(answer.headers()["cross-origin-embedder-policy"], "require-corp");
     let html = answer.body_mut().read_to_string().unwrap();
     let script = html.split(['"', '\'']).find(|part| part.ends_with(".wasm")).expect("the page names its module");
     let module = format!("/{}", script.trim_start_matches("./").trim_start_matches('/'));
-    let bytes = leaderboard.get(&module).body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
+    let bytes = get(leaderboard, &module).body_mut().with_config().limit(1 << 30).read_to_vec().unwrap();
     assert!(bytes.starts_with(b"\0asm"), "{module} is no WebAssembly");
 }

@@ -1,45 +1,39 @@
 use results::{DeviceKind, Outcome, RunRecord};
 
-use crate::support::{Runner, adapters, any_adapter, damaged_data, skipped};
+use crate::support::{Runner, adapters, any_adapter, damaged_data, expect_refusals, skipped};
 
 /// Small, on the processor, and over in a moment.
 const SMALL: &str = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --seed 1";
 const SMALL_TRACE: &str = "trace --backend reference --workload keras-mnist-mlp --steps 1 --batch-size 2 --seed 1";
 
 #[test]
-fn an_unknown_workload_is_answered_with_those_there_are() {
-    for line in ["--workload no-such-net", "trace --workload no-such-net --seed 1 --batch-size 1 --steps 1"] {
-        let finished = Runner::new(line).run().expect_status(2);
-        finished.expect_errors(&["no-such-net", "keras-mnist-mlp", "caffe-mnist"]);
-    }
-}
-
-#[test]
-fn an_unknown_back_end_is_answered_with_those_there_are() {
-    Runner::new("--backend abacus").run().expect_status(2).expect_errors(&["abacus", "wgsl", "reference"]);
+fn unknown_name_is_answered_with_the_known_ones() {
+    let workloads = ["no-such-net", "keras-mnist-mlp", "caffe-mnist"];
+    let cases = [
+        ("--workload no-such-net", workloads),
+        ("trace --workload no-such-net --seed 1 --batch-size 1 --steps 1", workloads),
+        ("--backend abacus", ["abacus", "wgsl", "reference"]),
+        ("doctor --backend abacus", ["abacus", "wgsl", "reference"]),
+        ("--suite slow", ["slow", "quick", "suite"]),
+    ];
+    expect_refusals("", &cases);
 }
 
 #[test]
 fn mistyped_name_gets_a_suggestion() {
-    for (line, meant) in [
-        ("--workload keras-mnist-mpl", "Did you mean `keras-mnist-mlp`?"),
-        ("--suite quik", "Did you mean `quick`?"),
-        ("--backend cuda", "Did you mean `burn-cuda`?"),
-        ("steps --backend wgls", "Did you mean `wgsl`?"),
-        ("study keras-fife --dry-run", "Did you mean `keras-five`?"),
-        ("study keras-five --dry-run --backend flex", "Did you mean `burn-flex`?"),
-        ("fetch-data cifar1", "Did you mean `cifar10`?"),
-    ] {
-        Runner::new(line).run().expect_status(2).expect_errors(&[meant]);
-    }
+    let cases = [
+        ("--workload keras-mnist-mpl", ["Did you mean `keras-mnist-mlp`?"]),
+        ("--suite quik", ["Did you mean `quick`?"]),
+        ("--backend cuda", ["Did you mean `burn-cuda`?"]),
+        ("steps --backend wgls", ["Did you mean `wgsl`?"]),
+        ("study keras-fife --dry-run", ["Did you mean `keras-five`?"]),
+        ("study keras-five --dry-run --backend flex", ["Did you mean `burn-flex`?"]),
+        ("fetch-data cifar1", ["Did you mean `cifar10`?"]),
+    ];
+    expect_refusals("", &cases);
     if !cfg!(feature = "burn-cuda") {
         Runner::new("--backend cuda").run().expect_status(2).expect_errors(&["`--features burn-cuda`"]);
     }
-}
-
-#[test]
-fn an_unknown_suite_is_answered_with_those_there_are() {
-    Runner::new("--suite slow").run().expect_status(2).expect_errors(&["slow", "quick"]);
 }
 
 #[test]
@@ -56,7 +50,7 @@ fn an_unknown_adapter_is_answered_with_those_there_are() {
 fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
     let adapters = adapters();
     if adapters.iter().any(|listed| listed.adapter.kind == DeviceKind::Discrete && !listed.adapter.software) {
-        skipped("a_discrete_gpu_is_not_replaced_by_another_adapter", "this machine has a discrete GPU");
+        skipped("this machine has a discrete GPU");
         return;
     }
     let mut parts: Vec<&str> = adapters.iter().map(|listed| listed.adapter.name.as_str()).collect();
@@ -68,10 +62,10 @@ fn a_discrete_gpu_is_not_replaced_by_another_adapter() {
 fn missing_matrix_units_are_refused() {
     let software = adapters().into_iter().find(|listed| listed.adapter.software);
     let Some(listed) = software.filter(|listed| listed.adapter.name.contains("llvmpipe")) else {
-        return skipped("matrix_units_that_an_adapter_does_not_list", "there is no llvmpipe");
+        return skipped("there is no llvmpipe");
     };
     if listed.features.matrix_side > 0 {
-        return skipped("matrix_units_that_an_adapter_does_not_list", "this llvmpipe lists some");
+        return skipped("this llvmpipe lists some");
     }
     for line in ["--workload keras-mnist-mlp --steps 3", "steps --backend wgsl --workload keras-mnist-mlp"] {
         let finished = Runner::new(&format!("{line} --adapter cpu --precision f16-matrix")).run();
@@ -82,29 +76,20 @@ fn missing_matrix_units_are_refused() {
 }
 
 #[test]
-fn truncated_data_file_comes_with_the_fetch_command() {
-    let folder = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
-    let path = folder.path().join("mnist-train.bin").display().to_string();
-    for line in [SMALL, SMALL_TRACE] {
-        let finished = Runner::new(line).arg("--data").arg(folder.path()).run().expect_status(1);
-        finished.expect_errors(&[&path, "1000 bytes", "cargo xtask data"]);
+fn unusable_data_is_named_with_the_command_that_fetches_it() {
+    let truncated = damaged_data("mnist-train.bin", |bytes| bytes.truncate(1000));
+    let altered = damaged_data("mnist-test.bin", |bytes| bytes[5000] ^= 1);
+    let missing = tempfile::tempdir().unwrap();
+    for (line, folder, file, why) in [
+        (SMALL, &truncated, "mnist-train.bin", "1000 bytes"),
+        (SMALL_TRACE, &truncated, "mnist-train.bin", "1000 bytes"),
+        (SMALL_TRACE, &altered, "mnist-test.bin", "SHA-256"),
+        (SMALL, &missing, "mnist-train.bin", "cargo xtask data"),
+    ] {
+        let path = folder.path().display().to_string();
+        let finished = Runner::new(line).env("GRADMARK_DATA", folder.path()).run().expect_status(1);
+        finished.expect_errors(&[&path, file, why, "cargo xtask data"]);
     }
-}
-
-#[test]
-fn altered_data_file_comes_with_the_fetch_command() {
-    let folder = damaged_data("mnist-test.bin", |bytes| bytes[5000] ^= 1);
-    let path = folder.path().join("mnist-test.bin").display().to_string();
-    let finished = Runner::new(SMALL_TRACE).env("GRADMARK_DATA", folder.path()).run().expect_status(1);
-    finished.expect_errors(&[&path, "SHA-256", "cargo xtask data"]);
-}
-
-#[test]
-fn missing_data_is_named_with_the_command_that_fetches_it() {
-    let empty = tempfile::tempdir().unwrap();
-    let path = empty.path().display().to_string();
-    let finished = Runner::new(SMALL).arg("--data").arg(empty.path()).run().expect_status(1);
-    finished.expect_errors(&["mnist-train.bin", &path, "cargo xtask data"]);
 }
 
 #[test]
@@ -122,13 +107,13 @@ fn damaged_data_is_fetched_into_its_folder_again() {
 #[test]
 fn divergence_ends_the_run_at_its_step() {
     let on_processor = Some("--backend reference".to_owned());
-    let on_adapter = any_adapter("divergence_ends_the_run_at_its_step");
+    let on_adapter = any_adapter();
     let devices: Vec<String> = [on_processor, on_adapter].into_iter().flatten().collect();
     // With the second rate, losses grow and stay finite.
     for (device, rate) in devices.iter().flat_map(|device| ["1e30", "1e6"].map(|rate| (device, rate))) {
         let line = format!("{device} --steps 5 --batch-size 16 --seed 1 --learning-rate {rate} --json -");
         let finished = Runner::new(&line).tiny().run().expect_status(3);
-        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+        let record: RunRecord = finished.json();
         let Outcome::Diverged { step } = record.workloads[0].outcome else {
             panic!("{:?}", record.workloads[0].outcome)
         };
@@ -168,20 +153,16 @@ fn impossible_settings_are_refused_with_what_is_allowed() {
         ("--remote gpu", ["a remote device", "burn-remote"]),
         ("--remote gpu:0", ["--remote", "as in"]),
     ];
-    for (arguments, parts) in cases {
-        let line = format!("--backend reference --workload keras-mnist-mlp {arguments}");
-        let finished = Runner::new(&line).run().expect_status(2);
-        assert_eq!(finished.stdout, "", "{arguments}");
-        finished.expect_errors(&parts);
-    }
-    for (arguments, parts) in [
+    expect_refusals("--backend reference --workload keras-mnist-mlp", &cases);
+    let trace = [
         ("--batch-size 0 --steps 1", ["batch size", "from 1 to 60000"]),
         ("--batch-size 60001 --steps 1", ["batch size", "from 1 to 60000"]),
         ("--batch-size 1 --steps 0", ["steps", "at least 1"]),
-    ] {
-        let line = format!("trace --backend reference --workload keras-mnist-mlp --seed 1 {arguments}");
-        Runner::new(&line).run().expect_status(2).expect_errors(&parts);
-    }
+        ("--batch-size 1 --steps 1 --threads 2", ["number of threads", "burn-flex"]),
+    ];
+    expect_refusals("trace --backend reference --workload keras-mnist-mlp --seed 1", &trace);
+    let threads = [("steps --backend reference --threads 2", ["number of threads", "burn-flex"])];
+    expect_refusals("", &threads);
 }
 
 #[test]

@@ -1,25 +1,22 @@
 use std::fs;
-use std::path::Path;
 
 use results::{Outcome, RunRecord, Settings, summary};
 use serde_json::Value;
 
-use crate::support::{Runner, adapters, any_adapter, claim_suite_network, one_line, skipped};
+use crate::external::golden;
+use crate::support::{
+    Runner, adapters, any_adapter, claim_suite_network, expect_parts, expect_refusals, has_software, one_line, skipped,
+};
 
 #[test]
 fn run_shows_metrics_and_keeps_a_valid_record() {
-    let Some(adapter) = any_adapter("run_shows_metrics_and_keeps_a_valid_record") else {
-        return;
-    };
-    let line = format!(
-        "{adapter} --workload keras-mnist-mlp --steps 4 --batch-size 16 --seed 7 --json result.json --name Mine"
-    );
-    let finished = Runner::new(&line).run().expect_status(0);
-    for metric in results::metrics_of(&[results::Summary::default()]) {
-        assert!(finished.stdout.contains(metric.title), "{} is missing in:\n{}", metric.title, finished.stdout);
-    }
-    let json = fs::read_to_string(finished.folder.path().join("result.json")).unwrap();
-    let record: RunRecord = serde_json::from_str(&json).unwrap();
+    let Some(adapter) = any_adapter() else { return };
+    let line = "--workload keras-mnist-mlp --steps 4 --batch-size 16 --seed 7 --json result.json --name Mine";
+    let finished = Runner::new(&adapter).args(line).run().expect_status(0);
+    let metrics = results::metrics_of(&[results::Summary::default()]);
+    let titles: Vec<&str> = metrics.iter().map(|metric| metric.title).collect();
+    expect_parts(&finished.stdout, &titles);
+    let record: RunRecord = finished.json_file("result.json");
     assert_eq!(record.seed, 7);
     assert_eq!(record.device.claimed_name.as_deref(), Some("Mine"));
     assert_eq!(record.non_standard, ["1 of the suite's 2 networks", "batch size 16", "4 steps"]);
@@ -32,25 +29,22 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
 
     let verdict = finished.stdout.lines().find(|line| line.contains("Verdict")).expect("there is a verdict");
     assert!(verdict.contains("Mine"), "{verdict}");
-    let shown = one_line(&finished.stdout);
-    assert!(shown.contains("Cold start keras-mnist-mlp: data ") && shown.contains("· first step "), "{shown}");
-    assert!(shown.contains("Resources keras-mnist-mlp: ") && shown.contains("· memory "), "{shown}");
-    assert!(shown.contains("wgsl") && shown.contains("not ranked: "), "{shown}");
+    let start_and_resources =
+        ["Cold start keras-mnist-mlp: data ", "· first step ", "Resources keras-mnist-mlp: ", "· memory "];
+    expect_parts(&finished.stdout, &start_and_resources);
+    expect_parts(&finished.stdout, &["wgsl", "not ranked: "]);
     for warning in &record.warnings {
-        let text = one_line(&warning.to_string());
-        assert!(one_line(&finished.stderr).contains(&text), "{text} is missing in:\n{}", finished.stderr);
+        expect_parts(&finished.stderr, &[&one_line(&warning.to_string())]);
     }
-    assert!(finished.stderr.contains("seed      7 (as asked)"), "{}", finished.stderr);
+    finished.expect_errors(&["seed 7 (as asked)"]);
 }
 
 #[test]
 #[ignore = "trains for 4 s"]
 fn run_of_a_given_length_has_a_share_of_peak() {
-    let Some(adapter) = any_adapter("run_of_a_given_length_has_a_share_of_peak") else {
-        return;
-    };
-    let line = format!("{adapter} --seconds 4 --seed 7 --json -");
-    let record: RunRecord = serde_json::from_str(&Runner::new(&line).tiny().run().expect_status(0).stdout).unwrap();
+    let Some(adapter) = any_adapter() else { return };
+    let record: RunRecord =
+        Runner::new(&adapter).args("--seconds 4 --seed 7 --json -").tiny().run().expect_status(0).json();
     let workload = &record.workloads[0];
     let [peak] = workload.peaks.as_slice() else { panic!("{:?}", workload.peaks) };
     assert!(peak.flops_per_second > 0.0 && (peak.window as usize) < workload.windows.len(), "{peak:?}");
@@ -61,57 +55,32 @@ fn run_of_a_given_length_has_a_share_of_peak() {
 fn json_on_standard_output_moves_the_table_to_standard_error() {
     let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).tiny().run().expect_status(3);
-    let record: RunRecord = serde_json::from_str(&finished.stdout).expect("standard output holds one record");
+    let record: RunRecord = finished.json();
     finished.expect_errors(&["Training throughput", "Verdict", &format!("repeat with --seed {}", record.seed)]);
 }
 
 #[test]
 #[cfg(unix)]
 fn ctrl_c_keeps_what_was_measured() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-
-    let Some(adapter) = any_adapter("ctrl_c_keeps_what_was_measured") else { return };
-    let line = format!("{adapter} --seconds 300 --batch-size 16 --json result.json");
-    let mut runner = Runner::new(&line).tiny();
-    let mut child = runner.command().stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut lines = stderr.lines().map(Result::unwrap);
-    lines.find(|line| line.starts_with("tiny (1 of 1)")).expect("the workload begins");
-    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
-    let rest: Vec<String> = lines.collect();
-    assert_eq!(child.wait().unwrap().code(), Some(130), "{rest:?}");
-    assert!(rest.last().unwrap().contains("cancelled"), "{rest:?}");
-
-    let json = fs::read_to_string(runner.folder.path().join("result.json")).unwrap();
-    let record: RunRecord = serde_json::from_str(&json).unwrap();
+    let Some(adapter) = any_adapter() else { return };
+    let line = "--seconds 300 --batch-size 16 --json result.json";
+    let finished = Runner::new(&adapter).args(line).tiny().interrupt_after("tiny (1 of 1)").expect_status(130);
+    assert!(finished.stderr.lines().last().unwrap().contains("cancelled"), "{}", finished.stderr);
+    let record: RunRecord = finished.json_file("result.json");
     assert_eq!(record.workloads[0].outcome, Outcome::Cancelled);
     assert!(!record.workloads[0].windows.is_empty());
-}
-
-/// Returns true if there is a software adapter to train on.
-fn has_software(test: &str) -> bool {
-    let found = adapters().iter().any(|adapter| adapter.adapter.software);
-    if !found {
-        skipped(test, "there is no software adapter");
-    }
-    found
 }
 
 const LINE: &str = "--adapter cpu --steps 6 --batch-size 16 --seed 7";
 
 #[test]
 fn streamed_batches_train_like_resident_data() {
-    if !has_software("streamed_batches_train_like_resident_data") {
+    if !has_software() {
         return;
     }
     let run = |input: &str| {
         let finished = Runner::new(&format!("{LINE} {input} --json -")).tiny().run().expect_status(0);
-        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
-        (record, one_line(&finished.stderr))
+        (finished.json::<RunRecord>(), finished.stderr)
     };
     let (standard, _) = run("");
     let (resident, _) = run("--input resident");
@@ -127,14 +96,13 @@ fn streamed_batches_train_like_resident_data() {
         let share = of.input_share().unwrap();
         assert!(share > 0.0 && share < 1.0, "{brought:?}");
         assert!(streamed.non_standard.contains(&format!("input {text}")), "{:?}", streamed.non_standard);
-        assert!(shown.contains(&format!("Input tiny: {text} · waited ")), "{shown}");
-        assert!(shown.contains(&format!("input {text}")), "{shown}");
+        expect_parts(&shown, &[&format!("Input tiny: {text} · waited "), &format!("input {text}")]);
     }
 }
 
 #[test]
 fn what_was_streamed_is_not_uploaded_from_a_file_either() {
-    if !has_software("what_was_streamed_is_not_uploaded_from_a_file_either") {
+    if !has_software() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -143,35 +111,29 @@ fn what_was_streamed_is_not_uploaded_from_a_file_either() {
     claim_suite_network(&file);
     let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&file).run();
     refused.expect_status(2).expect_errors(&["nothing that was trained with --input stream is uploaded"]);
-    let refused =
-        Runner::new("--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes");
-    let refused = refused.run();
-    refused.expect_status(2).expect_errors(&["nothing that was trained with --input prefetch is uploaded"]);
+    let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
+    expect_refusals(line, &[("", ["nothing that was trained with --input prefetch is uploaded"])]);
 }
 
 #[test]
 fn input_mode_is_refused_without_a_choice() {
+    let burn = "the back end `burn-flex` takes no input mode, and `prefetch` was asked for";
     let cases = [
-        ("--backend reference --input stream", "it reads each sample from memory as it computes"),
-        ("--backend burn-flex --input resident", "Burn's queue decides"),
-        (
-            "--backend burn-flex --input prefetch",
-            "the back end `burn-flex` takes no input mode, and `prefetch` was asked for",
-        ),
-        ("--backend own --program own=cat --input stream", "gets its batches through a pipe"),
-        ("--adapter cpu --devices 2 --input stream", "several devices share each batch, and each has the data set"),
-        ("--adapter cpu --seeds 2 --input stream", "make a run for each, or a study with `inputs`"),
-        ("--input streamed", "resident, prefetch, stream"),
+        ("--backend reference --input stream", ["it reads each sample from memory as it computes"]),
+        ("--backend burn-flex --input resident", ["Burn's queue decides"]),
+        ("--backend burn-flex --input prefetch", [burn]),
+        ("--backend own --program own=cat --input stream", ["gets its batches through a pipe"]),
+        ("--adapter cpu --devices 2 --input stream", ["several devices share each batch, and each has the data set"]),
+        ("--adapter cpu --seeds 2 --input stream", ["make a run for each, or a study with `inputs`"]),
+        ("--input streamed", ["resident, prefetch, stream"]),
     ];
-    for (line, part) in cases {
-        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
-    }
+    expect_refusals("", &cases);
 }
 
 #[test]
 #[ignore = "runs a study"]
 fn study_of_input_modes_reports_waiting_times() {
-    if !has_software("study_of_input_modes_reports_waiting_times") {
+    if !has_software() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -180,31 +142,26 @@ fn study_of_input_modes_reports_waiting_times() {
     let finished = study.arg("--only").arg("batch-size=own").arg("--output").arg(&output).run().expect_status(0);
     let table = one_line(&finished.stdout);
     assert!(table.contains("input waits") && !table.contains("communication"), "{}", finished.stdout);
-    let shown = Runner::new("report").arg(&output).run().expect_status(0);
-    let html =
-        std::fs::read_to_string(output.join("report.html")).unwrap_or_else(|error| panic!("{error}: {}", shown.stderr));
-    for part in [
-        "Share of the step that waits for input",
-        "with input streamed without prefetch",
-        "of the step waits for input",
-    ] {
-        assert!(html.contains(part), "`{part}` is missing in the report");
-    }
+    Runner::new("report").arg(&output).run().expect_status(0);
+    let html = fs::read_to_string(output.join("report.html")).unwrap();
+    expect_parts(
+        &html,
+        &[
+            "Share of the step that waits for input",
+            "with input streamed without prefetch",
+            "of the step waits for input",
+        ],
+    );
 }
 
 #[test]
 fn a_trace_has_the_golden_layout_and_the_golden_numbers() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden/keras-mnist-mlp-small.json");
-    let golden: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
-    let seed = &golden["seed"];
-    let batch_size = &golden["batch_size"];
-    let line = format!(
-        "trace --workload keras-mnist-mlp --backend reference --seed {seed} --batch-size {batch_size} --steps 3 --json trace.json"
-    );
-    let finished = Runner::new(&line).run().expect_status(0);
+    let golden = golden("keras-mnist-mlp-small");
+    let (seed, batch_size) = (&golden["seed"], &golden["batch_size"]);
+    let line = format!("trace --workload keras-mnist-mlp --backend reference --seed {seed} --batch-size {batch_size}");
+    let finished = Runner::new(&line).args("--steps 3 --json trace.json").run().expect_status(0);
     assert_eq!(finished.stdout, "");
-    let trace = fs::read_to_string(finished.folder.path().join("trace.json")).unwrap();
-    let trace: Value = serde_json::from_str(&trace).unwrap();
+    let trace: Value = finished.json_file("trace.json");
     assert_eq!(trace["workload"], "keras-mnist-mlp");
     assert_eq!(trace["adapter"]["api"], "CPU");
     assert_eq!(trace["dropout"], false);
@@ -237,24 +194,21 @@ fn assert_close(found: &Value, expected: f64, tolerance: f64) {
 #[test]
 fn a_trace_goes_to_standard_output_unless_told_otherwise() {
     let line = "trace --workload keras-mnist-mlp --backend reference --seed 1 --batch-size 2 --steps 1 --dropout on";
-    let finished = Runner::new(line).run().expect_status(0);
-    let trace: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let trace: Value = Runner::new(line).run().expect_status(0).json();
     assert_eq!(trace["dropout"], true);
     // As many rows of logits as the batch has samples, where it has fewer than four.
     assert_eq!(trace["logits"].as_array().unwrap().len(), 2);
 }
 
-/// Whether there is a software adapter, which is as many logical devices as are wanted.
 #[test]
 fn two_logical_devices_train_as_one() {
-    if !has_software("two_logical_devices_train_as_one") {
+    if !has_software() {
         return;
     }
     let run = |devices: &str| {
         let line = format!("--adapter cpu --devices {devices} --steps 4 --batch-size 15 --seed 7 --json -");
         let finished = Runner::new(&line).tiny().run().expect_status(0);
-        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
-        (record, one_line(&finished.stderr))
+        (finished.json::<RunRecord>(), finished.stderr)
     };
     let ((one, _), (two, shown)) = (run("1"), run("2"));
     let (of_one, of_two) = (&one.workloads[0], &two.workloads[0]);
@@ -269,21 +223,18 @@ fn two_logical_devices_train_as_one() {
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
     assert!(of_one.communication.is_none());
     assert!(two.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
-    assert!(shown.contains("Devices tiny: 2 devices · communication "), "{shown}");
+    expect_parts(&shown, &["Devices tiny: 2 devices · communication "]);
 }
 
 #[test]
 fn late_exchanges_change_no_loss_and_are_recorded() {
-    let test = "late_exchanges_change_no_loss_and_are_recorded";
-    if !has_software(test) {
+    if !has_software() {
         return;
     }
     let run = |overlap: &str| {
         let line = "--adapter cpu --devices 2 --steps 4 --batch-size 15 --seed 7 --json -";
         let finished = Runner::new(&format!("{line} --overlap {overlap}")).tiny().run().expect_status(0);
-        let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
-        let says = |what: &str| one_line(&finished.stderr).contains(what);
-        (says("more while they computed"), record)
+        (one_line(&finished.stderr).contains("more while they computed"), finished.json::<RunRecord>())
     };
     let ((on_says, on), (off_says, off)) = (run("on"), run("off"));
     assert_eq!((on_says, off_says), (true, false));
@@ -297,20 +248,17 @@ fn late_exchanges_change_no_loss_and_are_recorded() {
 
 #[test]
 fn software_adapter_named_twice_is_two_logical_devices() {
-    let test = "software_adapter_named_twice_is_two_logical_devices";
     let Some(index) = adapters().iter().position(|adapter| adapter.adapter.software) else {
-        return skipped(test, "there is no software adapter");
+        return skipped("there is no software adapter");
     };
     let line = format!("--adapter {index},{index} --steps 1 --batch-size 4 --json -");
-    let finished = Runner::new(&line).tiny().run().expect_status(0);
-    let record: RunRecord = serde_json::from_str(&finished.stdout).unwrap();
+    let record: RunRecord = Runner::new(&line).tiny().run().expect_status(0).json();
     assert_eq!((record.devices(), record.device.requested_adapter), (2, format!("{index},{index}")));
 }
 
 #[test]
 fn record_of_several_devices_scales_but_is_not_uploaded() {
-    let test = "record_of_several_devices_scales_but_is_not_uploaded";
-    if !has_software(test) {
+    if !has_software() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -321,19 +269,13 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
         path
     };
     let (one, two) = (file(1), file(2));
-    scaling_says_what_more_devices_would_bring(&one.display().to_string(), &two.display().to_string());
-    claim_suite_network(&two);
-    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
-    refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
-}
-
-fn scaling_says_what_more_devices_would_bring(one: &str, two: &str) {
-    let shown = Runner::new(&format!("scaling {one} {two}")).run().expect_status(0).stdout;
-    for part in ["tiny, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"] {
-        assert!(one_line(&shown).contains(part), "`{part}` is missing in:\n{shown}");
-    }
-    let json = Runner::new(&format!("scaling {one} {two} --json -")).run().expect_status(0).stdout;
-    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let scaling = |words: &str| Runner::new("scaling").arg(&one).args(words);
+    let shown = Runner::new("scaling").arg(&one).arg(&two).run().expect_status(0).stdout;
+    expect_parts(
+        &shown,
+        &["tiny, 2 devices, batch 8", "the only record of several", "1024 devices", "through one host"],
+    );
+    let document: Value = scaling("--json -").arg(&two).run().expect_status(0).json();
     let held = &document["held"][0];
     let [model, measured] = ["model", "measured_seconds"].map(|field| &held[field]);
     let modelled = model["compute_seconds"].as_f64().unwrap() + model["communication_seconds"].as_f64().unwrap();
@@ -341,48 +283,62 @@ fn scaling_says_what_more_devices_would_bring(one: &str, two: &str) {
     let scaled = document["networks"][0]["scaled"].as_array().unwrap();
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
     // A batch of eight is shared by eight devices at most.
-    assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{json}");
-    Runner::new(&format!("scaling {one}")).run().expect_status(2).expect_errors(&["say --bandwidth"]);
-    Runner::new(&format!("scaling {one} --bandwidth 1e9 --latency 1e-5")).run().expect_status(0);
+    assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{document}");
+    scaling("").run().expect_status(2).expect_errors(&["say --bandwidth"]);
+    scaling("--bandwidth 1e9 --latency 1e-5").run().expect_status(0);
+    claim_suite_network(&two);
+    let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
+    refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
 }
 
 #[test]
 fn scaling_without_records_shows_published_steps() {
-    let shown = one_line(&Runner::new("scaling").run().expect_status(0).stdout);
-    for part in ["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"] {
-        assert!(shown.contains(part), "`{part}` is missing in:\n{shown}");
-    }
-    Runner::new("scaling --bandwidth 1e9").run().expect_status(2).expect_errors(&["--bandwidth is for records"]);
-    Runner::new("scaling --latency 1").run().expect_status(2).expect_errors(&["--bandwidth"]);
+    let shown = Runner::new("scaling").run().expect_status(0).stdout;
+    expect_parts(&shown, &["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"]);
+    let cases = [("--bandwidth 1e9", ["--bandwidth is for records"]), ("--latency 1", ["--bandwidth"])];
+    expect_refusals("scaling", &cases);
 }
 
 #[test]
 fn several_devices_are_refused_where_meaningless() {
     let cases = [
-        ("--backend reference --devices 2", "plain loops on one core"),
-        ("--backend burn-flex --devices 2", "that is the processor, of which it uses every core"),
-        ("--backend burn-flex --adapter all", "`--backend wgsl` trains on several"),
-        ("--backend burn-wgpu --adapter 0,1", "serve each device with `native-runner serve-device --adapter N`"),
-        ("--backend burn-cuda --devices 2", "`--backend burn-remote --remote HOST:PORT,HOST:PORT`"),
-        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", "left out, or 1, which is how many addresses"),
-        ("--backend own --program own=cat --devices 2", "chooses its devices itself"),
-        ("--adapter cpu --devices 2 --seeds 2", "trains on one device each"),
-        ("--adapter cpu --devices 0", "1..=64"),
-        ("--adapter cpu --overlap off", "a single device trains: it exchanges nothing (see --devices)"),
-        ("steps --adapter cpu --backend wgsl --overlap on", "a single device trains: it exchanges nothing"),
-        ("--adapter 0,4096", "no adapter fits `0,4096`"),
-        ("steps --adapter all --backend wgsl", "name a single adapter here"),
+        ("--backend reference --devices 2", ["plain loops on one core"]),
+        ("--backend burn-flex --devices 2", ["that is the processor, of which it uses every core"]),
+        ("--backend burn-flex --adapter all", ["`--backend wgsl` trains on several"]),
+        ("--backend burn-wgpu --adapter 0,1", ["serve each device with `native-runner serve-device --adapter N`"]),
+        ("--backend burn-cuda --devices 2", ["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
+        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", ["left out, or 1, which is how many addresses"]),
+        ("--backend own --program own=cat --devices 2", ["chooses its devices itself"]),
+        ("--adapter cpu --devices 2 --seeds 2", ["trains on one device each"]),
+        ("--adapter cpu --devices 0", ["1..=64"]),
+        ("--adapter cpu --overlap off", ["a single device trains: it exchanges nothing (see --devices)"]),
+        ("steps --adapter cpu --backend wgsl --overlap on", ["a single device trains: it exchanges nothing"]),
+        ("--adapter 0,4096", ["no adapter fits `0,4096`"]),
+        ("steps --adapter all --backend wgsl", ["name a single adapter here"]),
     ];
-    for (line, part) in cases {
-        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
-    }
-    if has_software("several_devices_are_refused_where_meaningless") {
+    expect_refusals("", &cases);
+    if has_software() {
         let cases = [
-            ("--workload keras-mnist-mlp --batch-size 1", "one sample for each device, but is 1"),
-            ("--upload http://127.0.0.1:9 --yes", "nothing that 2 devices trained together is uploaded"),
+            ("--workload keras-mnist-mlp --batch-size 1", ["one sample for each device, but is 1"]),
+            ("--upload http://127.0.0.1:9 --yes", ["nothing that 2 devices trained together is uploaded"]),
         ];
-        for (line, part) in cases {
-            Runner::new(&format!("--adapter cpu --devices 2 {line}")).run().expect_status(2).expect_errors(&[part]);
-        }
+        expect_refusals("--adapter cpu --devices 2", &cases);
     }
+}
+
+#[cfg(feature = "burn-flex")]
+#[test]
+fn a_number_of_threads_is_used_and_recorded() {
+    let line = "--backend burn-flex --threads 1 --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 1 --json -";
+    let record: RunRecord = Runner::new(line).run().expect_status(0).json();
+    let name = record.device.adapter.name.strip_suffix(" (Burn, 1 thread)").expect("the name says the threads");
+    // Not every processor has a name, and only Linux tells it in a file.
+    let facts = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let brand = facts.lines().find_map(|line| line.strip_prefix("model name")?.split_once(':'));
+    match brand.map(|(_, brand)| one_line(brand)).filter(|brand| !brand.is_empty()) {
+        Some(brand) => assert_eq!(name, brand),
+        None => assert!(!name.is_empty()),
+    }
+    let settings = &record.workloads[0].settings.variants;
+    assert!(settings.contains(&"threads: 1".to_owned()), "{settings:?}");
 }

@@ -6,16 +6,11 @@ use results::comparison::{Agreement, Comparison, RowOutcome};
 use results::{Outcome, RunRecord};
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, leaderboard, one_line, paths};
+use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, paths, read_json};
 
 /// The quickest other back end of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const SMALL: &str = "--batch-size 16 --seed 5";
-
-/// The words that choose the tests' adapter, without a back end.
-fn adapter(test: &str) -> Option<String> {
-    any_adapter(test).map(|words| words.trim_start_matches("--backend wgsl ").to_owned())
-}
 
 fn comparison(document: &Value, index: usize) -> Comparison {
     serde_json::from_value(document["comparisons"][index].clone()).expect("the document holds this comparison")
@@ -27,24 +22,25 @@ fn records(document: &Value) -> Vec<RunRecord> {
 
 #[test]
 fn two_back_ends_share_a_table_and_records_are_kept() {
-    let Some(adapter) = adapter("two_back_ends_share_a_table_and_records_are_kept") else { return };
+    let Some(adapter) = any_adapter() else { return };
     let line = format!("{adapter} --backend wgsl,{OTHER} {SMALL} --steps 2 --seeds 2 --json all.json --output runs");
-    let finished = Runner::new(&line).tiny().run().expect_status(0);
+    let finished = Runner::new(&line).tiny().run().expect_status(0).expect_output(&[
+        "tiny 2 steps · batches of 16 · 2 seeds",
+        "epoch training testing accuracy",
+        "MiB MiB",
+    ]);
     let text = one_line(&finished.stdout);
-    for part in ["tiny 2 steps · batches of 16 · 2 seeds", "epoch training testing accuracy", "MiB MiB"] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
     let told = text.contains("burn-flex: rustc, fusion off, autotune off, threads ");
     assert_eq!(told, OTHER == "burn-flex", "{}", finished.stdout);
     // Same weights and same batches: what differs is rounding.
     assert!(text.contains("✓ Final accuracies: no difference found; "), "{}", finished.stdout);
-    for part in ["wgsl", OTHER, "5, 6 (as asked)", "on wgsl, seed 6 (4 of 4)", &format!("on {OTHER}, seed 6 (3 of 4)")]
-    {
-        assert!(one_line(&finished.stderr).contains(part), "`{part}` is missing in:\n{}", finished.stderr);
-    }
+    expect_parts(
+        &finished.stderr,
+        &["wgsl", OTHER, "5, 6 (as asked)", "on wgsl, seed 6 (4 of 4)", &format!("on {OTHER}, seed 6 (3 of 4)")],
+    );
 
     let folder = finished.folder.path();
-    let document: Value = serde_json::from_slice(&fs::read(folder.join("all.json")).unwrap()).unwrap();
+    let document: Value = finished.json_file("all.json");
     assert_eq!((&document["schema_version"], &document["cancelled"]), (&1.into(), &false.into()));
     let found = comparison(&document, 0);
     let Agreement::Agree { evidence } = &found.agreement else { panic!("{:?}", found.agreement) };
@@ -61,19 +57,16 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     for record in &records {
         assert_eq!(record.device.backend, record.device.requested_backend);
         let name = format!("tiny-{}-f32-{}.json", record.device.backend, record.seed);
-        let kept: RunRecord = serde_json::from_slice(&fs::read(folder.join("runs").join(name)).unwrap()).unwrap();
-        assert_eq!(kept, *record);
+        assert_eq!(read_json::<RunRecord>(&folder.join("runs").join(name)), *record);
     }
 }
 
 #[test]
 fn all_compares_every_usable_back_end() {
-    let Some(adapter) = adapter("all_compares_every_usable_back_end") else { return };
-    let line = format!(
-        "{adapter} --backend all --workload keras-mnist-mlp {SMALL} --steps 1 --seeds 1 --json - --output runs"
-    );
-    let finished = Runner::new(&line).run().expect_status(0);
-    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    let Some(adapter) = any_adapter() else { return };
+    let line = format!("{SMALL} --backend all --workload keras-mnist-mlp --steps 1 --seeds 1 --json - --output runs");
+    let finished = Runner::new(&line).args(&adapter).run().expect_status(0);
+    let document: Value = finished.json();
     let rows = comparison(&document, 0).rows;
     let names: Vec<&str> = rows.iter().map(|row| row.contender.backend.as_str()).collect();
     assert!(names.contains(&"wgsl") && !names.contains(&"reference"), "{names:?}");
@@ -98,7 +91,7 @@ fn all_compares_every_usable_back_end() {
 fn diverged_back_end_is_a_row_with_status_3() {
     let line = format!("--backend reference {SMALL} --steps 3 --seeds 2 --learning-rate 1e30 --json -");
     let finished = Runner::new(&line).tiny().run().expect_status(3);
-    let document: Value = serde_json::from_str(&finished.stdout).expect("standard output holds one document");
+    let document: Value = finished.json();
     let found = comparison(&document, 0);
     assert!(matches!(found.rows[0].outcome, RowOutcome::Diverged { .. }), "{:?}", found.rows[0]);
     assert!(found.rows[0].figures.is_none());
@@ -138,27 +131,14 @@ fn what_cannot_be_compared_is_refused_before_anything_runs() {
 #[test]
 #[cfg(unix)]
 fn a_cancelled_comparison_keeps_what_is_finished() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-
-    let Some(adapter) = adapter("a_cancelled_comparison_keeps_what_is_finished") else { return };
+    let Some(adapter) = any_adapter() else { return };
     let line = format!("{adapter} --backend wgsl {SMALL} --steps 2 --seeds 100 --json all.json --output runs");
-    let mut runner = Runner::new(&line).tiny();
-    let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
-    lines.find(|line| line.ends_with("seed 7 (3 of 100)")).expect("the third run begins");
-    kill(Pid::from_raw(child.id().try_into().unwrap()), Signal::SIGINT).unwrap();
-    let rest: Vec<String> = lines.collect();
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{rest:?}");
-    assert!(rest.iter().any(|line| line.contains("cancelled; what was measured until then is above")), "{rest:?}");
-    assert!(String::from_utf8(output.stdout).unwrap().contains("testing"), "there is a table all the same");
+    let finished = Runner::new(&line).tiny().interrupt_after("seed 7 (3 of 100)").expect_status(130);
+    let finished = finished.expect_errors(&["cancelled; what was measured until then is above"]);
+    assert!(finished.stdout.contains("testing"), "there is a table all the same");
 
-    let folder = runner.folder.path();
-    let document: Value = serde_json::from_slice(&fs::read(folder.join("all.json")).unwrap()).unwrap();
+    let folder = finished.folder.path();
+    let document: Value = finished.json_file("all.json");
     assert_eq!(document["cancelled"], true);
     let records = records(&document);
     let completed = records.iter().filter(|record| record.workloads[0].outcome == Outcome::Completed).count();

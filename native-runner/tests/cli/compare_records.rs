@@ -1,4 +1,4 @@
-//! Kept records beside each other. What a run measured is put into copies of a real record, so that every figure is known.
+//! Comparison of kept records. Known measurements are put into copies of a real record.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::on_a_terminal;
-use crate::support::{Finished, Runner, computed_once, one_line};
+use crate::support::{Finished, Runner, computed_once, expect_parts, one_line, read_json};
 
 /// A record that the program wrote, of three steps.
 fn written() -> RunRecord {
@@ -61,9 +61,7 @@ fn compare(folder: &TempDir, arguments: &str) -> Finished {
 #[test]
 fn slower_candidate_ends_with_status_6() {
     let same = sides([893.0, 899.0, 907.0]);
-    let finished = compare(&same, "--baseline base head --fail-if-slower 5%").expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in [
+    compare(&same, "--baseline base head --fail-if-slower 5%").expect_status(0).expect_output(&[
         "head against base 3 runs against 3 · commit abcdef0 against",
         "baseline candidate ratio 95 % verdict samples/s samples/s interval",
         "keras-mnist-mlp 900.0 899.6 1.000",
@@ -71,27 +69,24 @@ fn slower_candidate_ends_with_status_6() {
         "commit: ",
         "→ abcdef0",
         "✓ No regression of more than 5 %. 1 compared: 1 tied.",
-    ] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
+    ]);
     let slowed = sides([780.0, 785.0, 790.0]);
-    let finished = compare(&slowed, "--baseline base head --fail-if-slower 5%").expect_status(6);
-    assert!(one_line(&finished.stdout).contains("✗ A regression. 1 compared: 1 slower."), "{}", finished.stdout);
+    let finished = compare(&slowed, "--baseline base head --fail-if-slower 5%")
+        .expect_status(6)
+        .expect_output(&["✗ A regression. 1 compared: 1 slower."]);
     finished.expect_errors(&["error: keras-mnist-mlp on reference, batches of 16: slower, 0.872 of the baseline's"]);
-    let finished = compare(&slowed, "--baseline base head").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("1 compared: 1 slower."), "nobody asked for a failure");
-    let finished = compare(&slowed, "--baseline base head --fail-if-slower 50%").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("slightly slower"), "{}", finished.stdout);
+    compare(&slowed, "--baseline base head").expect_status(0).expect_output(&["1 compared: 1 slower."]);
+    compare(&slowed, "--baseline base head --fail-if-slower 50%").expect_status(0).expect_output(&["slightly slower"]);
 }
 
 #[test]
 fn undecided_candidate_passes_with_a_note() {
     let folder = sides([700.0, 860.0, 1000.0]);
-    let finished = compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in ["? keras-mnist-mlp: may be slower", "can neither be shown nor excluded", "No regression is certain"] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
+    compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0).expect_output(&[
+        "? keras-mnist-mlp: may be slower",
+        "can neither be shown nor excluded",
+        "No regression is certain",
+    ]);
 }
 
 #[test]
@@ -103,10 +98,10 @@ fn first_of_several_files_is_the_baseline() {
     let verdict = rows[0].iter().position(|name| *name == "verdict").unwrap();
     let cells: Vec<[&str; 3]> = rows[1..].iter().map(|row| [row[0], row[1], row[verdict]]).collect();
     assert_eq!(cells, [["base/1.json", "head/0.json", "slower"], ["base/1.json", "head/1.json", "faster"]]);
-    let finished = compare(&folder, "base/1.json base/1.json --fail-if-slower 0%").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("three to five runs a side"), "{}", finished.stdout);
-    let tied = compare(&folder, "base/1.json base/1.json base/1.json").expect_status(0);
-    assert!(one_line(&tied.stdout).contains("2 compared: 2 tied."), "{}", tied.stdout);
+    compare(&folder, "base/1.json base/1.json --fail-if-slower 0%")
+        .expect_status(0)
+        .expect_output(&["three to five runs a side"]);
+    compare(&folder, "base/1.json base/1.json base/1.json").expect_status(0).expect_output(&["2 compared: 2 tied."]);
 }
 
 #[test]
@@ -115,8 +110,9 @@ fn workload_that_only_the_baseline_trained_fails() {
     let mut broken = run_at(900.0, 9);
     broken.workloads[0].outcome = Outcome::Diverged { step: 7 };
     keep(&folder.path().join("broken"), &[broken]);
-    let finished = compare(&folder, "--baseline base broken").expect_status(6);
-    assert!(one_line(&finished.stdout).contains("✗ A regression. 1 compared: 1 broken."), "{}", finished.stdout);
+    let finished = compare(&folder, "--baseline base broken")
+        .expect_status(6)
+        .expect_output(&["✗ A regression. 1 compared: 1 broken."]);
     finished
         .expect_errors(&["the candidate could not train it, and the baseline could", "from seed 9 the loss at step 7"]);
 }
@@ -127,8 +123,9 @@ fn missing_results_fail_only_if_requested() {
     let mut other = run_at(900.0, 9);
     other.workloads[0].workload = "caffe-mnist".to_owned();
     keep(&folder.path().join("base/more"), &[other]);
-    let finished = compare(&folder, "--baseline base head").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("caffe-mnist: only the baseline has it."), "{}", finished.stdout);
+    compare(&folder, "--baseline base head")
+        .expect_status(0)
+        .expect_output(&["caffe-mnist: only the baseline has it."]);
     let finished = compare(&folder, "--baseline base head --fail-if-missing").expect_status(6);
     finished.expect_errors(&["caffe-mnist on reference, batches of 16: only the baseline has it"]);
 }
@@ -157,8 +154,7 @@ fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     assert!(text.contains(told), "{}", finished.stdout);
     // People may know more of a commit's name than the record does.
     let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
-    let finished = compare(&folder, older).expect_status(6);
-    assert!(one_line(&finished.stdout).contains("those of commit 0a1b2c3, as asked."), "{}", finished.stdout);
+    compare(&folder, older).expect_status(6).expect_output(&["those of commit 0a1b2c3, as asked."]);
     let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
     finished.expect_errors(&[
         "no record of the suite quick 1 on",
@@ -171,13 +167,14 @@ fn other_devices_are_not_compared_unless_allowed() {
     let folder = sides([780.0, 785.0, 790.0]);
     for number in 0..3 {
         let path = folder.path().join(format!("head/{number}.json"));
-        let mut record: RunRecord = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        let mut record: RunRecord = read_json(&path);
         record.device.adapter.name = "Other processor".to_owned();
         fs::write(&path, serde_json::to_string(&record).unwrap()).unwrap();
     }
     let files = "head --baseline base/0.json base/1.json base/2.json";
-    let finished = compare(&folder, files).expect_status(0);
-    assert!(one_line(&finished.stdout).contains("! Hardly comparable: the devices differ: Other processor, and"));
+    compare(&folder, files)
+        .expect_status(0)
+        .expect_output(&["! Hardly comparable: the devices differ: Other processor, and"]);
     let finished = compare(&folder, &format!("{files} --fail-if-slower 5%")).expect_status(2);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["nothing follows from these speeds: the devices differ", "--allow-mismatch"]);
@@ -196,22 +193,20 @@ fn every_format_and_the_document_say_the_same() {
         markdown.starts_with("### ❌ A regression. 1 compared: 1 slower.\n\n**head against base** · "),
         "{markdown}"
     );
-    for part in
-        ["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other figures"]
-    {
-        assert!(markdown.contains(part), "`{part}` is missing in:\n{markdown}");
-    }
-    let document: Value = serde_json::from_slice(&fs::read(folder.path().join("all.json")).unwrap()).unwrap();
+    expect_parts(
+        &markdown,
+        &["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other figures"],
+    );
+    let document: Value = read_json(&folder.path().join("all.json"));
     let candidate = &document["candidates"][0];
     assert_eq!((&candidate["fails"], &document["schema_version"]), (&true.into(), &1.into()));
     assert_eq!(candidate["records"].as_array().map(Vec::len), Some(3));
     let line_of = &candidate["regressions"]["lines"][0];
-    let lines = compare(&folder, &format!("{line} --format json-lines")).expect_status(6).stdout;
-    let row: Value = serde_json::from_str(lines.trim_end()).expect("one object in one line");
+    let row: Value = compare(&folder, &format!("{line} --format json-lines")).expect_status(6).json();
     assert_eq!((&row["verdict"], &row["fails"]), (&"slower".into(), &true.into()));
     assert_eq!(row["samples_per_second_ratio_high"], line_of["throughput"]["ratio"]["interval"]["high"]);
     let beside = compare(&folder, &format!("{line} --json -")).expect_status(6);
-    serde_json::from_str::<Value>(&beside.stdout).expect("standard output holds nothing else");
+    beside.json::<Value>();
     beside.expect_errors(&["A regression. 1 compared"]);
 }
 
@@ -225,11 +220,11 @@ fn records_are_read_from_comparisons_and_standard_input() {
     let mut runner = Runner::new("compare --baseline all.json -- -");
     let input = fs::File::open(folder.path().join("all.json")).unwrap();
     runner.command().current_dir(folder.path()).stdin(input);
-    let finished = runner.run().expect_status(0);
-    assert!(one_line(&finished.stdout).contains("standard input against all.json"), "{}", finished.stdout);
+    runner.run().expect_status(0).expect_output(&["standard input against all.json"]);
     // A file that was named twice counts once.
-    let finished = compare(&folder, "head head/0.json --baseline all.json").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("head/0.json is the record of head/0.json and counts once"));
+    compare(&folder, "head head/0.json --baseline all.json")
+        .expect_status(0)
+        .expect_output(&["head/0.json is the record of head/0.json and counts once"]);
 }
 
 #[cfg(unix)]
@@ -246,7 +241,7 @@ fn folder_is_read_through_links_and_whatever_the_case() {
     symlink(".", head.join("latest")).unwrap();
     symlink("gone", head.join("notes")).unwrap();
     let finished = compare(&folder, "base head --json -").expect_status(0);
-    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let document: Value = finished.json();
     assert_eq!(document["candidates"][0]["records"].as_array().unwrap().len(), 3, "{document}");
     symlink("gone", head.join("2.more.json")).unwrap();
     compare(&folder, "base head").expect_status(1).expect_errors(&["cannot read head/2.more.json"]);
@@ -260,17 +255,12 @@ fn incomparable_sides_are_refused_with_advice() {
     fs::create_dir(path.join("empty")).unwrap();
     fs::write(path.join("cut.json"), &good[..good.len() / 2]).unwrap();
     fs::write(path.join("twice.json"), format!("{good}{good}")).unwrap();
-    fs::write(
-        path.join("wrong.json"),
-        good.replace("\"batch_size\":16,\"learning_rate\"", "\"batch_size\":-1,\"learning_rate\""),
-    )
-    .unwrap();
-    fs::write(
-        path.join("newer.json"),
-        good.replacen(&format!("\"schema_version\":{}", results::SCHEMA_VERSION), "\"schema_version\":99", 1),
-    )
-    .unwrap();
-    fs::write(path.join("steps.json"), "{\"workloads\": []}").unwrap();
+    let wrong = good.replace("\"batch_size\":16,\"learning_rate\"", "\"batch_size\":-1,\"learning_rate\"");
+    let version = format!("\"schema_version\":{}", results::SCHEMA_VERSION);
+    let newer = good.replacen(&version, "\"schema_version\":99", 1);
+    for (name, text) in [("wrong", &*wrong), ("newer", &newer), ("steps", "{\"workloads\": []}")] {
+        fs::write(path.join(format!("{name}.json")), text).unwrap();
+    }
     let mut other = run_at(900.0, 1);
     other.device.backend = "burn-flex".to_owned();
     keep(&path.join("other"), &[other]);
@@ -285,11 +275,7 @@ fn incomparable_sides_are_refused_with_advice() {
         ("base wrong.json", 2, ["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
         ("base newer.json", 2, ["newer.json is not a record", "version 99, this program knows version 1"]),
         ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
-        (
-            "base other",
-            2,
-            ["nothing can be compared", "keras-mnist-mlp on burn-flex, batches of 16: only the candidate"],
-        ),
+        ("base other", 2, ["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
         ("--baseline base -- head --fail-if-missing", 2, ["everything is a path", "put --fail-if-missing before it"]),
         ("- -", 2, ["standard input", "once"]),
         ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
@@ -304,8 +290,9 @@ fn incomparable_sides_are_refused_with_advice() {
     }
     // In a folder, what is no record at all is left out, and said to be.
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
-    let finished = compare(&folder, "base head").expect_status(0);
-    assert!(one_line(&finished.stdout).contains("base/package.json holds no records and was left out."));
+    compare(&folder, "base head")
+        .expect_status(0)
+        .expect_output(&["base/package.json holds no records and was left out."]);
 }
 
 #[test]

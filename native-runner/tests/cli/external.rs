@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, skipped};
+use crate::support::{Finished, Runner, read_json, skipped};
 
 /// A program that comes with ours, and what Python needs for it.
 struct Ready {
@@ -52,9 +52,9 @@ impl Ready {
     }
 }
 
-fn golden(name: &str) -> Value {
+pub(crate) fn golden(name: &str) -> Value {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../reference/golden/{name}.json"));
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()
+    read_json(&path)
 }
 
 fn numbers(value: &Value) -> Vec<f64> {
@@ -66,7 +66,7 @@ fn numbers(value: &Value) -> Vec<f64> {
 fn every_framework_reproduces_the_golden_traces() {
     for of in &PROGRAMS {
         let Some(python) = of.python() else {
-            skipped("external", &format!("no Python here has {}", of.modules));
+            skipped(format_args!("no Python here has {}", of.modules));
             continue;
         };
         for (name, layout) in TRACES.iter().flat_map(|name| of.layouts.iter().map(move |layout| (*name, *layout))) {
@@ -90,7 +90,6 @@ pub(crate) fn trace_line(name: &str, backend: &str) -> String {
     )
 }
 
-/// Compares a trace with a golden one.
 #[track_caller]
 pub(crate) fn expect_golden(name: &str, by: &str, traced: &str) {
     let (share, place) = worst_share(&golden(name), &serde_json::from_str(traced).unwrap());
@@ -133,11 +132,11 @@ fn worst_share(golden: &Value, trace: &Value) -> (f64, String) {
 fn a_framework_stands_beside_the_others_in_one_table() {
     let of = &PROGRAMS[0];
     let Some(python) = of.python() else {
-        return skipped("external", &format!("no Python here has {}", of.modules));
+        return skipped(format_args!("no Python here has {}", of.modules));
     };
     let line = "--backend reference,pytorch --workload keras-mnist-mlp --batch-size 16 --steps 8 --seeds 1 --json -";
     let runner = Runner::new(line).arg("--program").arg(of.name).env("GRADMARK_PYTHON", &python);
-    let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+    let document: Value = runner.run().expect_status(0).json();
     let rows = document["comparisons"][0]["rows"].as_array().unwrap();
     assert_eq!(
         rows.iter().map(|row| row["contender"]["backend"].as_str().unwrap()).collect::<Vec<_>>(),
@@ -153,7 +152,10 @@ fn a_framework_stands_beside_the_others_in_one_table() {
 
 #[test]
 fn what_cannot_be_is_said_before_anything_is_trained() {
-    let cases: [(&[&str], &[&str]); 8] = [
+    let upload =
+        ["--backend", "pytorch", "--upload", "http://127.0.0.1:9", "--yes", "--program", "pytorch=python3 x.py"];
+    let cases: [(&[&str], &[&str]); 9] = [
+        (&upload, &["external program", "--upload"]),
         (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
         (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND", "pytorch, keras-jax"]),
         (
@@ -185,13 +187,6 @@ fn the_last_words_of_a_program_are_shown() {
     runner.run().expect_status(1).expect_errors(&["`pytorch` failed", "no module named torch"]);
 }
 
-#[test]
-fn what_an_external_program_trained_is_not_uploaded() {
-    let line = "--backend pytorch --upload http://127.0.0.1:9 --yes";
-    let runner = Runner::new(line).arg("--program").arg("pytorch=python3 x.py");
-    runner.run().expect_status(2).expect_errors(&["external program", "--upload"]);
-}
-
 /// One that comes with ours needs no command, only a Python that has what it imports.
 #[test]
 fn a_program_that_is_ready_says_what_its_python_lacks() {
@@ -214,7 +209,7 @@ layers = [{ dense = { units = 10 } }]
 fn train_with_example(from: &str, to: &str) -> Option<Finished> {
     let example = Ready { name: "plain-python", keras_backend: "", modules: "json", layouts: &[] };
     let Some(python) = example.python() else {
-        skipped("external", "no Python here");
+        skipped("no Python here");
         return None;
     };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/programs/plain_python.py");
@@ -231,7 +226,7 @@ fn train_with_example(from: &str, to: &str) -> Option<Finished> {
 #[test]
 fn documented_example_passes_the_check_and_trains() {
     let Some(finished) = train_with_example("", "") else { return };
-    let record: Value = serde_json::from_str(&finished.expect_status(0).stdout).unwrap();
+    let record: Value = finished.expect_status(0).json();
     assert_eq!(record["device"]["backend"], "plain-python");
     assert_eq!(record["workloads"][0]["outcome"]["kind"], "completed", "{record}");
     assert_eq!(record["workloads"][0]["correctness"]["passed"], true, "{record}");
@@ -256,7 +251,7 @@ fn error_names_the_loss_that_is_no_number() {
     ]);
 }
 
-/// Reason for which the rest of these tests is skipped, reported once.
+/// Bundles of JavaScript frameworks.
 struct Bundles {
     folder: PathBuf,
 }
@@ -265,7 +260,7 @@ impl Bundles {
     /// Those that were made for these tests, if Node and, where it is needed, Chromium are there too.
     fn find(host: &str) -> Option<Self> {
         let Some(folder) = env::var_os("GRADMARK_FRAMEWORKS").map(PathBuf::from) else {
-            skipped("javascript", "GRADMARK_FRAMEWORKS names no bundles; `cargo xtask test` makes them where npm is");
+            skipped("GRADMARK_FRAMEWORKS names no bundles; `cargo xtask test` makes them where npm is");
             return None;
         };
         let programs: &[&str] = if host == CHROMIUM { &["node", "chromium"] } else { &["node"] };
@@ -273,7 +268,7 @@ impl Bundles {
             let mut command = Command::new(program);
             command.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
             if !command.status().is_ok_and(|status| status.success()) {
-                skipped("javascript", &format!("there is no {program}"));
+                skipped(format_args!("there is no {program}"));
                 return None;
             }
         }
@@ -281,7 +276,6 @@ impl Bundles {
         Some(Self { folder })
     }
 
-    /// Runs a bundle as a program.
     fn command(&self, host: &str, name: &str) -> String {
         let host = Path::new(env!("CARGO_MANIFEST_DIR")).join("../app/frameworks").join(host);
         format!("{name}=node '{}' '{}'", host.display(), self.folder.join(name).display())
@@ -307,7 +301,7 @@ fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);
 }
 
-/// WebAssembly lacks the gradients of convolutions. A test of its own, because it takes longer than all others.
+/// WebAssembly lacks the gradients of convolutions. A separate test, because it takes longer than all others.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
@@ -315,7 +309,7 @@ fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
 
-/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were held to by hand.
+/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were compared by hand.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn javascript_frameworks_reproduce_a_golden_trace_on_a_gpu() {
@@ -331,7 +325,7 @@ fn inexpressible_network_is_refused_and_others_go_on() {
     let Some(bundles) = Bundles::find(NODE) else { return };
     let line = "--backend tfjs-wasm --workload caffe-mnist,keras-mnist-mlp --batch-size 16 --steps 4 --json -";
     let runner = Runner::new(line).arg("--program").arg(bundles.command(NODE, "tfjs-wasm"));
-    let document: Value = serde_json::from_str(&runner.run().expect_status(1).stdout).unwrap();
+    let document: Value = runner.run().expect_status(1).json();
     let text = document.to_string();
     assert!(text.contains("its wasm back end has no kernel Conv2DBackpropFilter"), "{text}");
     // The seed draws the order in which they train.

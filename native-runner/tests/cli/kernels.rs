@@ -3,58 +3,58 @@
 use results::statistics::median;
 use serde_json::Value;
 
-use crate::support::{Finished, Runner, any_adapter, one_line};
+use crate::support::{Finished, Runner, any_adapter, expect_refusals};
 
-/// `kernels` with these arguments, on an adapter. The words for a training's back end are left out.
-fn run(test: &str, arguments: &str) -> Option<Finished> {
-    let adapter = any_adapter(test)?;
-    let adapter = adapter.trim_start_matches("--backend wgsl ");
-    Some(Runner::new(&format!("kernels {adapter} {arguments}")).run())
+fn run(command: &str, arguments: &str) -> Option<Finished> {
+    Some(Runner::new(command).args(&any_adapter()?).args(arguments).run())
 }
 
-fn document(finished: &Finished) -> Value {
-    serde_json::from_str(&finished.stdout).expect("standard output holds one document")
+/// Runs `steps`, for the small network unless the arguments name a workload.
+fn run_steps(arguments: &str) -> Option<Finished> {
+    let runner = Runner::new("steps").args(&any_adapter()?).args(arguments);
+    Some(if arguments.contains("--workload ") { runner.run() } else { runner.tiny().run() })
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
 }
 
 #[test]
 fn launches_are_measured_with_every_sample_and_nothing_else_is() {
-    let test = "launches_are_measured_with_every_sample_and_nothing_else_is";
-    let Some(finished) = run(test, "--suite launch --json") else { return };
-    let document = document(&finished.expect_status(0));
+    let Some(finished) = run("kernels", "--suite launch --json") else { return };
+    let document: Value = finished.expect_status(0).json();
     assert_eq!(document["schema_version"], 1);
     assert!(document["adapter"]["name"].is_string() && document["provenance"]["engine_version"].is_string());
     let launches = &document["peaks"]["launches"];
     let windows = launches["timing"]["windows"].as_array().unwrap();
     assert_eq!(windows.len(), 5);
     for window in windows {
-        assert!(window["seconds"].as_f64().unwrap() > 0.0 && window["repetitions"].as_u64().unwrap() > 0, "{window}");
+        assert!(number(&window["seconds"]) > 0.0 && window["repetitions"].as_u64().unwrap() > 0, "{window}");
     }
-    let seconds = launches["timing"]["seconds"].as_f64().unwrap();
-    let expected = launches["work_per_repetition"].as_f64().unwrap() / seconds;
-    assert!((launches["value"].as_f64().unwrap() / expected - 1.0).abs() < 1e-9);
-    assert!(document["peaks"]["round_trip"]["value"].as_f64().unwrap() > 0.0);
+    let seconds = number(&launches["timing"]["seconds"]);
+    let expected = number(&launches["work_per_repetition"]) / seconds;
+    assert!((number(&launches["value"]) / expected - 1.0).abs() < 1e-9);
+    assert!(number(&document["peaks"]["round_trip"]["value"]) > 0.0);
     assert!(document["peaks"]["arithmetic"].is_null() && document["entries"].as_array().unwrap().is_empty());
 }
 
 #[test]
 #[ignore = "measures every product"]
 fn products_have_a_share_of_peak_or_a_reason() {
-    let test = "products_have_a_share_of_peak_or_a_reason";
     // Some milliseconds each time: small products on any device, and the largest ones on none.
-    let Some(finished) = run(test, "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
-    let document = document(&finished.expect_status(0));
+    let Some(finished) = run("kernels", "--suite gemm --budget-seconds 0.1 --budget-mib 100 --json") else { return };
+    let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
     let of = |outcome: &str| entries.iter().filter(|entry| entry["outcome"] == outcome).collect::<Vec<_>>();
     let (measured, too_large) = (of("measured"), of("does_not_fit"));
     assert_eq!(measured.len() + too_large.len() + of("too_slow").len(), entries.len());
     assert!(!measured.is_empty() && !too_large.is_empty(), "{} and {}", measured.len(), too_large.len());
     for entry in measured {
-        let rate = entry["flops_per_second"].as_f64().unwrap();
-        let share = entry["peak_share"].as_f64().unwrap();
-        let peak = entry["peak_flops_per_second"].as_f64().unwrap();
+        let rate = number(&entry["flops_per_second"]);
+        let share = number(&entry["peak_share"]);
+        let peak = number(&entry["peak_flops_per_second"]);
         // Each window has its own peak, and the share is the median.
         let windows = entry["timing"]["windows"].as_array().unwrap();
-        let number = |value: &Value| value.as_f64().unwrap();
         let peak_of = |window: &Value| number(&window["peak_flops_per_second"]);
         let rate_of =
             |window: &Value| number(&entry["flops"]) * number(&window["repetitions"]) / number(&window["seconds"]);
@@ -72,10 +72,9 @@ fn products_have_a_share_of_peak_or_a_reason() {
 #[test]
 #[ignore = "measures every recurrent layer"]
 fn recurrent_layers_have_shares_of_peak_in_every_pass() {
-    let test = "recurrent_layers_have_shares_of_peak_in_every_pass";
     // Enough for the second layer of our own network on any device, be it busy with something else.
-    let Some(finished) = run(test, "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
-    let document = document(&finished.expect_status(0));
+    let Some(finished) = run("kernels", "--suite rnn --budget-seconds 2 --budget-mib 8 --json") else { return };
+    let document: Value = finished.expect_status(0).json();
     let entries = document["entries"].as_array().unwrap();
     let of = |size: &str| entries.iter().filter(|entry| entry["size"] == size).collect::<Vec<_>>();
     let small = of("LSTM, 128 units, 32 × 28 steps");
@@ -84,14 +83,14 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
     for (entry, kernel) in small.iter().zip(["lstm_forward", "dense_weight_gradient", "lstm_backward"]) {
         assert_eq!(entry["outcome"], "measured", "{entry}");
         assert!(entry["kernels"][0].as_str().unwrap().starts_with(kernel), "{entry}");
-        let share = entry["peak_share"].as_f64().unwrap();
+        let share = number(&entry["peak_share"]);
         assert!(share > 0.0 && share < 1.5, "{entry}");
     }
     for entry in of("LSTM, 1024 units, 128 × 25 steps") {
         assert_eq!(entry["outcome"], "does_not_fit", "{entry}");
         assert!(entry["needed_bytes"].as_u64() > entry["allowed_bytes"].as_u64(), "{entry}");
     }
-    // DeepBench's vanilla layers and GRUs as well, of which one has a single step.
+    // DeepBench's vanilla layers and GRUs as well; one has a single step.
     for (cell, sizes) in [("LSTM", 24), ("vanilla", 12), ("GRU", 19)] {
         let is_of_cell = |entry: &&Value| entry["size"].as_str().unwrap().starts_with(cell);
         assert_eq!(entries.iter().filter(is_of_cell).count(), 3 * sizes, "{cell}");
@@ -104,105 +103,61 @@ fn recurrent_layers_have_shares_of_peak_in_every_pass() {
 
 #[test]
 fn the_table_shows_what_was_measured_and_how() {
-    let test = "the_table_shows_what_was_measured_and_how";
-    let Some(finished) = run(test, "--suite launch") else { return };
-    let finished = finished.expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in ["Peaks of the device", "Launches of a small kernel", "launches/s", "16 in a row", "Round trip"] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
-    finished.expect_errors(&["device"]);
-}
-
-#[test]
-fn unknown_suites_and_impossible_budgets_are_refused() {
-    let cases = [
-        ("--suite gru", ["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
-        ("--budget-seconds 0", ["--budget-seconds", "above 0"]),
-        ("--budget-mib 0", ["--budget-mib", "0"]),
-        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
-    ];
-    for (arguments, parts) in cases {
-        Runner::new(&format!("kernels {arguments}")).run().expect_status(2).expect_errors(&parts);
-    }
-    let help = Runner::new("kernels --help").run().expect_status(0).stdout;
-    assert!(help.contains("Examples:") && help.contains("--budget-seconds"), "{help}");
-}
-
-/// `profile` with these arguments, on an adapter. The words for a training's back end are left out.
-fn run_profile(test: &str, arguments: &str) -> Option<Finished> {
-    let adapter = any_adapter(test)?;
-    let adapter = adapter.trim_start_matches("--backend wgsl ");
-    Some(Runner::new(&format!("profile {adapter} {arguments}")).run())
+    let Some(finished) = run("kernels", "--suite launch") else { return };
+    finished
+        .expect_status(0)
+        .expect_output(&[
+            "Peaks of the device",
+            "Launches of a small kernel",
+            "launches/s",
+            "16 in a row",
+            "Round trip",
+        ])
+        .expect_errors(&["device"]);
 }
 
 #[test]
 fn profile_has_costs_of_launches_and_operations_of_products() {
-    let test = "profile_has_costs_of_launches_and_operations_of_products";
     let arguments = "--workload keras-mnist-mlp --batch-size 16 --seconds-per-launch 0.01 --json";
-    let Some(finished) = run_profile(test, arguments) else { return };
-    let document: Value = serde_json::from_str(&finished.expect_status(0).stdout).unwrap();
+    let Some(finished) = run("profile", arguments) else { return };
+    let document: Value = finished.expect_status(0).json();
     assert_eq!((&document["schema_version"], &document["batch_size"]), (&1.into(), &16.into()));
     assert_eq!(document["workload"], "keras-mnist-mlp");
     let launches = document["launches"].as_array().unwrap();
     let kernels: Vec<&str> = launches.iter().map(|launch| launch["kernel"].as_str().unwrap()).collect();
     assert_eq!((kernels.first(), kernels.last()), (Some(&"gather"), Some(&"rmsprop")));
     for launch in launches {
-        assert!(launch["cost"]["seconds"].as_f64().unwrap() > 0.0, "{launch}");
+        assert!(number(&launch["cost"]["seconds"]) > 0.0, "{launch}");
         assert!(launch["bytes"].as_u64().unwrap() > 0 && launch["workgroups"].as_u64().unwrap() > 0, "{launch}");
     }
     // Ten classes are stored as twelve. The first layer needs no gradient of its input.
     let [all, first] = [784 * 512 + 512 * 512 + 512 * 12, 784 * 512];
     let flops: u64 = launches.iter().map(|launch| launch["flops"].as_u64().unwrap()).sum();
     assert_eq!(flops, 2 * 16 * (3 * all - first));
-    assert!(document["step"]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(number(&document["step"]["seconds"]) > 0.0);
 }
 
 #[test]
 fn profile_table_follows_the_step() {
-    let test = "profile_table_follows_the_step";
-    let Some(finished) = run_profile(test, "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01") else {
+    let Some(finished) = run("profile", "--workload caffe-mnist --batch-size 4 --seconds-per-launch 0.01") else {
         return;
     };
-    let finished = finished.expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in ["caffe-mnist in batches of 4", "gather", "max_pool_backward", "sgd", "a step as a whole", "100.0 %"] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
-}
-
-#[test]
-fn what_cannot_be_profiled_is_wrong_usage_and_says_why() {
-    let refused = [
-        ("--workload no-such-net", "no-such-net"),
-        ("--workload keras-mnist-mlp --batch-size 0", "--batch-size"),
-        ("--workload keras-mnist-mlp --adapter no-such-gpu", "no-such-gpu"),
-        ("--workload keras-mnist-mlp --batch-size 60001", "from 1 to 60000"),
-    ];
-    for (arguments, part) in refused {
-        Runner::new(&format!("profile {arguments}")).run().expect_status(2).expect_errors(&[part]);
-    }
-}
-
-/// Runs `steps` with these arguments on an adapter, for the small network where they name no workload. The words for a
-/// training's back end are left out.
-fn run_steps(test: &str, arguments: &str) -> Option<Finished> {
-    let adapter = any_adapter(test)?;
-    let adapter = adapter.trim_start_matches("--backend wgsl ");
-    let runner = Runner::new(&format!("steps {adapter} {arguments}"));
-    Some(if arguments.contains("--workload ") { runner.run() } else { runner.tiny().run() })
-}
-
-fn number(value: &Value) -> f64 {
-    value.as_f64().unwrap_or_else(|| panic!("{value} is not a number"))
+    finished.expect_status(0).expect_output(&[
+        "caffe-mnist in batches of 4",
+        "gather",
+        "max_pool_backward",
+        "sgd",
+        "a step as a whole",
+        "100.0 %",
+    ]);
 }
 
 #[test]
 fn two_back_ends_stand_side_by_side_with_every_window() {
-    let test = "two_back_ends_stand_side_by_side_with_every_window";
-    let arguments = "--backend wgsl,reference --reference-steps 2 --batch-sizes 8,32 --seconds-per-workload 2 --json";
-    let Some(finished) = run_steps(test, arguments) else { return };
-    let document = document(&finished.expect_status(0));
+    let arguments =
+        "--backend wgsl,reference --reference-steps 2 --batch-sizes 32,8..8,8 --seconds-per-workload 2 --json";
+    let Some(finished) = run_steps(arguments) else { return };
+    let document: Value = finished.expect_status(0).json();
     assert_eq!(document["schema_version"], 1);
     assert_eq!((&document["checked"], &document["cancelled"]), (&true.into(), &false.into()));
     assert!(document["provenance"]["engine_version"].is_string() && document["requested_adapter"].is_string());
@@ -215,7 +170,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
         assert_eq!(reference["windows"].as_array().unwrap().len(), 2);
         assert_eq!(reference["peak_share"], Value::Null);
-        // Which is the faster one for so small a batch depends on the machine.
+        // The machine decides which of them is the faster one for a small batch.
         let rates = [ours, reference].map(|entry| number(&entry["samples_per_second"]));
         let ratios = [ours, reference].map(|entry| number(&entry["ratio_to_fastest"]));
         assert_eq!(ratios[0].max(ratios[1]), 1.0);
@@ -242,60 +197,65 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
 
 #[test]
 fn without_json_there_is_a_table_of_figures() {
-    let test = "without_json_there_is_a_table_of_figures";
     let arguments = "--batch-sizes 1..2 --seconds-per-workload 0.1 --unchecked";
-    let Some(finished) = run_steps(test, arguments) else { return };
-    let finished = finished.expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in ["tiny wgsl 1 ", "tiny wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
-    finished.expect_errors(&["wgsl"]);
+    let Some(finished) = run_steps(arguments) else { return };
+    finished
+        .expect_status(0)
+        .expect_output(&["tiny wgsl 1 ", "tiny wgsl 2 ", "steps/s", "of peak", "MiB", "--unchecked"])
+        .expect_errors(&["wgsl"]);
 }
 
 #[test]
 fn workload_too_large_is_refused_and_others_go_on() {
-    let test = "workload_too_large_is_refused_and_others_go_on";
-    // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
+    // The images of CIFAR-10 alone are larger than this, the images of MNIST are not.
     let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
-    let Some(finished) = run_steps(test, &large_and_small) else { return };
-    let finished = finished.expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in [
+    let Some(finished) = run_steps(&large_and_small) else { return };
+    finished.expect_status(0).expect_output(&[
         "keras-mnist-mlp wgsl",
         "keras-cifar10-cnn in batches of 2, wgsl: does not fit",
         "larger than 104857600 bytes, 100.0 MiB",
-    ] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
+    ]);
     // Alone, it is a failure.
-    let Some(finished) = run_steps(test, &format!("--workload keras-cifar10-cnn {budget}")) else { return };
+    let Some(finished) = run_steps(&format!("--workload keras-cifar10-cnn {budget}")) else { return };
     finished.expect_status(4).expect_errors(&["104857600"]);
 }
 
 #[test]
 #[ignore = "times a recurrent network"]
 fn missing_data_and_oversized_batches_affect_no_others() {
-    let test = "missing_data_and_oversized_batches_affect_no_others";
     let few = "--workload keras-babi-rnn --batch-sizes 2,5000 --seconds-per-workload 0.1 --unchecked --json";
-    let Some(finished) = run_steps(test, few) else { return };
-    let sizes = &document(&finished.expect_status(0))["workloads"][0]["sizes"];
+    let Some(finished) = run_steps(few) else { return };
+    let sizes = &finished.expect_status(0).json::<Value>()["workloads"][0]["sizes"];
     assert_eq!(sizes[0]["entries"][0]["outcome"], "measured");
     assert_eq!(sizes[1]["entries"][0]["outcome"], "skipped");
     let missing = "--workload keras-mnist-mlp,keras-babi-rnn --batch-sizes 2 --seconds-per-workload 0.1 --unchecked \
                    --json --data no-such-folder";
-    let Some(finished) = run_steps(test, missing) else { return };
+    let Some(finished) = run_steps(missing) else { return };
     let finished = finished.expect_status(1);
-    let workloads = &document(&finished)["workloads"];
+    let workloads = &finished.json::<Value>()["workloads"];
     assert_eq!(workloads[0]["sizes"][0]["entries"][0]["outcome"], "failed");
     assert_eq!(workloads[1]["sizes"][0]["entries"][0]["outcome"], "measured");
     finished.expect_errors(&["keras-mnist-mlp", "cargo xtask data"]);
 }
 
 #[test]
-fn what_cannot_be_meant_is_refused() {
-    let cases = [
+fn impossible_measurements_are_refused_with_the_reason() {
+    let kernels = [
+        ("--suite gru", ["gru", "arithmetic, memory, launch, gemm, conv, rnn"]),
+        ("--budget-seconds 0", ["--budget-seconds", "above 0"]),
+        ("--budget-mib 0", ["--budget-mib", "0"]),
+        ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
+    ];
+    expect_refusals("kernels", &kernels);
+    let profile = [
+        ("--workload no-such-net", ["no-such-net"]),
+        ("--workload keras-mnist-mlp --batch-size 0", ["--batch-size"]),
+        ("--workload keras-mnist-mlp --adapter no-such-gpu", ["no-such-gpu"]),
+        ("--workload keras-mnist-mlp --batch-size 60001", ["from 1 to 60000"]),
+    ];
+    expect_refusals("profile", &profile);
+    let steps = [
         ("--workload no-such-net", ["no-such-net", "caffe-mnist"]),
         ("--backend abacus", ["abacus", "wgsl"]),
         ("--batch-sizes 4..2", ["--batch-sizes", "above 0"]),
@@ -303,11 +263,10 @@ fn what_cannot_be_meant_is_refused() {
         ("--reference-steps 0", ["--reference-steps", "0"]),
         ("--adapter no-such-gpu", ["no adapter fits", "no-such-gpu"]),
     ];
-    for (arguments, parts) in cases {
-        Runner::new(&format!("steps {arguments}")).run().expect_status(2).expect_errors(&parts);
+    expect_refusals("steps", &steps);
+    for (command, option) in [("kernels", "--budget-seconds"), ("steps", "--seconds-per-workload")] {
+        Runner::new(command).args("--help").run().expect_status(0).expect_output(&["Examples:", option]);
     }
-    let help = Runner::new("steps --help").run().expect_status(0).stdout;
-    assert!(help.contains("Examples:") && help.contains("--seconds-per-workload"), "{help}");
 }
 
 /// Burn's need is known once it is built; its compiler and what it does with it stand below the table.
@@ -316,40 +275,22 @@ fn what_cannot_be_meant_is_refused() {
 fn burn_respects_the_budget_and_reports_its_settings() {
     let line =
         "steps --backend burn-flex --workload keras-mnist-mlp --batch-sizes 2 --seconds-per-workload 0.1 --unchecked";
-    let finished = Runner::new(line).run().expect_status(0);
-    let text = one_line(&finished.stdout);
-    assert!(text.contains("burn-flex: rustc, fusion off, autotune off, threads "), "{}", finished.stdout);
+    let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
+    Runner::new(line).run().expect_status(0).expect_output(&[settings]);
     let finished = Runner::new(&format!("{line} --budget-mib 1")).run().expect_status(4);
     finished.expect_errors(&["as it was built", "1048576"]);
 }
 
-/// Ctrl-C keeps what was measured.
 #[cfg(unix)]
 #[test]
 fn an_interrupted_measurement_keeps_its_figures() {
-    use std::io::{BufRead, BufReader};
-    use std::process::Stdio;
-
-    use nix::sys::signal::{Signal, kill};
-    use nix::unistd::Pid;
-
-    let test = "an_interrupted_measurement_keeps_its_figures";
-    let Some(adapter) = any_adapter(test) else { return };
-    let adapter = adapter.trim_start_matches("--backend wgsl ");
-    let mut runner = Runner::new(&format!(
-        "steps --backend wgsl {adapter} --workload keras-mnist-mlp,caffe-mnist --batch-sizes 4 \
-         --seconds-per-workload 600 --unchecked --json"
-    ));
-    let mut child = runner.command().stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let Some(adapter) = any_adapter() else { return };
+    let line = "steps --backend wgsl --workload keras-mnist-mlp,caffe-mnist --batch-sizes 4 --seconds-per-workload 600 \
+                --unchecked --json";
     // Told after a window, and far from the end of the budget.
-    lines.find(|line| line.contains("keras-mnist-mlp, batches of 4 · wgsl ")).expect("a window is reported");
-    kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), Signal::SIGINT).unwrap();
-    let errors = lines.collect::<Vec<_>>().join("\n");
-    let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{errors}");
-    assert!(errors.contains("Stopping after this window") && errors.contains("cancelled"), "{errors}");
-    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let interrupted = Runner::new(line).args(&adapter).interrupt_after("keras-mnist-mlp, batches of 4 · wgsl ");
+    let finished = interrupted.expect_status(130).expect_errors(&["Stopping after this window", "cancelled"]);
+    let document: Value = finished.json();
     assert_eq!(document["cancelled"], true);
     let [workload] = document["workloads"].as_array().unwrap().as_slice() else { panic!("{document}") };
     let entries = workload["sizes"][0]["entries"].as_array().unwrap();

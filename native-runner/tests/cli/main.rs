@@ -1,6 +1,5 @@
 //! The program as a person or a script meets it: the real binary, its output and its exit status.
 
-mod agreement;
 mod archives;
 mod bad_input;
 mod benchmark;
@@ -13,10 +12,8 @@ mod output;
 #[cfg(all(unix, feature = "burn-flex", feature = "burn-remote"))]
 mod remote;
 mod report;
-mod screen;
 mod study;
 mod support;
-#[cfg(feature = "burn-flex")]
-mod threads;
+mod terminal;
 mod upload;
 mod workload_file;

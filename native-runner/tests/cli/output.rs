@@ -2,16 +2,15 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, paths};
+use crate::support::{Answer, FakeServer, Runner, adapters, data_folder, expect_parts, paths};
 
 #[test]
 fn help_has_examples_and_every_exit_status() {
     let help = Runner::new("--help").run().expect_status(0).stdout;
-    for part in
-        ["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"]
-    {
-        assert!(help.contains(part), "`{part}` is missing in:\n{help}");
-    }
+    expect_parts(
+        &help,
+        &["Examples:", "native-runner --adapter", "--upload", "Exit status:", "5 upload refused", "130 cancelled"],
+    );
 }
 
 #[test]
@@ -23,10 +22,8 @@ fn the_version_names_the_commit() {
 
 #[test]
 fn workloads_are_listed_for_people_and_for_programs() {
-    let text = Runner::new("workloads").run().expect_status(0).stdout;
-    assert!(text.contains("keras-mnist-mlp") && text.contains("caffe-mnist"), "{text}");
-    let json = Runner::new("workloads --json").run().expect_status(0).stdout;
-    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    Runner::new("workloads").run().expect_status(0).expect_output(&["keras-mnist-mlp", "caffe-mnist"]);
+    let listed: Vec<Value> = Runner::new("workloads --json").run().expect_status(0).json();
     let mlp = listed.iter().find(|workload| workload["name"] == "keras-mnist-mlp").unwrap();
     assert_eq!(mlp["parameters"], 669_706);
     assert_eq!(mlp["training_flops_per_sample"], 3_209_216);
@@ -37,8 +34,7 @@ fn workloads_are_listed_for_people_and_for_programs() {
 fn back_ends_are_listed_for_people_and_for_programs() {
     let text = Runner::new("backends").run().expect_status(0).stdout;
     assert!(text.contains("wgsl") && text.contains("reference"), "{text}");
-    let json = Runner::new("backends --json").run().expect_status(0).stdout;
-    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let listed: Vec<Value> = Runner::new("backends --json").run().expect_status(0).json();
     assert!(listed.iter().any(|backend| backend["name"] == "reference" && backend["uses_adapter"] == false));
     for backend in &listed {
         let usable = backend["built"] == true && backend["runs"] == true;
@@ -63,18 +59,15 @@ fn software_adapter_is_never_the_default() {
 
 #[test]
 fn data_sets_are_listed_with_where_they_come_from() {
-    let text = Runner::new("data-sets").run().expect_status(0).stdout;
-    assert!(text.contains("mnist") && text.contains("generated; --babi"), "{text}");
-    let json = Runner::new("data-sets --json --babi stories").run().expect_status(0).stdout;
-    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    Runner::new("data-sets").run().expect_status(0).expect_output(&["mnist", "generated; --babi"]);
+    let listed: Vec<Value> = Runner::new("data-sets --json --babi stories").run().expect_status(0).json();
     let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
     assert_eq!(set("mnist")["whence"], "files");
     assert_eq!(set("babi-qa2")["train"]["samples"], 1000);
     assert_eq!(set("babi-qa2")["folder"], "stories");
-    let json = Runner::new("data-sets --json").run().expect_status(0).stdout;
-    let listed: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let listed: Vec<Value> = Runner::new("data-sets --json").run().expect_status(0).json();
     for (name, whence) in [("babi-qa1", "generated"), ("generated-images-224", "always_generated")] {
-        assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {json}");
+        assert!(listed.iter().any(|set| set["name"] == name && set["whence"] == whence), "{name}: {listed:?}");
     }
 }
 
@@ -84,8 +77,7 @@ const LINE: &str = "--backend reference --batch-size 4 --steps 1 --seed 1 --json
 fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
     let lines = |asked: &str| {
         let finished = Runner::new(&format!("{LINE} {asked}")).tiny().run().expect_status(0);
-        let record: serde_json::Value = serde_json::from_str(&finished.stdout).expect("the record alone");
-        assert_eq!(record["seed"], 1);
+        assert_eq!(finished.json::<Value>()["seed"], 1);
         let logged = finished.stderr.lines().filter(|line| line.contains("native_runner")).map(str::to_owned);
         logged.collect::<Vec<_>>()
     };
@@ -127,9 +119,10 @@ fn every_shell_gets_completions_that_know_the_subcommands() {
 #[test]
 fn manual_has_a_page_and_examples_for_each_subcommand() {
     let page = Runner::new("manual").run().expect_status(0).stdout;
-    for part in [".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"] {
-        assert!(page.contains(part), "`{part}` is missing in:\n{page}");
-    }
+    expect_parts(
+        &page,
+        &[".TH native-runner 1", "native\\-runner \\-\\-adapter integrated", "5 upload refused", ".nf"],
+    );
     let finished = Runner::new("manual --output man").run().expect_status(0);
     for name in ["native-runner.1", "native-runner-upload.1", "native-runner-fetch-data.1", "native-runner-steps.1"] {
         let text = fs::read_to_string(finished.folder.path().join("man").join(name)).expect(name);

@@ -16,7 +16,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::external::{expect_golden, trace_line};
-use crate::support::{Answer, FakeServer, Finished, Runner, one_line};
+use crate::support::{Answer, FakeServer, Runner, expect_parts, expect_refusals, read_json};
 
 const SMALL: &str = "--workload keras-mnist-mlp --steps 5 --batch-size 16 --seed 7 --json result.json";
 /// Silence after which a client is assumed to hang.
@@ -49,7 +49,6 @@ impl Server {
         send(&self.child, signal);
     }
 
-    /// Waits until a client computes.
     fn wait_for_a_client(&mut self) {
         let mut line = String::new();
         while !line.contains("begins to compute") {
@@ -79,10 +78,6 @@ fn send(child: &Child, signal: Signal) {
     kill(Pid::from_raw(i32::try_from(child.id()).unwrap()), signal).unwrap();
 }
 
-fn record(finished: &Finished) -> RunRecord {
-    serde_json::from_str(&fs::read_to_string(finished.folder.path().join("result.json")).unwrap()).unwrap()
-}
-
 #[test]
 fn remote_device_trains_like_a_local_one() {
     let mut server = Server::start("--threads 1");
@@ -90,7 +85,7 @@ fn remote_device_trains_like_a_local_one() {
     let remote = Runner::new(&line).run().expect_status(0);
     server.wait_for_a_client();
     let local = Runner::new(&format!("--backend burn-flex --threads 1 {SMALL}")).run().expect_status(0);
-    let [remote, local] = [record(&remote), record(&local)];
+    let [remote, local] = [remote, local].map(|finished| finished.json_file::<RunRecord>("result.json"));
     assert_eq!(remote.workloads[0].first_losses.len(), 5);
     assert_eq!(remote.workloads[0].first_losses, local.workloads[0].first_losses);
 
@@ -169,7 +164,7 @@ fn server_that_ends_fails_the_training() {
         server.signal(signal);
         let (status, told, _) = client.end();
         assert_eq!(status, Some(4), "{told}");
-        assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
+        expect_parts(&told, &["error: the link to the remote device broke"]);
         assert!(!told.contains("panicked"), "{told}");
     }
 }
@@ -181,11 +176,11 @@ fn a_server_that_hangs_ends_the_training_with_an_error() {
     server.signal(Signal::SIGSTOP);
     let (status, told, _) = client.end();
     assert_eq!(status, Some(4), "{told}");
-    assert!(one_line(&told).contains("error: the link to the remote device broke"), "{told}");
+    expect_parts(&told, &["error: the link to the remote device broke"]);
 }
 
-/// What a comparison of `burn-flex` and `burn-remote` from two seeds has found when something happens to the server in
-/// the turn that a line with `turn` begins: the row of the processor, and that of the remote device.
+/// Compares `burn-flex` and `burn-remote` from two seeds, and returns a row of each. The server gets the signal
+/// `happens` once a line contains `turn`.
 fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let mut server = Server::start("--threads 1");
     let line = format!(
@@ -197,9 +192,9 @@ fn compared(backends: &str, turn: &str, happens: Signal) -> (Row, Row) {
     let (status, told, folder) = client.end();
     // Some of the results are there, but not all.
     assert_eq!(status, Some(1), "{told}");
-    assert!(one_line(&told).contains("on burn-remote: the link to the remote device broke"), "{told}");
+    expect_parts(&told, &["on burn-remote: the link to the remote device broke"]);
     assert!(!told.contains("panicked"), "{told}");
-    let document: Value = serde_json::from_slice(&fs::read(folder.path().join("all.json")).unwrap()).unwrap();
+    let document: Value = read_json(&folder.path().join("all.json"));
     let found: Comparison = serde_json::from_value(document["comparisons"][0].clone()).unwrap();
     let row = |backend: &str| found.rows.iter().find(|row| row.contender.backend == backend).unwrap().clone();
     (row("burn-flex"), row("burn-remote"))
@@ -210,21 +205,18 @@ fn seeds(row: &Row) -> &[u32] {
 }
 
 #[test]
-fn lost_server_costs_a_comparison_only_its_own_results() {
+fn lost_server_costs_a_comparison_only_its_later_results() {
     for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
-        let (processor, remote) = compared("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)", happens);
-        assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
-        let RowOutcome::Refused { reason } = &remote.outcome else { panic!("{remote:?}") };
-        assert!(reason.contains("the link to the remote device broke") && seeds(&remote).is_empty(), "{remote:?}");
-    }
-}
-
-#[test]
-fn server_lost_between_turns_costs_only_its_later_results() {
-    for happens in [Signal::SIGSTOP, Signal::SIGKILL] {
-        let (processor, remote) = compared("burn-remote,burn-flex", "on burn-flex, seed 5 (2 of 4)", happens);
-        assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
-        assert!(matches!(&remote.outcome, RowOutcome::Refused { .. }), "{remote:?}");
+        for (backends, turn) in [
+            ("burn-flex,burn-remote", "on burn-remote, seed 5 (2 of 4)"),
+            ("burn-remote,burn-flex", "on burn-flex, seed 5 (2 of 4)"),
+        ] {
+            let (processor, remote) = compared(backends, turn, happens);
+            assert_eq!((seeds(&processor), &processor.outcome), ([5, 6].as_slice(), &RowOutcome::Completed));
+            let RowOutcome::Refused { reason } = &remote.outcome else { panic!("{remote:?}") };
+            assert!(reason.contains("the link to the remote device broke"), "{remote:?}");
+            assert!(backends.starts_with("burn-remote") || seeds(&remote).is_empty(), "{remote:?}");
+        }
     }
 }
 
@@ -247,7 +239,7 @@ fn server_lost_during_steps_costs_only_its_own_results() {
         let ended: Vec<_> = entries.iter().map(|entry| (&entry["backend"], &entry["outcome"])).collect();
         let [flex, remote] = ["burn-flex", "burn-remote"].map(Value::from);
         assert_eq!(ended, [(&flex, &"measured".into()), (&remote, &"failed".into())], "{document}");
-        assert!(one_line(&told).contains("the link to the remote device broke"), "{told}");
+        expect_parts(&told, &["the link to the remote device broke"]);
     }
 }
 
@@ -294,23 +286,20 @@ fn suspended_client_resumes_waiting_with_a_limit() {
         }
     }
     let output = client.wait_with_output().unwrap();
-    let text = one_line(&String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("there was no answer for 2 s"), "{text}");
+    assert_eq!(output.status.code(), Some(2));
+    expect_parts(&String::from_utf8(output.stderr).unwrap(), &["there was no answer for 2 s"]);
 }
 
 #[test]
 fn remote_back_end_and_host_need_each_other() {
-    for (line, part) in [
-        ("--backend burn-remote", "needs --remote HOST[:PORT]"),
-        ("--backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
-        ("--backend burn-remote --remote ws://gpu", "as in `gpu.example:4400`"),
-        ("steps --backend burn-flex --remote gpu", "a remote device is for the back end `burn-remote`"),
-    ] {
-        Runner::new(line).run().expect_status(2).expect_errors(&[part]);
-    }
-    let text = one_line(&Runner::new("backends").run().expect_status(0).stdout);
-    assert!(text.contains("runs with --remote HOST[:PORT]"), "{text}");
+    let cases = [
+        ("--backend burn-remote", ["needs --remote HOST[:PORT]"]),
+        ("--backend burn-flex --remote gpu", ["a remote device is for the back end `burn-remote`"]),
+        ("--backend burn-remote --remote ws://gpu", ["as in `gpu.example:4400`"]),
+        ("steps --backend burn-flex --remote gpu", ["a remote device is for the back end `burn-remote`"]),
+    ];
+    expect_refusals("", &cases);
+    Runner::new("backends").run().expect_status(0).expect_output(&["runs with --remote HOST[:PORT]"]);
 }
 
 #[test]
@@ -328,8 +317,7 @@ fn unservable_back_end_and_taken_port_are_refused() {
         let line = format!("serve-device {arguments} {bind}");
         Runner::new(&line).run().expect_status(status).expect_errors(&parts);
     }
-    let help = Runner::new("serve-device --help").run().expect_status(0).stdout;
-    assert!(help.contains("Examples:") && help.contains("ssh -N -L"), "{help}");
+    Runner::new("serve-device --help").run().expect_status(0).expect_output(&["Examples:", "ssh -N -L"]);
 }
 
 #[test]
@@ -339,9 +327,9 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     BufReader::new(child.stdout.take().unwrap()).read_line(&mut String::new()).unwrap();
     send(&child, Signal::SIGTERM);
     let output = child.wait_with_output().unwrap();
-    let text = one_line(&String::from_utf8(output.stderr).unwrap());
-    assert_eq!(output.status.code(), Some(0), "{text}");
-    assert!(text.contains("nobody is asked who they are, and nothing is encrypted"), "{text}");
+    assert_eq!(output.status.code(), Some(0));
+    let warning = "nobody is asked who they are, and nothing is encrypted";
+    expect_parts(&String::from_utf8(output.stderr).unwrap(), &[warning]);
 }
 
 /// Two servers, and their addresses as `--remote` takes them.
@@ -368,7 +356,7 @@ fn trained(devices: &str) -> (RunRecord, String) {
     let runner = Runner::new(&line);
     fs::write(runner.folder.path().join("network.toml"), network()).unwrap();
     let finished = runner.run().expect_status(0);
-    (serde_json::from_str(&finished.stdout).unwrap(), one_line(&finished.stderr))
+    (finished.json(), finished.stderr)
 }
 
 #[test]
@@ -394,7 +382,7 @@ fn two_served_devices_train_as_one() {
     assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
     assert!(two.non_standard.contains(&"2 devices".to_owned()), "{:?}", two.non_standard);
-    assert!(shown.contains("Devices mnist-residual: 2 devices · communication "), "{shown}");
+    expect_parts(&shown, &["Devices mnist-residual: 2 devices · communication "]);
 }
 
 #[test]
@@ -422,7 +410,7 @@ fn lost_server_of_several_ends_the_training() {
         let (status, told, folder) = client.end();
         assert_eq!(status, Some(4), "{told}");
         let expected = format!("error: device 2 of 2 ({}): the link to the remote device broke", second.address);
-        assert!(one_line(&told).contains(&expected), "{told}");
+        expect_parts(&told, &[&expected]);
         assert!(!told.contains("panicked"), "{told}");
         assert!(!folder.path().join("result.json").exists(), "nothing was finished");
     }

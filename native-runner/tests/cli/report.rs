@@ -9,23 +9,20 @@ use parquet::record::{Field, Row};
 use results::RunRecord;
 use tempfile::TempDir;
 
-use crate::support::{Runner, TINY, one_line};
+use crate::support::{Runner, TINY, expect_parts, one_line, read_json};
 
 /// The quickest back end of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const NAME: &str = "<script>alert(1)</script>";
 
-/// A record of a few steps in this file.
-fn record(file: &Path, batch_size: u32, seed: u32) {
-    let line = format!("--backend {BACKEND} --batch-size {batch_size} --steps 2 --seed {seed}");
-    Runner::new(&line).tiny().arg("--name").arg(NAME).arg("--json").arg(file).run().expect_status(0);
-}
-
-/// A folder with records of two batch sizes.
+/// A folder with records of a few steps of two batch sizes.
 fn records() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    record(&folder.path().join("a.json"), 16, 1);
-    record(&folder.path().join("b.json"), 32, 1);
+    for (name, batch_size) in [("a.json", 16), ("b.json", 32)] {
+        let line = format!("--backend {BACKEND} --batch-size {batch_size} --steps 2 --seed 1");
+        let runner = Runner::new(&line).tiny().arg("--name").arg(NAME);
+        runner.arg("--json").arg(folder.path().join(name)).run().expect_status(0);
+    }
     folder
 }
 
@@ -36,17 +33,13 @@ fn report(folder: &Path) -> Runner {
 #[test]
 fn records_become_one_file_that_needs_nothing_else() {
     let folder = records();
-    let finished = report(folder.path()).run().expect_status(0);
-    let text = one_line(&finished.stdout);
-    for part in [
+    report(folder.path()).run().expect_status(0).expect_output(&[
         "What 2 runs say",
         "All 2 runs are not standard runs",
         "All 2 runs had no window long enough to count",
         "Every group was trained from a single seed",
         "Written to",
-    ] {
-        assert!(text.contains(part), "`{part}` is missing in:\n{}", finished.stdout);
-    }
+    ]);
     let page = fs::read_to_string(folder.path().join("report.html")).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.contains("Throughput over batch size"), "{}", page.len());
     assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && !page.contains("<script"));
@@ -104,28 +97,17 @@ fn report_of_a_study_has_title_failures_and_missing_cells() {
     let study = Runner::new("study --scale 0.25 --only batch-size=16").arg(&file).arg("--output").arg(&folder);
     study.run().expect_status(1);
     let text = one_line(&report(&folder).run().expect_status(0).stdout);
-    for part in [
-        "What a small study says",
-        "small: 2 of 4 cells have been run",
-        "in small every limit is 25 % of its own",
-        "1 of 2 runs has no figures: 1 failed",
-    ] {
-        assert!(text.contains(part), "`{part}` is missing in {text}");
-    }
+    expect_parts(
+        &text,
+        &[
+            "What a small study says",
+            "small: 2 of 4 cells have been run",
+            "in small every limit is 25 % of its own",
+            "1 of 2 runs has no figures: 1 failed",
+        ],
+    );
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
     assert!(page.contains("What it repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
-}
-
-/// The quickest back end of this build that needs no adapter.
-/// A folder with two records of a few steps.
-fn two_records() -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    for (name, batch_size) in [("a", 16), ("b", 32)] {
-        let line = format!("--backend {BACKEND} --batch-size {batch_size} --steps 2 --seed 7");
-        let file = folder.path().join(format!("{name}.json"));
-        Runner::new(&line).tiny().arg("--json").arg(file).run().expect_status(0);
-    }
-    folder
 }
 
 fn export(folder: &TempDir, name: &str) -> Runner {
@@ -136,13 +118,12 @@ fn read(folder: &TempDir, name: &str) -> String {
     fs::read_to_string(folder.path().join(name)).unwrap()
 }
 
-/// The names of the columns, and the rows.
 fn table(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     let mut lines = text.lines().map(cells);
     (lines.next().unwrap(), lines.collect())
 }
 
-/// The cells of a line, some of which are in quotes because there is a comma in them.
+/// The cells of a line. A cell with a comma is in quotes.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut is_quoted) = (vec![String::new()], false);
     for letter in line.chars() {
@@ -160,7 +141,6 @@ fn rows(file: &Path) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// As the other table has it.
 fn text_of(field: &Field) -> String {
     match field {
         Field::Null => String::new(),
@@ -175,7 +155,7 @@ fn text_of(field: &Field) -> String {
 
 #[test]
 fn a_folder_of_records_is_one_table_in_each_format() {
-    let folder = two_records();
+    let folder = records();
     #[cfg(target_os = "linux")]
     for format in ["csv", "parquet"] {
         let mut runner = Runner::new(&format!("export -o - --format {format}")).arg(folder.path());
@@ -190,7 +170,7 @@ fn a_folder_of_records_is_one_table_in_each_format() {
     let (names, lines) = table(&csv);
     let cell = |name: &str| names.iter().position(|known| *known == name).unwrap_or_else(|| panic!("no {name}"));
     let of = |name: &str| lines.iter().map(|line| line[cell(name)].as_str()).collect::<Vec<_>>();
-    assert_eq!((of("batch_size"), of("seed"), of("outcome")), (vec!["16", "32"], vec!["7"; 2], vec!["completed"; 2]));
+    assert_eq!((of("batch_size"), of("seed"), of("outcome")), (vec!["16", "32"], vec!["1"; 2], vec!["completed"; 2]));
     assert!(of("place")[0].ends_with("a.json") && of("place")[1].ends_with("b.json"), "{csv}");
     assert_eq!((of("devices"), of("reason")), (vec!["1"; 2], vec![""; 2]));
 
@@ -206,17 +186,17 @@ fn a_folder_of_records_is_one_table_in_each_format() {
 
     let jsonl = read(&folder, "all.jsonl");
     let again: Vec<RunRecord> = jsonl.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let first: RunRecord = serde_json::from_str(&read(&folder, "a.json")).unwrap();
+    let first: RunRecord = read_json(&folder.path().join("a.json"));
     assert_eq!((again.len(), &again[0]), (2, &first));
 
     let markdown = read(&folder, "all.md");
     assert_eq!(markdown.matches("| tiny |").count(), 2, "{markdown}");
-    assert!(markdown.contains("| 16 | 7 | completed |"), "{markdown}");
+    assert!(markdown.contains("| 16 | 1 | completed |"), "{markdown}");
 }
 
 #[test]
 fn export_to_standard_output_is_pure_and_files_are_kept() {
-    let folder = two_records();
+    let folder = records();
     let finished = Runner::new("export --format csv -o -").arg(folder.path()).run().expect_status(0);
     let (names, lines) = table(&finished.stdout);
     assert_eq!((names[0].as_str(), lines.len()), ("place", 2));
@@ -248,8 +228,7 @@ fn exported_study_counts_cells_without_a_record() {
 fn what_cannot_be_exported_is_refused_with_what_to_do() {
     let folder = tempfile::tempdir().unwrap();
     let refused = |runner: Runner, part: &str| {
-        let finished = runner.run().expect_status(2);
-        assert!(one_line(&finished.stderr).contains(part), "`{part}` is missing in:\n{}", finished.stderr);
+        runner.run().expect_status(2).expect_errors(&[part]);
     };
     refused(export(&folder, "all.csv"), "there is nothing to report on");
     refused(export(&folder, "all.xlsx"), "end its name with .csv, .jsonl, .parquet or .md, or add --format csv");

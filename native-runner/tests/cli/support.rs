@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use std::{env, fs, thread};
@@ -56,7 +56,6 @@ impl Runner {
         Self { command, folder }
     }
 
-    /// Trains [`TINY`].
     pub(crate) fn tiny(self) -> Self {
         self.arg("--workload-file").arg(TINY)
     }
@@ -66,7 +65,6 @@ impl Runner {
         self
     }
 
-    /// The words of `line`.
     pub(crate) fn args(mut self, line: &str) -> Self {
         self.command.args(line.split_whitespace());
         self
@@ -90,6 +88,20 @@ impl Runner {
             folder: self.folder,
         }
     }
+
+    /// Sends Ctrl-C once a line of standard error contains `part`. The result has the later lines of standard error.
+    #[cfg(unix)]
+    pub(crate) fn interrupt_after(mut self, part: &str) -> Finished {
+        let mut child = self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+        lines.find(|line| line.contains(part)).unwrap_or_else(|| panic!("`{part}` was never said"));
+        let pid = nix::unistd::Pid::from_raw(child.id().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+        let stderr = lines.collect::<Vec<_>>().join("\n");
+        let output = child.wait_with_output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        Finished { status: output.status.code(), stdout, stderr, folder: self.folder }
+    }
 }
 
 impl Finished {
@@ -103,11 +115,49 @@ impl Finished {
     /// Fails unless standard error holds every one of these, regardless of line breaks.
     #[track_caller]
     pub(crate) fn expect_errors(self, parts: &[&str]) -> Self {
-        let text = one_line(&self.stderr);
-        for part in parts {
-            assert!(text.contains(part), "`{part}` is missing in:\n{}", self.stderr);
-        }
+        expect_parts(&self.stderr, parts);
         self
+    }
+
+    #[track_caller]
+    pub(crate) fn expect_output(self, parts: &[&str]) -> Self {
+        expect_parts(&self.stdout, parts);
+        self
+    }
+
+    /// Parses standard output, which holds one JSON document.
+    #[track_caller]
+    pub(crate) fn json<T: DeserializeOwned>(&self) -> T {
+        serde_json::from_str(&self.stdout).expect("standard output holds one document")
+    }
+
+    #[track_caller]
+    pub(crate) fn json_file<T: DeserializeOwned>(&self, name: &str) -> T {
+        read_json(&self.folder.path().join(name))
+    }
+}
+
+#[track_caller]
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> T {
+    serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
+}
+
+/// Fails unless the text holds every one of these, regardless of line breaks.
+#[track_caller]
+pub(crate) fn expect_parts(text: &str, parts: &[&str]) {
+    let line = one_line(text);
+    for part in parts {
+        assert!(line.contains(part), "`{part}` is missing in:\n{text}");
+    }
+}
+
+/// Runs each command line and expects wrong usage with this part on standard error, and nothing on standard output.
+#[track_caller]
+pub(crate) fn expect_refusals<const N: usize>(before: &str, cases: &[(&str, [&str; N])]) {
+    for (line, parts) in cases {
+        let finished = Runner::new(before).args(line).run().expect_status(2);
+        assert_eq!(finished.stdout, "", "{line}");
+        finished.expect_errors(parts);
     }
 }
 
@@ -116,7 +166,7 @@ pub(crate) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Where `cargo xtask data` put the data sets.
+/// Returns the folder into which `cargo xtask data` put the data sets.
 pub(crate) fn data_folder() -> PathBuf {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let folder = env::var_os("GRADMARK_DATA").map_or_else(|| workspace.join("data"), |folder| workspace.join(folder));
@@ -157,18 +207,25 @@ pub(crate) fn adapters() -> Vec<ListedAdapter> {
     serde_json::from_str(&finished.stdout).unwrap()
 }
 
-/// The arguments that choose an adapter to test on: a software one if there is one, because every run of the tests
-/// should meet the same device. `None`, with a report, where the machine has no adapter at all; with `REQUIRE_GPU=1`
-/// that is a failure.
-pub(crate) fn any_adapter(test: &str) -> Option<String> {
+/// Returns the arguments that choose an adapter to test on: a software one if there is one, so that every run of the
+/// tests meets the same device. `None`, with a report, without any adapter; with `REQUIRE_GPU=1` that is a failure.
+pub(crate) fn any_adapter() -> Option<String> {
     let adapters = adapters();
     let choice = adapters.iter().find(|listed| listed.adapter.software).or(adapters.first());
     if choice.is_none() {
-        let required = env::var_os("REQUIRE_GPU").is_some_and(|value| value == "1");
-        assert!(!required, "{test}: REQUIRE_GPU=1, but this machine offers no adapter");
-        skipped(test, "this machine offers no adapter");
+        skipping::skipped(true, "this machine offers no adapter");
     }
-    choice.map(|listed| format!("--backend wgsl --adapter {}", listed.index))
+    choice.map(|listed| format!("--adapter {}", listed.index))
+}
+
+/// Returns true if there is a software adapter, which is as many logical devices as are wanted; otherwise reports that
+/// the test is skipped.
+pub(crate) fn has_software() -> bool {
+    let found = adapters().iter().any(|listed| listed.adapter.software);
+    if !found {
+        skipped("there is no software adapter");
+    }
+    found
 }
 
 #[path = "../../../leaderboard/tests/http/support/kept.rs"]
@@ -183,11 +240,11 @@ pub(crate) fn computed_once(name: &str, make: impl FnOnce() -> String) -> String
 }
 
 /// Reports that a test, or a part of one, is skipped.
-pub(crate) fn skipped(part: &str, why: &str) {
-    skipping::skipped(false, format!("{part}: {why}"));
+pub(crate) fn skipped(why: impl std::fmt::Display) {
+    skipping::skipped(false, why);
 }
 
-/// What the binary writes on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
+/// Returns the output of the binary on a pseudo-terminal of this many columns, made by util-linux' `script`, when `typed` is
 /// typed there. `None`, with a report, where there is no `script`.
 pub(crate) fn on_a_terminal(
     arguments: &str,
@@ -202,7 +259,7 @@ pub(crate) fn on_a_terminal(
     let mut child = match command.envs(environment.iter().copied()).spawn() {
         Ok(child) => child,
         Err(error) => {
-            skipped(arguments, &format!("`script` cannot be started ({error})"));
+            skipped(format_args!("`script` cannot be started ({error})"));
             return None;
         }
     };
@@ -210,7 +267,6 @@ pub(crate) fn on_a_terminal(
     Some(String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap())
 }
 
-/// A request as it came in.
 #[derive(Clone, Debug)]
 pub(crate) struct Received {
     pub(crate) method: String,
@@ -228,7 +284,6 @@ impl Received {
 }
 
 pub(crate) enum Answer {
-    /// Status, headers, body.
     Http(u16, &'static [(&'static str, &'static str)], String),
     /// These bytes, whatever they are.
     Raw(Vec<u8>),
@@ -237,7 +292,6 @@ pub(crate) enum Answer {
 }
 
 impl Answer {
-    /// A file.
     pub(crate) fn file(bytes: &[u8]) -> Self {
         let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", bytes.len());
         Self::Raw([head.as_bytes(), bytes].concat())
@@ -324,7 +378,6 @@ pub(crate) fn refusal(code: &str, message: &str) -> ErrorBody {
     ErrorBody { code: code.to_owned(), message: message.to_owned(), field: Some("suite.version".to_owned()) }
 }
 
-/// A leaderboard that accepts everything.
 pub(crate) fn leaderboard() -> FakeServer {
     FakeServer::start(|request| match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/api/v1/runs") => Answer::json(201, &started()),
@@ -350,12 +403,10 @@ pub(crate) fn follow(request: &Received) -> Answer {
     }
 }
 
-/// Beacon of a segment, from [`follow`].
 pub(crate) fn beacon(segment: u32) -> Beacon {
     Beacon(u128::from(segment).to_be_bytes())
 }
 
-/// What it gives a run.
 pub(crate) fn started() -> StartedRun {
     StartedRun { run_id: "run-1".to_owned(), nonce: "once".to_owned(), seed: 987_654_321, expires_unix_seconds: 4e9 }
 }
@@ -369,6 +420,30 @@ pub(crate) fn accepted(run_id: &str, tier: Tier) -> AcceptedRun {
         permalink: format!("/runs/{run_id}"),
         deletion_secret: "secret".to_owned(),
         deletion_link: format!("/runs/{run_id}/delete#secret"),
+    }
+}
+
+/// A real leaderboard as a process on a free port; it ends with the test.
+pub(crate) struct RealLeaderboard {
+    process: Child,
+    pub(crate) url: String,
+}
+
+impl RealLeaderboard {
+    pub(crate) fn start(command: &mut Command) -> Self {
+        let mut process = command.args(["--listen", "127.0.0.1:0"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
+        Self { process, url }
+    }
+}
+
+impl Drop for RealLeaderboard {
+    fn drop(&mut self) {
+        // It may have exited, which the test has then noticed.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
     }
 }
 

@@ -1,7 +1,6 @@
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{env, fs, iter};
@@ -10,11 +9,10 @@ use results::api::{
     AcceptedRun, CommitSegment, ProofWanted, ProvePart, StartRun, StartedRun, Tier, Verdict, WantedHashes, WantedState,
 };
 use results::{RunRecord, Segment, StateBytes, Warning};
-use tempfile::TempDir;
 
 use crate::support::{
-    Answer, FakeServer, Finished, Received, Runner, accepted, any_adapter, beacon, follow, leaderboard, one_line,
-    paths, refusal, skipped, started,
+    Answer, FakeServer, Finished, RealLeaderboard, Received, Runner, accepted, any_adapter, beacon, expect_parts,
+    follow, leaderboard, one_line, paths, refusal, skipped, started,
 };
 
 /// Would train on the processor if the leaderboard let it.
@@ -33,25 +31,19 @@ fn expect_refusal_before_training(finished: Finished, parts: &[&str]) {
 }
 
 #[test]
-fn a_server_that_is_down_is_found_out_before_training() {
+fn unreachable_or_unwilling_server_is_reported_before_training() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}", free.local_addr().unwrap());
+    let down = format!("http://{}", free.local_addr().unwrap());
     drop(free);
-    expect_refusal_before_training(run_against(&url), &[&url, "cannot be reached", "is it running"]);
-}
-
-#[test]
-fn unknown_host_is_refused_before_training() {
-    let finished = run_against("http://leaderboard.invalid");
-    expect_refusal_before_training(finished, &["http://leaderboard.invalid", "cannot be reached"]);
-}
-
-#[test]
-fn a_server_that_refuses_is_quoted() {
+    expect_refusal_before_training(run_against(&down), &[&down, "cannot be reached", "is it running"]);
+    let unknown = "http://leaderboard.invalid";
+    expect_refusal_before_training(run_against(unknown), &[unknown, "cannot be reached"]);
     let body = refusal("suite_unknown", "This leaderboard does not know version 1 of the suite.");
-    let server = FakeServer::start(move |_| Answer::json(403, &body));
+    let refusing = FakeServer::start(move |_| Answer::json(403, &body));
     let parts = ["This leaderboard does not know version 1 of the suite", "suite_unknown in suite.version", "403"];
-    expect_refusal_before_training(run_against(&server.url), &parts);
+    expect_refusal_before_training(run_against(&refusing.url), &parts);
+    let broken = FakeServer::start(|_| Answer::Http(500, &[], "<html>Internal error</html>".to_owned()));
+    expect_refusal_before_training(run_against(&broken.url), &["failed with status 500", "try again later"]);
 }
 
 #[track_caller]
@@ -71,23 +63,9 @@ fn what_is_not_a_leaderboard_is_said_to_be_none() {
     expect_no_leaderboard(|| Answer::Raw(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()), "not HTTP");
     let no_text = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n\xff\xfe";
     expect_no_leaderboard(|| Answer::Raw(no_text.to_vec()), "not");
-}
-
-#[test]
-fn a_run_id_that_is_a_path_is_not_believed() {
-    let started = || StartedRun {
-        run_id: "../../etc/passwd".to_owned(),
-        nonce: "once".to_owned(),
-        seed: 1,
-        expires_unix_seconds: 4e9,
-    };
+    // A run id that is a path is not believed.
+    let started = || StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
     expect_no_leaderboard(move || Answer::json(201, &started()), "a run id that is not one");
-}
-
-#[test]
-fn a_server_that_breaks_is_said_to_be_broken() {
-    let server = FakeServer::start(|_| Answer::Http(500, &[], "<html>Internal error</html>".to_owned()));
-    expect_refusal_before_training(run_against(&server.url), &["failed with status 500", "try again later"]);
 }
 
 #[test]
@@ -166,7 +144,7 @@ impl Curious {
 
 #[test]
 fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
-    let Some(adapter) = any_adapter("a_registered_run_is_followed_proven_and_awaits_the_verdict") else { return };
+    let Some(adapter) = any_adapter() else { return };
     let curious = Arc::new(Curious::default());
     let answering = Arc::clone(&curious);
     let server = FakeServer::start(move |request| answering.answer(request));
@@ -206,19 +184,17 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     assert_eq!(kept.trim_end(), uploaded.body, "what is kept is what was uploaded");
 
     let url = &server.url;
-    for part in
-        ["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")]
-    {
-        assert!(finished.stdout.contains(part), "{part} is missing in:\n{}", finished.stdout);
-    }
+    expect_parts(
+        &finished.stdout,
+        &["checked", "Nobody has looked", &format!("{url}/runs/run-1"), &format!("{url}/runs/run-1/delete#secret")],
+    );
     let shown = one_line(&finished.stdout);
     assert!(shown.contains("being verified") && shown.contains("Verified proven"), "{shown}");
 }
 
 #[test]
 fn lost_leaderboard_costs_the_proof_but_not_the_run() {
-    let test = "lost_leaderboard_costs_the_proof_but_not_the_run";
-    let Some(adapter) = any_adapter(test) else { return };
+    let Some(adapter) = any_adapter() else { return };
     let runs = "/api/v1/runs";
     let (laps, segments) = ("/api/v1/runs/run-1/laps", "/api/v1/runs/run-1/segments");
     for (refused, asked) in [(laps, vec![runs, laps]), (segments, vec![runs, laps, segments])] {
@@ -247,8 +223,7 @@ fn lost_leaderboard_costs_the_proof_but_not_the_run() {
 
 #[test]
 fn refused_record_can_be_uploaded_later_as_unverified() {
-    let test = "refused_record_can_be_uploaded_later_as_unverified";
-    let Some(adapter) = any_adapter(test) else { return };
+    let Some(adapter) = any_adapter() else { return };
     let closing = FakeServer::start(|_| Answer::json(503, &refusal("closed", "The leaderboard is closed today.")));
     let line = format!("{adapter} --workload keras-mnist-mlp --steps 2 --batch-size 16 --seed 5 --yes --upload");
     let finished = Runner::new(&line).arg(&closing.url).run().expect_status(5);
@@ -263,7 +238,7 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
     let second = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
-    let record: RunRecord = serde_json::from_str(&received[0].body).unwrap();
+    let record: RunRecord = received[0].json();
     assert_eq!((record.seed, record.run_id), (5, None));
     assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::Unregistered { .. })));
     assert!(second.stdout.contains("unverified") && second.stdout.contains("/runs/run-2"), "{}", second.stdout);
@@ -292,46 +267,16 @@ fn a_run_that_diverged_is_not_uploaded() {
     finished.expect_status(3).expect_errors(&["diverged"]);
 }
 
-const TEST: &str = "a_run_reaches_the_real_leaderboard_and_counts_once";
-
-/// A server on a free port with its own database; it ends with the test.
-struct RealLeaderboard {
-    process: Child,
-    url: String,
-    _folder: TempDir,
-}
-
-impl RealLeaderboard {
-    /// `None`, with a report, where no program is named.
-    fn start() -> Option<Self> {
-        let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
-            skipped(TEST, "GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
-            return None;
-        };
-        let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(program);
-        command
-            .args(["--listen", "127.0.0.1:0", "--log", "error", "--database"])
-            .arg(folder.path().join("runs.sqlite"));
-        let mut process = command.stdout(Stdio::piped()).spawn().unwrap();
-        let mut line = String::new();
-        BufReader::new(process.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let url = line.trim().strip_prefix("listening on ").expect("the address is the first line").to_owned();
-        Some(Self { process, url, _folder: folder })
-    }
-}
-
-impl Drop for RealLeaderboard {
-    fn drop(&mut self) {
-        // It may have exited, which the test has then noticed.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
 #[test]
 fn a_run_reaches_the_real_leaderboard_and_counts_once() {
-    let (Some(server), Some(adapter)) = (RealLeaderboard::start(), any_adapter(TEST)) else { return };
+    let Some(program) = env::var_os("GRADMARK_LEADERBOARD") else {
+        return skipped("GRADMARK_LEADERBOARD names no leaderboard; `cargo xtask test` does");
+    };
+    let Some(adapter) = any_adapter() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = Command::new(program);
+    command.args(["--log", "error", "--database"]).arg(folder.path().join("runs.sqlite"));
+    let server = RealLeaderboard::start(&mut command);
     let line =
         format!("{adapter} --workload keras-mnist-mlp --steps 3 --batch-size 16 --json kept.json --yes --upload");
     let finished = Runner::new(&line).arg(&server.url).run().expect_status(0);
@@ -341,8 +286,13 @@ fn a_run_reaches_the_real_leaderboard_and_counts_once() {
 
     // The same record once more, because an answer may have been lost: it is the same run.
     let file = finished.folder.path().join("kept.json");
-    let again = Runner::new("upload --yes").arg(&file).arg("--to").arg(&server.url).run().expect_status(0);
-    assert!(one_line(&again.stdout).contains(&format!("Permalink {permalink}")), "{}", again.stdout);
+    Runner::new("upload --yes")
+        .arg(&file)
+        .arg("--to")
+        .arg(&server.url)
+        .run()
+        .expect_status(0)
+        .expect_output(&[&format!("Permalink {permalink}")]);
 
     // Under another flag it is still the same record.
     let copy = Runner::new("upload --yes --unverified").arg(&file).arg("--to").arg(&server.url).run().expect_status(5);

@@ -6,9 +6,8 @@ use std::{env, fs};
 use results::RunRecord;
 use serde_json::Value;
 
-use crate::support::{Runner, any_adapter, leaderboard, one_line};
+use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, read_json};
 
-/// A file of the documentation.
 fn documented(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name)
 }
@@ -34,19 +33,15 @@ fn with_files(line: &str, files: &[(&str, &str)]) -> Runner {
     runner
 }
 
-fn record(finished: &str) -> RunRecord {
-    serde_json::from_str(finished).unwrap()
-}
-
 /// [`trace_of_a_file_equals_the_built_in_network`] compares them on the reference.
 #[test]
 #[ignore = "trains two networks"]
 fn file_trains_bit_for_bit_like_the_built_in_network() {
-    let Some(device) = any_adapter("the_file_of_a_built_in_network") else { return };
+    let Some(device) = any_adapter() else { return };
     let line = format!("{device} --steps 4 --batch-size 16 --seed 5 --json -");
     let own = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
-    let own = record(&own.run().expect_status(0).stdout);
-    let built_in = record(&Runner::new(&line).args("--workload keras-mnist-mlp").run().expect_status(0).stdout);
+    let own: RunRecord = own.run().expect_status(0).json();
+    let built_in: RunRecord = Runner::new(&line).args("--workload keras-mnist-mlp").run().expect_status(0).json();
     let (of_file, of_registry) = (&own.workloads[0], &built_in.workloads[0]);
     assert_eq!(of_file.workload, "mnist-mlp");
     assert!(!of_file.weight_samples.is_empty() && of_file.first_losses.len() == 4);
@@ -62,9 +57,8 @@ fn file_trains_bit_for_bit_like_the_built_in_network() {
 fn trace_of_a_file_equals_the_built_in_network() {
     let line = "trace --backend reference --seed 3 --batch-size 8 --steps 3 --dropout on";
     let own = Runner::new(line).arg("--workload-file").arg(documented("workloads/mnist-mlp.toml"));
-    let mut own: Value = serde_json::from_str(&own.run().expect_status(0).stdout).unwrap();
-    let built_in = Runner::new(line).args("--workload keras-mnist-mlp").run().expect_status(0);
-    let built_in: Value = serde_json::from_str(&built_in.stdout).unwrap();
+    let mut own: Value = own.run().expect_status(0).json();
+    let built_in: Value = Runner::new(line).args("--workload keras-mnist-mlp").run().expect_status(0).json();
     assert_eq!(own["workload"], "mnist-mlp");
     own["workload"] = built_in["workload"].clone();
     assert_eq!(own, built_in);
@@ -73,16 +67,14 @@ fn trace_of_a_file_equals_the_built_in_network() {
 #[test]
 #[ignore = "trains on every back end"]
 fn file_trains_on_every_back_end_and_is_recorded() {
-    let beside = any_adapter("a_network_of_ones_own");
-    let (names, adapter) = match &beside {
-        Some(words) => (format!("reference,{}", words.split(' ').nth(1).unwrap()), words.clone()),
-        None => ("reference".to_owned(), String::new()),
+    let (names, adapter) = match any_adapter() {
+        Some(adapter) => ("reference,wgsl", adapter),
+        None => ("reference", String::new()),
     };
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
-    let adapter = adapter.split_once(" --adapter").map_or(String::new(), |(_, index)| format!("--adapter{index}"));
     let line = format!("--backend {names}{burn} {adapter} --seeds 1 --steps 2 --batch-size 8 --json -");
     let runner = Runner::new(&line).arg("--workload-file").arg(documented("workloads/mnist-residual.toml"));
-    let document: Value = serde_json::from_str(&runner.run().expect_status(0).stdout).unwrap();
+    let document: Value = runner.run().expect_status(0).json();
     let records = document["records"].as_array().unwrap();
     assert_eq!(records.len(), names.split(',').count() + usize::from(!burn.is_empty()));
     for record in records {
@@ -100,19 +92,17 @@ fn file_trains_on_every_back_end_and_is_recorded() {
 #[test]
 #[ignore = "compiles every kernel"]
 fn unusual_networks_compute_the_same_everywhere() {
-    let Some(words) = any_adapter("layers_that_are_joined_as_in_no_built_in_network") else { return };
-    let index = words.rsplit(' ').next().unwrap();
+    let Some(adapter) = any_adapter() else { return };
     let burn = if cfg!(feature = "burn-flex") { ",burn-flex" } else { "" };
     let broad = include_str!("../../src/workload_file/broad.toml");
     // Whitened patches are left to the built-in network that has them.
     let broad = broad.replace(", kernel_initializer = { whitened_patches = { epsilon = 0.001 } }", "");
     assert!(!broad.contains("whitened"));
     let line = format!(
-        "steps --backend wgsl{burn} --adapter {index} --workload-file broad.toml --batch-sizes 8 --seconds-per-workload 0.5 \
-         --json"
+        "steps --backend wgsl{burn} {adapter} --workload-file broad.toml --batch-sizes 8 --seconds-per-workload 0.5 --json"
     );
     let finished = with_files(&line, &[("broad.toml", &broad)]).run().expect_status(0);
-    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let document: Value = finished.json();
     let entries = document["workloads"][0]["sizes"][0]["entries"].as_array().unwrap();
     assert_eq!(entries.len(), 1 + usize::from(!burn.is_empty()));
     assert!(entries.iter().all(|entry| entry["samples_per_second"].as_f64().unwrap() > 0.0), "{entries:?}");
@@ -121,13 +111,13 @@ fn unusual_networks_compute_the_same_everywhere() {
 #[test]
 fn files_stand_beside_names_and_count_once() {
     // A diverged network is not tested, which would take longest.
-    let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp --workload-file small.toml \
+    let line = "--backend reference --steps 3 --batch-size 4 --workload keras-mnist-mlp,keras-mnist-mlp --workload-file small.toml \
                 --workload-file small.toml --learning-rate 1e30 --json -";
     let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(3);
-    let mut names: Vec<String> = record(&finished.stdout).workloads.into_iter().map(|of| of.workload).collect();
+    let mut names: Vec<String> = finished.json::<RunRecord>().workloads.into_iter().map(|of| of.workload).collect();
     names.sort_unstable();
     assert_eq!(names, ["keras-mnist-mlp", "small"]);
-    assert!(one_line(&finished.stderr).contains("small is a network of a file"), "{}", finished.stderr);
+    expect_parts(&finished.stderr, &["small is a network of a file"]);
 }
 
 #[test]
@@ -183,7 +173,7 @@ fn a_file_is_shown_with_what_its_network_has() {
     assert!(text.starts_with("small") && text.contains("2674 parameters") && text.contains("never ranked"), "{text}");
     let json =
         with_files("workloads --json --workload-file small.toml", &[("small.toml", SMALL)]).run().expect_status(0);
-    let listed: Value = serde_json::from_str(&json.stdout).unwrap();
+    let listed: Value = json.json();
     assert_eq!((&listed[0]["name"], &listed[0]["parameters"]), (&"small".into(), &2674.into()));
 }
 
@@ -198,7 +188,7 @@ fn the_schema_is_that_of_the_documentation() {
 fn steps_are_counted_of_a_network_of_ones_own() {
     let line = "steps --backend reference --workload-file small.toml --seconds-per-workload 0.2 --json";
     let finished = with_files(line, &[("small.toml", SMALL)]).run().expect_status(0);
-    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let document: Value = finished.json();
     let workloads = document["workloads"].as_array().unwrap();
     assert_eq!((workloads.len(), &workloads[0]["workload"]), (1, &"small".into()), "{document}");
     assert_eq!(workloads[0]["network"]["batch_size"], 16);
@@ -221,8 +211,7 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     assert!(dry.stdout.contains("small") && dry.stdout.contains("keras-mnist-mlp"), "{}", dry.stdout);
     run("").expect_status(0);
     let cells = fs::read_dir(place.path().join("out/cells")).unwrap().map(|entry| entry.unwrap().path());
-    let cells: Vec<Value> =
-        cells.map(|path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap()).collect();
+    let cells: Vec<Value> = cells.map(|path| read_json(&path)).collect();
     let small = cells.iter().find(|cell| cell["settings"]["workload"] == "small").unwrap();
     assert_eq!(small["record"]["workloads"][0]["network"]["name"], "small", "{small}");
     let server = leaderboard();
@@ -241,11 +230,10 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
 #[cfg(feature = "wgsl")]
 #[test]
 fn a_step_of_a_network_of_ones_own_is_profiled() {
-    let Some(words) = any_adapter("a_step_of_a_network_of_ones_own") else { return };
-    let adapter = words.split_once("--adapter").map_or("", |(_, index)| index.trim());
-    let line = format!("profile --workload-file small.toml --adapter {adapter} --seconds-per-launch 0.01 --json");
+    let Some(adapter) = any_adapter() else { return };
+    let line = format!("profile --workload-file small.toml {adapter} --seconds-per-launch 0.01 --json");
     let finished = with_files(&line, &[("small.toml", SMALL)]).run().expect_status(0);
-    let document: Value = serde_json::from_str(&finished.stdout).unwrap();
+    let document: Value = finished.json();
     assert_eq!(document["workload"], "small");
     assert!(!document["launches"].as_array().unwrap().is_empty());
 }

@@ -1,6 +1,6 @@
 //! Report of a comparison, and the choice of its records.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use results::comparison::Contender;
@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::figures::figure;
 use crate::records;
 use crate::records::KeptRecord;
-use crate::screen::{Column, NONE, Table};
+use crate::screen::{NONE, Table, TableColumn};
 
 pub(crate) fn report(compared: &[Compared<'_>], notes: &[String]) -> Report {
     let mut sections: Vec<Section> = compared.iter().flat_map(sections).collect();
@@ -67,7 +67,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
         .collect();
     let of_lines = regressions.lines.iter().zip(&names);
     notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
-    if is_single(&regressions.lines) {
+    if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
         let text = "With a single run on each side the interval is that of the windows inside the runs, which agree more \
                     than the next run would; three to five runs a side, taken in turns, tell more.";
         notes.push(Note { mark: Mark::Plain, text: text.to_owned() });
@@ -121,7 +121,8 @@ fn conditions(of: &Compared<'_>) -> String {
         let [before, after] = runs;
         parts.push(format!("{after} {} against {before}", if after == 1 { "run" } else { "runs" }));
     }
-    let [before, after] = [of.baseline, of.candidate].map(|group| joined(group, |kept| &kept.provenance.commit));
+    let commits = |group: &Group| joined(group.records.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let [before, after] = [of.baseline, of.candidate].map(commits);
     if before != after {
         parts.push(format!("commit {after} against {before}"));
     }
@@ -131,11 +132,10 @@ fn conditions(of: &Compared<'_>) -> String {
     parts.join(" · ")
 }
 
-fn joined(group: &Group, value: fn(&results::RunRecord) -> &String) -> String {
-    let mut values: Vec<&str> = group.records.iter().map(|kept| value(&kept.record).as_str()).collect();
-    values.sort_unstable();
-    values.dedup();
-    values.join(", ")
+/// Joins the distinct texts in alphabetical order.
+fn joined<T: AsRef<str> + Ord>(texts: impl Iterator<Item = T>, separator: &str) -> String {
+    let distinct = BTreeSet::from_iter(texts);
+    distinct.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(separator)
 }
 
 fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
@@ -143,19 +143,14 @@ fn common<T: PartialEq>(mut values: impl Iterator<Item = T>) -> Option<T> {
     values.all(|value| value == first).then_some(first)
 }
 
-/// Returns the number of counted runs of both sides; `None` if a side has none.
 fn runs(line: &Line) -> Option<[usize; 2]> {
     let completed = |side: &Option<Side>| side.as_ref().map(|side| side.completed).filter(|runs| *runs > 0);
     Some([completed(&line.baseline)?, completed(&line.candidate)?])
 }
 
-fn is_single(lines: &[Line]) -> bool {
-    lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1]))
-}
-
 fn verdicts(lines: &[(&Line, &String)]) -> Table {
     let column = |name: &str, cell: &dyn Fn(&Line) -> Option<String>| {
-        Column::new(name, lines.iter().map(|(line, _)| cell(line)))
+        TableColumn::new(name, lines.iter().map(|(line, _)| cell(line)))
     };
     // The unit stands in the heading.
     let rate = |value: f64| figure("samples_per_second", value).replace(" samples/s", "");
@@ -176,10 +171,10 @@ fn verdicts(lines: &[(&Line, &String)]) -> Table {
 
 fn others(lines: &[(&Line, &String)]) -> Table {
     let cell = |line: &Line, index: usize| line.changes.get(index).and_then(ratio).unwrap_or_else(|| NONE.to_owned());
-    let mut columns: Vec<Column> = QUANTITIES
+    let mut columns: Vec<TableColumn> = QUANTITIES
         .iter()
         .enumerate()
-        .map(|(index, quantity)| Column {
+        .map(|(index, quantity)| TableColumn {
             // Two words stand below each other.
             name: quantity.title.replace(' ', "\n"),
             cells: lines.iter().map(|(line, _)| cell(line, index)).collect(),
@@ -191,7 +186,7 @@ fn others(lines: &[(&Line, &String)]) -> Table {
         let points = accuracy.difference * 100.0;
         Some(if points.abs() < 0.005 { "0.00".to_owned() } else { format!("{points:+.2}") })
     };
-    columns.push(Column {
+    columns.push(TableColumn {
         name: "accuracy\npoints".to_owned(),
         cells: lines.iter().map(|(line, _)| accuracy(line).unwrap_or_else(|| NONE.to_owned())).collect(),
     });
@@ -202,7 +197,6 @@ fn ratio(change: &Change) -> Option<String> {
     change.ratio.map(|ratio| format!("{:.2}", ratio.value))
 }
 
-/// Lists differences in the environment of the two sides.
 fn surroundings(regressions: &Regressions) -> Option<Section> {
     let said = |value: &Option<String>| value.clone().unwrap_or_else(|| NONE.to_owned());
     let notes = regressions.differences.iter().map(|difference| {
@@ -219,20 +213,6 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
     })
 }
 
-#[derive(Debug)]
-pub(crate) struct Choice {
-    pub(crate) chosen: Vec<KeptRecord>,
-    pub(crate) told: Vec<String>,
-}
-
-#[derive(Default)]
-struct LeftOut {
-    candidates: usize,
-    suites: usize,
-    devices: usize,
-    commits: usize,
-}
-
 /// Selects from folders the records of the candidates' suites and devices, of the requested or the newest commit.
 /// Records named by file are kept, except for a requested commit. If mismatches are allowed, other devices and suite
 /// versions are kept too.
@@ -241,25 +221,30 @@ pub(crate) fn choose(
     candidates: &[&KeptRecord],
     commit: Option<&str>,
     allow_mismatch: bool,
-) -> Result<Choice, Failure> {
+) -> Result<(Vec<KeptRecord>, Option<String>), Failure> {
     let all = baseline.len();
     let same_suite: fn(&RunRecord, &RunRecord) -> bool = if allow_mismatch {
         |one, other| one.suite.name == other.suite.name
     } else {
         |one, other| one.suite == other.suite
     };
-    let mut left_out = LeftOut::default();
+    let mut left_out = [
+        (0, "of other commits"),
+        (0, "of other devices"),
+        (0, "of other suites or versions"),
+        (0, "of the candidate itself"),
+    ];
     let mut fitting = Vec::new();
     for kept in baseline {
         let is_like = |same: fn(&RunRecord, &RunRecord) -> bool| {
             !kept.is_of_folder || candidates.iter().any(|other| same(&kept.record, &other.record))
         };
         if kept.is_of_folder && candidates.iter().any(|other| other.record == kept.record) {
-            left_out.candidates += 1;
+            left_out[3].0 += 1;
         } else if !is_like(same_suite) {
-            left_out.suites += 1;
+            left_out[2].0 += 1;
         } else if !allow_mismatch && !is_like(|one, other| regression::device(one) == regression::device(other)) {
-            left_out.devices += 1;
+            left_out[1].0 += 1;
         } else {
             fitting.push(kept);
         }
@@ -271,12 +256,25 @@ pub(crate) fn choose(
         None => !kept.is_of_folder || newest == Some(kept.record.provenance.commit.as_str()),
     };
     let (chosen, others): (Vec<_>, Vec<_>) = fitting.into_iter().partition(is_chosen);
-    left_out.commits = others.len();
+    left_out[0].0 = others.len();
+    let left_out: Vec<String> =
+        left_out.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let left_out = if left_out.is_empty() { String::new() } else { format!("Left out: {}.", left_out.join(", ")) };
     if chosen.is_empty() {
         return Err(nothing_left(candidates, commit, &commits, &left_out));
     }
-    let told = (chosen.len() < all).then(|| told(&chosen, all, commit, &commits, &left_out));
-    Ok(Choice { chosen, told: told.into_iter().collect() })
+    if chosen.len() == all {
+        return Ok((chosen, None));
+    }
+    let how = match commit {
+        Some(_) => ", as asked".to_owned(),
+        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
+        None => String::new(),
+    };
+    let taken = chosen.len();
+    let names = joined(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
+    let note = format!("The baseline is {taken} of {all} records: those of commit {names}{how}. {left_out}");
+    Ok((chosen, Some(note)))
 }
 
 fn commits(records: &[KeptRecord]) -> Vec<String> {
@@ -298,30 +296,8 @@ fn is_commit(of_record: &str, wanted: &str) -> bool {
     !of_record.is_empty() && (of_record.starts_with(wanted) || wanted.starts_with(of_record))
 }
 
-fn told(chosen: &[KeptRecord], all: usize, commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> String {
-    let mut names: Vec<&str> = chosen.iter().map(|kept| kept.record.provenance.commit.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    let how = match commit {
-        Some(_) => ", as asked".to_owned(),
-        None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
-        None => String::new(),
-    };
-    let taken = chosen.len();
-    format!(
-        "The baseline is {taken} of {all} records: those of commit {}{how}. {}",
-        names.join(", "),
-        left_out.sentence()
-    )
-}
-
-fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &LeftOut) -> Failure {
-    let distinct = |value: fn(&RunRecord) -> String| {
-        let mut values: Vec<String> = candidates.iter().map(|kept| value(&kept.record)).collect();
-        values.sort();
-        values.dedup();
-        values.join(" and ")
-    };
+fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[String], left_out: &str) -> Failure {
+    let distinct = |value: fn(&RunRecord) -> String| joined(candidates.iter().map(|kept| value(&kept.record)), " and ");
     let suites = distinct(|record| format!("{} {}", record.suite.name, record.suite.version));
     let devices = distinct(regression::device);
     let commit = commit.map_or_else(String::new, |commit| {
@@ -330,24 +306,7 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
             if commits.is_empty() { "no other".to_owned() } else { commits.join(", ") }
         )
     });
-    Failure::Usage(format!(
-        "the baseline has no record of the suite {suites} on {devices}{commit}. {}",
-        left_out.sentence()
-    ))
-}
-
-impl LeftOut {
-    fn sentence(&self) -> String {
-        let counts = [
-            (self.commits, "of other commits"),
-            (self.devices, "of other devices"),
-            (self.suites, "of other suites or versions"),
-            (self.candidates, "of the candidate itself"),
-        ];
-        let parts: Vec<String> =
-            counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
-        if parts.is_empty() { String::new() } else { format!("Left out: {}.", parts.join(", ")) }
-    }
+    Failure::Usage(format!("the baseline has no record of the suite {suites} on {devices}{commit}. {left_out}"))
 }
 
 pub(crate) struct Group {
@@ -382,9 +341,9 @@ impl Sides {
         if !arguments.baseline.is_empty() {
             let all: Vec<&KeptRecord> = candidates.iter().flat_map(|group| &group.records).collect();
             let commit = arguments.baseline_commit.as_deref();
-            let Choice { chosen, told } = choose(before.records, &all, commit, arguments.allow_mismatch)?;
+            let (chosen, note) = choose(before.records, &all, commit, arguments.allow_mismatch)?;
             before.records = chosen;
-            notes.extend(told);
+            notes.extend(note);
         }
         Ok(Self { baseline: before, candidates, notes })
     }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::commands::compare_records::findings::{Group, Sides};
-use crate::export::{Format, Mark, Note, Sheet};
+use crate::export::{Format, Mark, Note};
 use crate::failure::Failure;
 use crate::json_output::{JsonTarget, to_json};
 use crate::machine::provenance;
@@ -61,7 +61,6 @@ pub(crate) struct Compared<'a> {
     regressions: Regressions,
 }
 
-/// Compares candidates with a baseline, and fails on regressions if requested.
 pub(crate) fn compare_records(arguments: &CompareRecordsArgs) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let sides = Sides::read(arguments)?;
@@ -220,15 +219,10 @@ fn commit(text: &str) -> Result<String, String> {
     if is_name { Ok(text) } else { Err("it must be at least four hexadecimal digits of a commit".to_owned()) }
 }
 
-pub(crate) fn sheet(compared: &[Compared<'_>]) -> Sheet {
-    let rows: Vec<Vec<(String, Value)>> =
-        compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect();
-    let columns = rows.first().map_or_else(Vec::new, |row| row.iter().map(|(name, _)| name.clone()).collect());
-    let rows = rows.into_iter().map(|row| row.into_iter().map(|(_, value)| value).collect());
-    Sheet { columns, rows: rows.collect() }
+pub(crate) fn sheet(compared: &[Compared<'_>]) -> Vec<Vec<(String, Value)>> {
+    compared.iter().flat_map(|of| of.regressions.lines.iter().map(|line| row(of, line))).collect()
 }
 
-/// Returns the columns and values of one row; the columns are the same in all rows.
 fn row(of: &Compared<'_>, line: &Line) -> Vec<(String, Value)> {
     let mut row: Vec<(String, Value)> = Vec::new();
     let mut add = |name: &str, value: Value| row.push((name.to_owned(), value));

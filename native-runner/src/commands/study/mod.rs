@@ -1,6 +1,5 @@
 //! Studies: listing, planning, running and showing them.
 
-mod dry_run;
 mod run;
 mod table;
 
@@ -8,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use clap::Args;
-use console::Style;
 use results::Date;
 use serde::Serialize;
 
@@ -20,17 +18,14 @@ use crate::leaderboard::Address;
 use crate::machine::provenance;
 use crate::program::NamedProgram;
 use crate::screen::{Screen, quoted};
-use crate::study::axis::Filter;
-use crate::study::cell::Cell;
+use crate::study::cell::{Cell, Filter};
 use crate::study::definition::{Definition, STUDIES, load, schema};
-use crate::study::finished::Finished;
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{Finished, Folder, Plan};
 use crate::study::matrix::Machine;
 use crate::workload_file::is_file_name;
 
 const STUDIES_FOLDER: &str = "studies";
 
-/// Runs, plans or prints a study.
 pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     if arguments.schema {
         return JsonTarget::StandardOutput.write(&to_json(&schema())?);
@@ -47,23 +42,27 @@ pub(crate) fn study(arguments: &StudyArgs) -> Result<(), Failure> {
     }
     let definition = definition.in_folder(Path::new(name).parent().unwrap_or(Path::new("")));
     let definition = definition.with_networks_of(&arguments.workload_files);
-    let definition = definition.on(&arguments.backends, &arguments.adapters, arguments.external.all());
+    let definition = definition.on(&arguments.backends, &arguments.adapters, &arguments.external.programs);
     definition.named_programs().map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
     let machine = Machine::this(arguments.remote.is_some());
     let plan = Plan::new(&short_name, definition, arguments.scale, machine);
     let plan = plan.map_err(|error| Failure::Usage(format!("{name}: {error}")))?;
-    let folder = arguments.output.clone().unwrap_or_else(|| usual_folder(&short_name));
+    // The same folder on the same day, so that the study is resumed.
+    let folder = arguments.output.clone().unwrap_or_else(|| {
+        let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
+        Path::new(STUDIES_FOLDER).join(format!("{short_name}-{year:04}-{month:02}-{day:02}"))
+    });
     if arguments.output.is_none() && !folder.exists() {
         mention_unfinished(&plan)?;
     }
-    if arguments.dry_run { dry_run::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
+    if arguments.dry_run { table::dry_run(arguments, &plan, &folder) } else { run::run(arguments, &plan, &folder) }
 }
 
 fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     let asked = [
         ("--backend", !arguments.backends.is_empty()),
         ("--workload-file", !arguments.workload_files.is_empty()),
-        ("--program", !arguments.external.all().is_empty()),
+        ("--program", !arguments.external.programs.is_empty()),
         ("--remote", arguments.remote.is_some()),
         ("--calibrate", arguments.calibrate),
     ];
@@ -77,12 +76,6 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     Err(Failure::Usage(
         "this program was built without the back end wgsl, whose kernels this study measures".to_owned(),
     ))
-}
-
-/// Returns the default folder, the same for the same day, so that a study is resumed.
-fn usual_folder(name: &str) -> PathBuf {
-    let Date { year, month, day } = Date::of(provenance().started_unix_seconds);
-    Path::new(STUDIES_FOLDER).join(format!("{name}-{year:04}-{month:02}-{day:02}"))
 }
 
 /// Mentions an unfinished run of the same study from another day.
@@ -261,7 +254,6 @@ struct Listed<'a> {
     cells: usize,
 }
 
-/// Lists the built-in studies: question, published table and differences from it.
 pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
     let broken = |name: &str, error: String| Failure::Usage(format!("{name}: {error}"));
     let mut studies = Vec::new();
@@ -281,11 +273,10 @@ pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
         if index > 0 {
             screen.line("")?;
         }
-        let name = screen.paint(Style::new().bold(), name);
-        screen.prose(&format!("{name}  "), &format!("{} ({cells} cells)", definition.title), 2)?;
+        screen.prose(&format!("{}  ", screen.bold(name)), &format!("{} ({cells} cells)", definition.title), 2)?;
         for (label, text) in [("repeats", &definition.repeats), ("differs", &definition.differs)] {
-            let label = screen.paint(Style::new().dim(), label);
-            text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("  {label}  "), text.trim(), 11))?;
+            let label = format!("  {}  ", screen.label(label, 0));
+            text.as_ref().map_or(Ok(()), |text| screen.prose(&label, text.trim(), 11))?;
         }
     }
     Ok(())
@@ -293,20 +284,13 @@ pub(crate) fn list(json: Option<&JsonTarget>) -> Result<(), Failure> {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser;
-
-    use crate::cli::{Cli, Command};
+    use super::scale;
 
     #[test]
     fn a_scale_shortens_and_never_lengthens() {
-        let parsed = |scale: &str| match Cli::try_parse_from(["native-runner", "study", "x", "--scale", scale]) {
-            Ok(Cli { command: Some(Command::Study(arguments)), .. }) => Some(arguments.scale),
-            _ => None,
-        };
-        assert_eq!(parsed("0.01"), Some(0.01));
-        assert_eq!(parsed("1"), Some(1.0));
+        assert_eq!((scale("0.01"), scale("1")), (Ok(0.01), Ok(1.0)));
         for wrong in ["0", "-1", "1.5", "x", "nan"] {
-            assert_eq!(parsed(wrong), None, "{wrong}");
+            assert!(scale(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -1,11 +1,9 @@
 //! Running the cells of a study, one process after another.
 
-use std::collections::BTreeMap;
-use std::num::NonZero;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
-use console::Style;
 use engine::{DataSource, Workload};
 use indicatif::ProgressBar;
 use results::kernels::KernelSummary;
@@ -17,21 +15,18 @@ use crate::commands::study::{StudyArgs, answer, arguments_of, asked, resume, tab
 use crate::commands::upload::Submission;
 use crate::data_folder::{Availability, DataFolder, fetching};
 use crate::failure::Failure;
-use crate::interrupt::Interrupt;
 use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
-use crate::progress::{Left, StudyProgress, spinner};
+use crate::progress::{Interrupt, Left, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::axis::AXES;
-use crate::study::cell::{Cell, Length, RunSettings, Settings};
+use crate::study::cell::{AXES, Cell, Length, RunSettings, Settings};
+use crate::study::definition::Positive;
 use crate::study::estimate::{Estimator, Source};
-use crate::study::finished::{Attempt, Ending, Finished, Uploaded};
-use crate::study::folder::{Folder, Plan};
+use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
 const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
                           in the files of their cells.\n";
 
-/// Runs the unfinished cells, shows all results, and uploads them if requested.
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
     // Asks for no consent to an upload that will not happen.
@@ -63,7 +58,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
         calibrate(arguments, plan, &missing, &mut session.estimator, &interrupt, &mut progress)?;
     }
     let ran = session.run(&missing, &interrupt, &mut progress);
-    progress.finish();
+    drop(progress);
     ran?;
     let was_interrupted = interrupt.asked();
     // Results are kept: Ctrl-C at a question ends the program.
@@ -99,34 +94,32 @@ fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
 
 fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Result<(), Failure> {
     let screen = Screen::Error;
-    let label = |text: &str| screen.paint(Style::new().dim(), format!("{text:<10}"));
-    let title = screen.paint(Style::new().bold(), "Gradmark");
+    let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 10), text, 10);
+    let title = screen.bold("Gradmark");
     screen.prose("", &format!("{title} {}, study {}", env!("CARGO_PKG_VERSION"), plan.name), 0)?;
-    screen.prose(&label("asks"), &plan.definition.title, 10)?;
-    let texts = [("repeats", &plan.definition.repeats), ("differs", &plan.definition.differs)];
-    for (name, text) in texts {
-        text.as_ref().map_or(Ok(()), |text| screen.prose(&label(name), text.trim(), 10))?;
+    labelled("asks", &plan.definition.title)?;
+    for (name, text) in [("repeats", &plan.definition.repeats), ("differs", &plan.definition.differs)] {
+        text.as_ref().map_or(Ok(()), |text| labelled(name, text.trim()))?;
     }
     if plan.scale < 1.0 {
-        let text = if plan.is_of_kernels() {
-            format!("every entry has {} of its seconds: fewer windows, and what is slow is left out", plan.scale)
-        } else {
-            format!("every cell is shortened to {} of its length, and none is standard", plan.scale)
-        };
-        screen.prose(&label("scale"), &text, 10)?;
+        labelled(
+            "scale",
+            &if plan.is_of_kernels() {
+                format!("every entry has {} of its seconds: fewer windows, and what is slow is left out", plan.scale)
+            } else {
+                format!("every cell is shortened to {} of its length, and none is standard", plan.scale)
+            },
+        )?;
     }
     let kept = if missing == asked { String::new() } else { format!(", {} of them finished before", asked - missing) };
-    let order = format!("{asked} in an order from seed {}{kept}", plan.definition.order_seed);
-    screen.prose(&label("cells"), &order, 10)?;
-    screen.prose(&label("folder"), &folder.path().display().to_string(), 10)?;
-    let mark = screen.paint(Style::new().yellow().bold(), "!");
+    labelled("cells", &format!("{asked} in an order from seed {}{kept}", plan.definition.order_seed))?;
+    labelled("folder", &folder.path().display().to_string())?;
     for change in folder.changes(plan) {
-        screen.prose(&format!("{mark} "), &format!("{change}; each cell's file says what it was run with"), 2)?;
+        screen.caution(&format!("{change}; each cell's file says what it was run with"))?;
     }
     screen.line("")
 }
 
-/// A study in progress.
 struct Session<'a> {
     arguments: &'a StudyArgs,
     plan: &'a Plan,
@@ -136,7 +129,6 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Runs these cells until all are done or the user interrupts.
     fn run(
         &mut self,
         missing: &[(usize, &Cell)],
@@ -148,10 +140,14 @@ impl Session<'_> {
                 break;
             }
             cell.settings.run().map(RunSettings::network).transpose().map_err(Failure::Usage)?;
-            let left = self.left(&missing[index..]);
-            progress.begin(*number, self.plan.cells.len(), &cell.settings.text(), Some(&left));
-            let Some(finished) = self.run_cell(*number, cell, interrupt, progress)? else { break };
-            progress.ended(&finished);
+            let left = missing[index..].iter().map(|(_, cell)| self.estimator.estimate(&cell.settings)?.seconds);
+            let Plan { cells, scale, .. } = self.plan;
+            progress.begin(*number, cells.len(), &cell.settings.text(), Some(&Left::new(left)));
+            let started_unix_seconds = provenance().started_unix_seconds;
+            let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
+            let attempt = Attempt { number: *number, scale: *scale, started_unix_seconds, attempts };
+            let finished = run_cell(self.arguments, self.plan, cell, attempt, interrupt, progress)?;
+            let Some(finished) = finished else { break };
             self.folder.keep(&finished)?;
             self.estimator.learn(&finished, Source::Cell);
             self.finished.retain(|before| before.id != finished.id);
@@ -159,43 +155,35 @@ impl Session<'_> {
         }
         Ok(())
     }
+}
 
-    /// `None` if interrupted.
-    fn run_cell(
-        &self,
-        number: usize,
-        cell: &Cell,
-        interrupt: &Interrupt,
-        progress: &mut StudyProgress,
-    ) -> Result<Option<Finished>, Failure> {
-        let words = arguments_of(self.arguments, self.plan, cell);
-        let started_unix_seconds = provenance().started_unix_seconds;
-        let attempts = self.folder.begin_attempt(&cell.id, started_unix_seconds)?;
-        let timeout = self.arguments.cell_timeout.map(Duration::from_secs_f64);
-        let ended = Child::start_cell(&words)
-            .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
-            .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
-        let attempt = Attempt { number, scale: self.plan.scale, started_unix_seconds, attempts };
-        Ok(ended.map(|ended| Finished::of(cell, words, attempt, ended)))
-    }
-
-    fn left(&self, cells: &[(usize, &Cell)]) -> Left {
-        Left::new(cells.iter().map(|(_, cell)| self.estimator.estimate(&cell.settings)?.seconds))
-    }
+/// Runs one cell and shows how it ended; `None` if interrupted.
+fn run_cell(
+    arguments: &StudyArgs,
+    plan: &Plan,
+    cell: &Cell,
+    attempt: Attempt,
+    interrupt: &Interrupt,
+    progress: &mut StudyProgress,
+) -> Result<Option<Finished>, Failure> {
+    let words = arguments_of(arguments, plan, cell);
+    let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
+    let ended = Child::start_cell(&words)
+        .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
+        .map_err(|source| Failure::File { what: format!("cannot run cell {}", cell.id), source })?;
+    let finished = ended.map(|ended| Finished::of(cell, words, attempt, ended));
+    finished.iter().for_each(|finished| progress.ended(finished));
+    Ok(finished)
 }
 
 fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), Failure> {
-    let of_cells: Vec<&Finished> =
-        cells.iter().filter_map(|cell| finished.iter().find(|finished| finished.id == cell.id)).collect();
-    let wrong: Vec<&str> = of_cells
-        .iter()
-        .filter(|finished| finished.ending == Ending::Incorrect)
-        .filter_map(|finished| finished.reason.as_deref())
-        .collect();
+    let of_cells = cells.iter().filter_map(|cell| finished.iter().find(|finished| finished.id == cell.id));
+    let wrong = of_cells.clone().filter(|finished| finished.ending == Ending::Incorrect);
+    let wrong: Vec<&str> = wrong.filter_map(|finished| finished.reason.as_deref()).collect();
     if !wrong.is_empty() {
         return Err(Failure::WrongResults(wrong.join("; ")));
     }
-    let failed = of_cells.iter().filter(|finished| finished.ending.is_failure()).count();
+    let failed = of_cells.filter(|finished| finished.ending.is_failure()).count();
     if failed == 0 {
         return Ok(());
     }
@@ -233,11 +221,8 @@ pub(crate) fn obstacles(arguments: &StudyArgs, plan: &Plan, cells: &[&Cell]) -> 
 pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, screen: Screen) -> Result<(), Failure> {
     let mut stopped: BTreeMap<&str, usize> = BTreeMap::new();
     obstacles.for_each(|obstacle| *stopped.entry(obstacle).or_default() += 1);
-    let mark = screen.paint(console::Style::new().yellow().bold(), "!");
-    for (obstacle, count) in stopped {
-        screen.prose(&format!("{mark} "), &format!("{count} of {cells} cells cannot run here: {obstacle}"), 2)?;
-    }
-    Ok(())
+    let mut stopped = stopped.iter();
+    stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
 }
 
 /// Opens the back end as the cell's run does, in a child process: a driver's crash ends only the child, and no device
@@ -275,7 +260,7 @@ fn of_data(name: &str, arguments: &StudyArgs) -> Option<String> {
 }
 
 /// Long enough for the first steps to weigh little, short enough for a hundred calibrations.
-const SECONDS: u32 = 2;
+const CALIBRATION_SECONDS: f64 = 2.0;
 
 /// Measures each combination of settings of unknown duration once, whatever its learning rate, length and seed.
 pub(crate) fn calibrate(
@@ -286,36 +271,24 @@ pub(crate) fn calibrate(
     interrupt: &Interrupt,
     progress: &mut StudyProgress,
 ) -> Result<(), Failure> {
-    let shapes = shapes(cells.iter().filter_map(|(_, cell)| cell.settings.run()));
-    for (index, shape) in shapes.iter().enumerate() {
-        let cell = Cell::new(Settings::Run(shape.clone()), None);
-        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
-        let words = arguments_of(arguments, plan, &cell);
-        let started_unix_seconds = provenance().started_unix_seconds;
-        let timeout = arguments.cell_timeout.map(Duration::from_secs_f64);
-        let ended = Child::start_cell(&words)
-            .and_then(|child| child.wait(timeout, &|| interrupt.asked(), &mut |line| progress.heard(line)))
-            .map_err(|source| Failure::File { what: "cannot start a calibration".to_owned(), source })?;
-        let Some(ended) = ended else { break };
-        let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
-        let finished = Finished::of(&cell, words, attempt, ended);
-        progress.ended(&finished);
-        estimator.learn(&finished, Source::Calibration);
-    }
-    Ok(())
-}
-
-/// Returns each combination of settings that affects a step's time and memory once.
-fn shapes<'a>(cells: impl Iterator<Item = &'a RunSettings>) -> Vec<RunSettings> {
     let mut shapes: Vec<RunSettings> = Vec::new();
-    for settings in cells {
-        let limit = NonZero::new(SECONDS).map(Length::seconds);
+    for settings in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
+        let limit = Some(Length::Seconds(Positive(CALIBRATION_SECONDS)));
         let shape = RunSettings { learning_rate: None, limit, seed: 1, ..settings.clone() };
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }
     }
-    shapes
+    for (index, shape) in shapes.iter().enumerate() {
+        let cell = Cell::new(Settings::Run(shape.clone()), None);
+        progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
+        let started_unix_seconds = provenance().started_unix_seconds;
+        let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
+        let finished = run_cell(arguments, plan, &cell, attempt, interrupt, progress)?;
+        let Some(finished) = finished else { break };
+        estimator.learn(&finished, Source::Calibration);
+    }
+    Ok(())
 }
 
 const DOCUMENT_VERSION: u32 = 1;
@@ -368,37 +341,29 @@ pub(crate) fn document<'a>(
 pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [Finished]) -> Result<(), Failure> {
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
-    let (mut unprovable, mut of_several, mut streamed) = (0_usize, 0_usize, 0_usize);
+    let mut left_out = [
+        (0_usize, "of external programs, or of networks of files, stay here: nobody could prove what they trained"),
+        (0, "of several devices stay here: leaderboards rank one device each"),
+        (0, "with streamed input stay here: leaderboards rank devices on which the data set lies"),
+    ];
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
         let is_due = finished.ending == Ending::Completed && !is_there;
         let Some((settings, record)) = finished.settings.run().zip(finished.run()).filter(|_| is_due) else { continue };
         if settings.is_of_external_program() || settings.file.is_some() {
-            unprovable += 1;
+            left_out[0].0 += 1;
         } else if record.devices() > 1 {
-            of_several += 1;
+            left_out[1].0 += 1;
         } else if record.input_mode() != InputMode::Resident {
-            streamed += 1;
+            left_out[2].0 += 1;
         } else {
             let json = to_json(record)?;
             missing.push((finished, json));
         }
     }
     let screen = Screen::Error;
-    if unprovable > 0 {
-        let text = format!(
-            "{unprovable} of external programs, or of networks of files, stay here: nobody could prove what they trained."
-        );
-        screen.prose("", &text, 0)?;
-    }
-    if of_several > 0 {
-        let text = format!("{of_several} of several devices stay here: leaderboards rank one device each.");
-        screen.prose("", &text, 0)?;
-    }
-    if streamed > 0 {
-        let text =
-            format!("{streamed} with streamed input stay here: leaderboards rank devices on which the data set lies.");
-        screen.prose("", &text, 0)?;
+    for (count, why) in left_out.iter().filter(|(count, _)| *count > 0) {
+        screen.prose("", &format!("{count} {why}."), 0)?;
     }
     if missing.is_empty() {
         return screen.line(&format!("{leaderboard} has every record that it takes."));
@@ -408,7 +373,12 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     }
     let count = missing.len();
     for (number, (finished, json)) in (1..).zip(missing) {
-        let advice = || Some(again(folder, number - 1, count));
+        let advice = || {
+            let (done, command) = (number - 1, resume(folder.path()));
+            Some(format!(
+                "{done} of {count} records were uploaded, which their cells say. To go on with the others:\n  {command}"
+            ))
+        };
         let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
         let address = submission.leaderboard.address();
         finished.uploads.push(Uploaded {
@@ -418,15 +388,13 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
             run_id: accepted.run_id,
         });
         folder.keep(finished)?;
-        let text = format!("{} of {count}: {}", number, finished.settings.text());
-        screen.prose("  uploaded ", &text, 4)?;
+        screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
-    let cells = folder.path().join("cells");
     let text = format!(
         "{count} record{} uploaded, unverified as nobody registered them; permalinks and the links that delete them are in the \
          files of {}. Keep these: the links are nowhere else.",
         if count == 1 { " was" } else { "s were" },
-        cells.display()
+        folder.path().join("cells").display()
     );
     screen.prose("", &text, 0)
 }
@@ -434,21 +402,12 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
 fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     let bytes: usize = missing.iter().map(|(_, json)| json.len()).sum();
     let records: Vec<&RunRecord> = missing.iter().filter_map(|(finished, _)| finished.run()).collect();
-    let mut workloads: Vec<&str> =
-        records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str()).collect();
-    workloads.sort_unstable();
-    workloads.dedup();
+    let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());
+    let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
     format!(
         "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and times of {}. \
          Whoever asks to see it is shown the first.",
         records.len(),
         workloads.join(", ")
-    )
-}
-
-fn again(folder: &Folder, uploaded: usize, count: usize) -> String {
-    format!(
-        "{uploaded} of {count} records were uploaded, which their cells say. To go on with the others:\n  {}",
-        resume(folder.path())
     )
 }

@@ -1,18 +1,23 @@
 //! The cells of a study as a person reads them.
 
-use console::Style;
+use std::path::Path;
+
 use results::comparison::Figures;
 use results::kernels::{KernelRecord, KernelSummary};
 use results::{RunRecord, WorkloadRecord, comparison};
+use serde::Serialize;
 
 use crate::commands::compare_table::{accuracy, digits, mebibytes};
+use crate::commands::study::run::{calibrate, obstacles};
+use crate::commands::study::{StudyArgs, answer, asked, run};
 use crate::failure::Failure;
 use crate::figures::{amount, figure};
-use crate::screen::{Column, Screen, Table};
-use crate::study::axis::{AXES, Axis, varying};
-use crate::study::cell::{Cell, Settings};
-use crate::study::finished::{Ending, Finished};
-use crate::study::folder::Plan;
+use crate::json_output::{JsonTarget, to_json};
+use crate::progress::{Interrupt, Left, StudyProgress, duration};
+use crate::screen::{Screen, Table, TableColumn};
+use crate::study::cell::{AXES, Axis, Cell, Settings, varying};
+use crate::study::estimate::{Estimate, Estimator, Forecast};
+use crate::study::folder::{Ending, Finished, Folder, Plan};
 
 /// Cells that differ only in their seeds: a line of the table.
 pub(crate) struct Row<'a> {
@@ -30,36 +35,26 @@ const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ i
 pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
     screen.line("")?;
-    let title = screen.paint(Style::new().bold(), &plan.name);
-    screen.prose(&format!("{title}  "), &plan.definition.title, 2)?;
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
     let settings: Vec<&Settings> = rows.iter().map(|row| &row.settings).collect();
     screen.prose("", &constants(&settings, plan.scale), 0)?;
     screen.line("")?;
     let titles = titles(&settings);
     let figures: fn(&[Row<'_>], Vec<String>) -> Table = if plan.is_of_kernels() { kernel_table } else { table };
-    for line in figures(&rows, titles.clone()).lines(screen, screen.width()) {
-        screen.line(&line)?;
-    }
+    screen.table(&figures(&rows, titles.clone()))?;
     screen.line("")?;
     for (row, title) in rows.iter().zip(&titles) {
-        for line in remarks(row) {
-            let mark = screen.paint(Style::new().yellow().bold(), "!");
-            screen.prose(&format!("{mark} "), &format!("{title}: {line}"), 2)?;
-        }
+        remarks(row).iter().try_for_each(|line| screen.caution(&format!("{title}: {line}")))?;
     }
     let missing: usize = rows.iter().map(|row| row.cells.len() - row.finished.len()).sum();
     if missing > 0 {
         screen.prose("", &format!("{missing} of {} cells have not been run yet.", cells.len()), 0)?;
     }
     for (label, text) in [("Repeats", &plan.definition.repeats), ("Differs", &plan.definition.differs)] {
-        let label = screen.paint(Style::new().bold(), label);
+        let label = screen.bold(label);
         text.as_ref().map_or(Ok(()), |text| screen.prose(&format!("{label}  "), text.trim(), 9))?;
     }
-    let text = if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS };
-    for line in screen.wrapped("", text, 0).lines() {
-        screen.line(&screen.paint(Style::new().dim(), line))?;
-    }
-    Ok(())
+    screen.legend(if plan.is_of_kernels() { ABOUT_KERNELS } else { ABOUT_RUNS })
 }
 
 /// Names each cell by the settings in which they differ.
@@ -112,7 +107,7 @@ fn rows<'a>(cells: &[&'a Cell], finished: &'a [Finished]) -> Vec<Row<'a>> {
 fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let figures: Vec<Option<Figures>> = rows.iter().map(figures).collect();
     let column = |name: &str, cell: &dyn Fn(&Figures) -> Option<String>| {
-        Column::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
+        TableColumn::new(name, figures.iter().map(|figures| figures.as_ref().and_then(cell)))
     };
     let mut columns = vec![
         column("accuracy\n%", &accuracy),
@@ -135,19 +130,19 @@ fn table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
             let completed = row.finished.iter().filter(|finished| finished.ending == Ending::Completed).count();
             format!("{completed} of {}", row.cells.len())
         };
-        columns.push(Column { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
+        columns.push(TableColumn { name: "seeds".to_owned(), cells: rows.iter().map(seeds).collect() });
     }
     Table { titles, columns }
 }
 
 /// Builds a column of shares of the timed seconds, as means over a row's seeds; `None` without any.
-fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<Column> {
+fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64>) -> Option<TableColumn> {
     let of_row = |row: &Row<'_>| {
         let shares: Vec<f64> = row.finished.iter().filter_map(|finished| share(finished.workload()?)).collect();
         (!shares.is_empty()).then(|| format!("{:.2}", 100.0 * shares.iter().sum::<f64>() / shares.len() as f64))
     };
     let cells: Vec<Option<String>> = rows.iter().map(of_row).collect();
-    cells.iter().any(Option::is_some).then(|| Column::new(name, cells))
+    cells.iter().any(Option::is_some).then(|| TableColumn::new(name, cells))
 }
 
 fn figures(row: &Row<'_>) -> Option<Figures> {
@@ -155,7 +150,6 @@ fn figures(row: &Row<'_>) -> Option<Figures> {
     comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
 }
 
-/// Lists why cells of a row have no results.
 fn remarks(row: &Row<'_>) -> Vec<String> {
     let mut lines = Vec::new();
     for finished in &row.finished {
@@ -177,7 +171,7 @@ fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
         rows.iter().map(|row| row.finished.iter().find_map(|finished| finished.kernels())).collect();
     let column = |name: &str, cell: &dyn Fn(&KernelRecord) -> Option<String>| {
-        Column::new(name, records.iter().map(|record| record.and_then(cell)))
+        TableColumn::new(name, records.iter().map(|record| record.and_then(cell)))
     };
     let summary = |record: &KernelRecord| KernelSummary::of(&record.report.entries);
     let percent = |share: Option<f64>| Some(format!("{:.1}", share? * 100.0));
@@ -200,6 +194,129 @@ fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
 fn peaks(record: &KernelRecord) -> String {
     let values = record.report.peaks.iter().map(|peak| amount(peak.unit, peak.value));
     values.collect::<Vec<_>>().join(", ")
+}
+
+const DOCUMENT_VERSION: u32 = 1;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema_version: u32,
+    plan: &'a Plan,
+    folder: &'a Path,
+    cells: Vec<Listed<'a>>,
+    seconds: Option<Forecast>,
+    unknown: usize,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    number: usize,
+    cell: &'a Cell,
+    /// True if the cell would run now; otherwise it has finished or has an obstacle.
+    would_run: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    obstacle: Option<String>,
+    estimate: Option<Estimate>,
+}
+
+/// Lists the cells with estimates. Back ends are opened; nothing is written, and only the calibration trains.
+pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
+    arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
+    let asked = asked(arguments, plan)?;
+    let finished = Folder::read(folder, plan)?;
+    let mut estimator = Estimator::new(&finished);
+    let is_missing = |cell: &Cell| answer(&finished, cell, arguments.retry_failed).is_none();
+    let missing: Vec<(usize, &Cell)> = asked.iter().copied().filter(|(_, cell)| is_missing(cell)).collect();
+    let cells: Vec<&Cell> = missing.iter().map(|(_, cell)| *cell).collect();
+    let mut obstacles = obstacles(arguments, plan, &cells)?.into_iter();
+    if arguments.calibrate {
+        let interrupt = Interrupt::default();
+        let mut progress = StudyProgress::new(interrupt.clone());
+        calibrate(arguments, plan, &missing, &mut estimator, &interrupt, &mut progress)?;
+        drop(progress);
+        interrupt.end_at_once();
+    }
+    let listed = asked.iter().map(|&(number, cell)| {
+        let estimate = estimator.estimate(&cell.settings);
+        let obstacle = if is_missing(cell) { obstacles.next().flatten() } else { None };
+        Listed { number, cell, would_run: is_missing(cell) && obstacle.is_none(), obstacle, estimate }
+    });
+    let listed: Vec<Listed<'_>> = listed.collect();
+    let seconds = |listed: &Listed<'_>| listed.estimate.as_ref()?.seconds;
+    let left = Left::new(listed.iter().filter(|listed| listed.would_run).map(seconds));
+    let screen = JsonTarget::screen_beside(arguments.json.as_ref());
+    show_plan(plan, &listed, &left, &finished, screen)?;
+    let Some(target) = &arguments.json else { return Ok(()) };
+    let (seconds, unknown) = (left.known, left.unknown);
+    target.write(&to_json(&Document {
+        schema_version: DOCUMENT_VERSION,
+        plan,
+        folder,
+        cells: listed,
+        seconds,
+        unknown,
+    })?)
+}
+
+fn show_plan(
+    plan: &Plan,
+    listed: &[Listed<'_>],
+    left: &Left,
+    finished: &[Finished],
+    screen: Screen,
+) -> Result<(), Failure> {
+    screen.prose(&format!("{}  ", screen.bold(&plan.name)), &plan.definition.title, 2)?;
+    let settings: Vec<_> = listed.iter().map(|listed| &listed.cell.settings).collect();
+    screen.prose("", &constants(&settings, plan.scale), 0)?;
+    screen.line("")?;
+    screen.table(&plan_table(listed, &settings))?;
+    screen.line("")?;
+    run::show(listed.iter().filter_map(|of| of.obstacle.as_deref()), listed.len(), screen)?;
+    let missing = listed.iter().filter(|listed| listed.would_run).count();
+    let would_run = match missing {
+        0 => format!("All {} cells are finished.", listed.len()),
+        _ => {
+            let advice = if left.unknown > 0 { " (use `--calibrate`, which measures two seconds of each)" } else { "" };
+            format!("{missing} of {} cells would run: {}{advice}.", listed.len(), left.text())
+        }
+    };
+    screen.prose("", &would_run, 0)?;
+    let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
+    let text = format!(
+        "Estimates are from what the last column names ({evidence} finished cells here). \
+         Memory is the back end's on its device, and the whole process's where it computes on the processor."
+    );
+    screen.legend(&text)
+}
+
+fn plan_table(listed: &[Listed<'_>], settings: &[&Settings]) -> Table {
+    let column =
+        |name: &str, cell: &dyn Fn(&Listed<'_>) -> Option<String>| TableColumn::new(name, listed.iter().map(cell));
+    let estimate = |listed: &Listed<'_>| listed.estimate.clone();
+    let titles =
+        titles(settings).into_iter().zip(listed).map(|(title, listed)| format!("{:>3}  {title}", listed.number));
+    Table {
+        titles: titles.collect(),
+        columns: vec![
+            column("work\nGFLOP", &|of| Some(format!("{:.0}", estimate(of)?.flops? / 1e9))),
+            column("memory\nMiB", &|of| {
+                #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bytes")]
+                let bytes = estimate(of)?.memory_bytes.value as u64;
+                Some(format!("~{:.0}", mebibytes(bytes)))
+            }),
+            column("time", &|of| {
+                if !of.would_run {
+                    return of.obstacle.is_none().then(|| "finished".to_owned());
+                }
+                let seconds = estimate(of)?.seconds;
+                Some(seconds.map_or_else(|| "unknown".to_owned(), |seconds| format!("~{}", duration(seconds.value))))
+            }),
+            column("from", &|of| {
+                let estimate = estimate(of)?;
+                Some(estimate.seconds.unwrap_or(estimate.memory_bytes).source.text().to_owned())
+            }),
+        ],
+    }
 }
 
 #[cfg(test)]

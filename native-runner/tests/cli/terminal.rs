@@ -1,12 +1,15 @@
-//! Colours and bars, on a real pseudo-terminal.
+//! Colours, bars and questions on a real pseudo-terminal, and standard streams that are closed or full.
 #![cfg(target_os = "linux")]
 
-use std::fs::{self, OpenOptions};
+use std::fs;
+use std::fs::OpenOptions;
 use std::io;
+use std::path::PathBuf;
 
 use results::RunRecord;
+use tempfile::TempDir;
 
-use crate::support::{Finished, Runner, TINY, on_a_terminal};
+use crate::support::{Finished, Runner, TINY, computed_once, leaderboard, on_a_terminal, paths, read_json};
 
 const SHORT: &str = "--backend reference --steps 2 --batch-size 16 --seed 1";
 
@@ -16,7 +19,7 @@ fn kept(finished: &Finished) -> RunRecord {
     let kept: Vec<_> = files.filter(|file| file.extension().is_some_and(|ending| ending == "json")).collect();
     let [file] = kept.as_slice() else { panic!("{kept:?}") };
     assert!(finished.stderr.contains(&*file.file_name().unwrap().to_string_lossy()), "{}", finished.stderr);
-    serde_json::from_slice(&fs::read(file).unwrap()).unwrap()
+    read_json(file)
 }
 
 #[test]
@@ -87,4 +90,46 @@ fn a_bar_is_drawn_on_a_terminal_and_nowhere_else() {
     assert!(!has_colours(&text), "{text:?}");
     let piped = Runner::new(run).tiny().run().expect_status(3).stderr;
     assert!(!piped.contains('\u{1b}') && !piped.contains("checking results"), "{piped:?}");
+}
+
+/// A record in a file; that its run diverged does not matter here and makes it quick.
+fn record() -> (TempDir, PathBuf) {
+    let record = computed_once("record-of-a-run-that-diverged", || {
+        let line = "--backend reference --workload keras-mnist-mlp --steps 3 --batch-size 16 --learning-rate 1e30";
+        Runner::new(line).args("--json -").run().expect_status(3).stdout
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("r.json");
+    fs::write(&path, record).unwrap();
+    (folder, path)
+}
+
+#[test]
+fn record_is_shown_on_request_and_uploaded_after_yes() {
+    let (_folder, path) = record();
+    let server = leaderboard();
+    let arguments = format!("upload {} --to {}", path.display(), server.url);
+    let Some(text) = on_a_terminal(&arguments, 100, &[], "s\ny\n") else { return };
+    let question = "Upload this record? [y]es, [N]o, [s]how it first";
+    assert_eq!(text.matches(question).count(), 2, "{text}");
+    let before = text.split(question).next().unwrap();
+    assert!(before.contains("open data under CC0"), "it is not said before it is asked:\n{text}");
+    assert!(text.contains(&format!("\"schema_version\": {}", results::SCHEMA_VERSION)), "{text}");
+    assert!(text.contains("/runs/run-2"), "{text}");
+    let received = server.received();
+    assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
+    let shown = text.replace('\r', "");
+    assert!(shown.contains(&received[0].body), "what was shown is not what was sent:\n{shown}");
+}
+
+#[test]
+fn no_answer_and_a_no_upload_nothing() {
+    let (_folder, path) = record();
+    let server = leaderboard();
+    let arguments = format!("upload {} --to {}", path.display(), server.url);
+    for typed in ["\n", "n\n", "what?\nno\n"] {
+        let Some(text) = on_a_terminal(&arguments, 100, &[], typed) else { return };
+        assert!(text.contains("Not uploaded."), "{typed:?}: {text}");
+    }
+    assert!(server.received().is_empty());
 }

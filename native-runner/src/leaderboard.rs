@@ -1,45 +1,37 @@
 //! Client of a leaderboard. Whatever answers at the address, errors are one plain sentence.
 
-pub(crate) mod witness;
-
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::str::FromStr;
-use std::time::{Duration, SystemTime};
-use std::{fmt, fs};
+use std::sync::mpsc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant, SystemTime};
+use std::{fmt, fs, thread};
 
-use engine::Registration;
+use async_trait::async_trait;
+use engine::{Commitment, PendingAnswer, Registration, Witness};
+use futures_channel::oneshot;
+use results::Beacon;
 use results::api::{
-    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, ProofWanted,
-    ProvePart, StartRun, StartedRun, Verdict,
+    AcceptedRun, CommitSegment, CommittedSegment, ErrorBody, IDEMPOTENCY_KEY, OpenLap, OpenedLap, PartHashes,
+    ProofWanted, ProvePart, StartRun, StartedRun, Verdict,
 };
+use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
-use ureq::http::{HeaderValue, Method, Request, Response, StatusCode, Uri, header};
+use ureq::http::{Method, Request, Response, StatusCode, Uri, header};
 use ureq::tls::{RootCerts, TlsConfig};
-use ureq::{Agent, Body};
+use ureq::{Agent, AsSendBody, Body, http};
 
 use crate::data_folder::cache;
 
-/// Bound on an answer.
 const MAX_ANSWER_BYTES: u64 = 1 << 20;
 
 pub(crate) struct About {
     pub(crate) version: String,
     /// The server's clock, in whole seconds.
     pub(crate) time: Option<SystemTime>,
-}
-
-/// Part of the API description that names the program.
-#[derive(Deserialize)]
-struct OpenApi {
-    info: OpenApiInfo,
-}
-
-#[derive(Deserialize)]
-struct OpenApiInfo {
-    version: String,
 }
 
 #[derive(Clone)]
@@ -54,16 +46,12 @@ impl Leaderboard {
     pub(crate) fn new(address: Address, timeout_seconds: f64) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps while the next
         // request is being sent. Calls are rare, so each one gets a new connection.
-        Self::with_open_connections(address, timeout_seconds, 0)
+        Self::with_connections(address, timeout_seconds, 0)
     }
 
-    /// Returns a client with a persistent connection, which saves round trips. A call that is lost because the server
+    /// Returns a client that keeps open connections, which saves round trips. A call that is lost because the server
     /// closed the connection must be repeated.
-    fn for_frequent_calls(&self, timeout_seconds: f64) -> Self {
-        Self::with_open_connections(self.address.clone(), timeout_seconds.min(self.timeout_seconds), 1)
-    }
-
-    fn with_open_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
+    fn with_connections(address: Address, timeout_seconds: f64, connections: usize) -> Self {
         let config = Agent::config_builder()
             .timeout_global(Some(Duration::from_secs_f64(timeout_seconds)))
             // A redirect would turn our POST into a GET, or carry the record to another place than was asked for.
@@ -83,13 +71,13 @@ impl Leaderboard {
     }
 
     pub(crate) fn about(&self) -> Result<About, LeaderboardError> {
-        let answer = self.agent.get(self.address.join("/api/v1/openapi.json")).call();
-        let mut response = answer.map_err(|error| self.no_answer(error))?;
+        let (response, text) = self.send(Request::get(self.address.join("/api/v1/openapi.json")).body(()))?;
         let date = response.headers().get(header::DATE).and_then(|date| date.to_str().ok());
         let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
-        let text = self.text_of(&mut response)?;
-        let document: OpenApi = self.read_answer(&response, &text)?;
-        Ok(About { version: clean(&document.info.version), time })
+        let description: Value = self.read_answer(&response, &text)?;
+        let version = description["info"]["version"].as_str();
+        let version = version.ok_or_else(|| self.not_a_leaderboard("no version of its API".to_owned()))?;
+        Ok(About { version: clean(version), time })
     }
 
     pub(crate) fn start(&self, request: &StartRun) -> Result<StartedRun, LeaderboardError> {
@@ -121,23 +109,16 @@ impl Leaderboard {
         state: &[u8],
     ) -> Result<(), LeaderboardError> {
         let path = format!("/api/v1/runs/{}/states/{workload}/{step}", run.run_id);
-        let bearer = HeaderValue::from_str(&format!("Bearer {}", run.nonce));
-        let request = Request::builder()
-            .method(Method::PUT)
-            .uri(self.address.join(&path))
+        let request = Request::put(self.address.join(&path))
             .header(header::CONTENT_TYPE, "application/octet-stream")
-            .header(header::AUTHORIZATION, bearer.map_err(|error| self.unreachable(&error.to_string()))?)
-            .body(state)
-            .map_err(|error| self.unreachable(&error.to_string()))?;
-        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
-        let text = self.text_of(&mut response)?;
+            .header(header::AUTHORIZATION, format!("Bearer {}", run.nonce));
+        let (response, text) = self.send(request.body(state))?;
         if response.status().is_success() { Ok(()) } else { Err(self.refusal(&response, &text)) }
     }
 
     pub(crate) fn verdict(&self, run_id: &str) -> Result<Verdict, LeaderboardError> {
-        let answer = self.agent.get(self.address.join(&format!("/api/v1/runs/{run_id}/verdict"))).call();
-        let mut response = answer.map_err(|error| self.no_answer(error))?;
-        let text = self.text_of(&mut response)?;
+        let path = format!("/api/v1/runs/{run_id}/verdict");
+        let (response, text) = self.send(Request::get(self.address.join(&path)).body(()))?;
         self.read_answer(&response, &text)
     }
 
@@ -148,7 +129,7 @@ impl Leaderboard {
     /// Submits a record without a leaderboard's seed, which will be marked unverified. The same key is answered with
     /// the same secret.
     pub(crate) fn import(&self, json: String, idempotency_key: &str) -> Result<AcceptedRun, LeaderboardError> {
-        self.call_with(Method::POST, "/api/v1/runs/import", json, Some((IDEMPOTENCY_KEY, idempotency_key)))
+        self.call_with(&[(IDEMPOTENCY_KEY, idempotency_key)], Method::POST, "/api/v1/runs/import", json)
     }
 
     pub(crate) fn data_file(&self, name: &str, bytes: u64) -> Result<Vec<u8>, LeaderboardError> {
@@ -167,46 +148,52 @@ impl Leaderboard {
     }
 
     fn call<T: DeserializeOwned>(&self, method: Method, path: &str, json: String) -> Result<T, LeaderboardError> {
-        self.call_with(method, path, json, None)
+        self.call_with(&[], method, path, json)
     }
 
     fn call_with<T: DeserializeOwned>(
         &self,
+        headers: &[(&str, &str)],
         method: Method,
         path: &str,
         json: String,
-        header: Option<(&str, &str)>,
     ) -> Result<T, LeaderboardError> {
-        let asked = format!("{method} {path}");
         let request = Request::builder()
             .method(method)
             .uri(self.address.join(path))
             .header(header::CONTENT_TYPE, "application/json")
             .header(header::ACCEPT, "application/json");
-        let request = header.into_iter().fold(request, |request, (name, value)| request.header(name, value));
-        let request = request.body(json).map_err(|error| self.unreachable(&error.to_string()))?;
-        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
-        tracing::info!(status = response.status().as_u16(), "{asked} of {}", self.address);
-        let text = self.text_of(&mut response)?;
+        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
+        let (response, text) = self.send(request.body(json))?;
         self.read_answer(&response, &text)
     }
 
-    fn text_of(&self, response: &mut Response<Body>) -> Result<String, LeaderboardError> {
+    fn send<B: AsSendBody>(
+        &self,
+        request: Result<Request<B>, http::Error>,
+    ) -> Result<(Response<Body>, String), LeaderboardError> {
+        let request = request.map_err(|error| self.unreachable(&error.to_string()))?;
+        let asked = format!("{} {}", request.method(), request.uri());
+        let mut response = self.agent.run(request).map_err(|error| self.no_answer(error))?;
+        tracing::info!(status = response.status().as_u16(), "{asked}");
         let text = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
-        text.map_err(|error| match error {
+        let text = text.map_err(|error| match error {
             ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.not_a_leaderboard("an answer that is not text".to_owned())
             }
             error => self.no_answer(error),
-        })
+        })?;
+        Ok((response, text))
     }
 
     fn read_answer<T: DeserializeOwned>(&self, response: &Response<Body>, text: &str) -> Result<T, LeaderboardError> {
         let status = response.status();
         if status.is_success() {
             return serde_json::from_str(text).map_err(|error| {
-                self.not_a_leaderboard(if looks_like_html(text) {
+                let start = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
+                let is_page = start.starts_with("<!doctype html") || start.starts_with("<html");
+                self.not_a_leaderboard(if is_page {
                     format!("status {} and a web page", status.as_u16())
                 } else {
                     format!("status {} and something that is not the expected JSON ({error})", status.as_u16())
@@ -217,29 +204,26 @@ impl Leaderboard {
     }
 
     fn refusal(&self, response: &Response<Body>, text: &str) -> LeaderboardError {
-        let status = response.status();
+        let (leaderboard, status) = (self.address.to_string(), response.status());
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let to = clean(to.unwrap_or("an address that it does not give"));
-            return LeaderboardError::Redirected { leaderboard: self.address.to_string(), to };
+            return LeaderboardError::Redirected { leaderboard, to };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
             return LeaderboardError::refused(&body, status.as_u16());
         }
         match status {
-            status if status.is_server_error() => {
-                LeaderboardError::Broken { leaderboard: self.address.to_string(), status: status.as_u16() }
-            }
-            StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard: self.address.to_string() },
+            status if status.is_server_error() => LeaderboardError::Broken { leaderboard, status: status.as_u16() },
+            StatusCode::PAYLOAD_TOO_LARGE => LeaderboardError::TooLarge { leaderboard },
             status => self.not_a_leaderboard(format!("status {}", status.as_u16())),
         }
     }
 
     fn no_answer(&self, error: ureq::Error) -> LeaderboardError {
+        let (leaderboard, seconds) = (self.address.to_string(), self.timeout_seconds);
         match error {
-            ureq::Error::Timeout(_) => {
-                LeaderboardError::TimedOut { leaderboard: self.address.to_string(), seconds: self.timeout_seconds }
-            }
+            ureq::Error::Timeout(_) => LeaderboardError::TimedOut { leaderboard, seconds },
             ureq::Error::Protocol(_) => self.not_a_leaderboard("something that is not HTTP".to_owned()),
             ureq::Error::HostNotFound => self.unreachable("no machine with this name was found"),
             ureq::Error::Io(error) => self.unreachable(&error.to_string()),
@@ -260,12 +244,6 @@ fn to_body(value: &impl Serialize) -> String {
     serde_json::to_string(value).expect("text and numbers are always JSON")
 }
 
-fn looks_like_html(text: &str) -> bool {
-    let start: String = text.trim_start().chars().take(14).collect::<String>().to_lowercase();
-    start.starts_with("<!doctype html") || start.starts_with("<html")
-}
-
-/// HTTP or HTTPS address with an optional port and path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Address {
     base: String,
@@ -310,7 +288,6 @@ impl fmt::Display for Address {
     }
 }
 
-/// Failure of a call to a leaderboard.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LeaderboardError {
     #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address right?")]
@@ -399,7 +376,7 @@ impl IdempotencyKey {
         getrandom::fill(&mut bytes)?;
         let word = hex(&bytes);
         if let Some(file) = &file {
-            // Where it cannot be kept, only a repetition in this process has the same one.
+            // If it cannot be stored, only a repetition in this process has the same one.
             let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, &word));
         }
         Ok(Self { word, file })
@@ -425,8 +402,122 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Longest wait for the answer to a hash. It is short, so that a dead connection is noticed soon.
+const HASH_TIMEOUT_SECONDS: f64 = 10.0;
+/// Pauses before a lost call is repeated. The last one repeats.
+const PAUSES: [Duration; 4] =
+    [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4), Duration::from_secs(12)];
+/// Time since the first attempt within which hashes are sent again.
+const HASH_RETRY_TIME: Duration = Duration::from_secs(25);
+/// Time within which a message of the proof after training is sent again, after the time limit of the first attempt.
+const PROOF_RETRY_TIME: Duration = Duration::from_mins(10);
+/// Slowest supported link.
+const MIN_BYTES_PER_SECOND: f64 = 30_000.0;
+
+type Answer = Result<CommittedSegment, String>;
+
+/// Connection to the leaderboard that gave a run its seed and follows the run.
+pub(crate) struct LeaderboardWitness {
+    leaderboard: Leaderboard,
+    for_hashes: Leaderboard,
+    registration: Registration,
+    /// Queue of the thread that sends commitments one after the other, so that they arrive in order.
+    commitments: Sender<(CommitSegment, oneshot::Sender<Answer>)>,
+}
+
+impl LeaderboardWitness {
+    pub(crate) fn start(leaderboard: &Leaderboard, registration: Registration) -> Self {
+        let timeout_seconds = HASH_TIMEOUT_SECONDS.min(leaderboard.timeout_seconds);
+        let for_hashes = Leaderboard::with_connections(leaderboard.address.clone(), timeout_seconds, 1);
+        let (commitments, coming) = mpsc::channel::<(CommitSegment, oneshot::Sender<Answer>)>();
+        let (sender, run_id) = (for_hashes.clone(), registration.run_id.clone());
+        thread::spawn(move || {
+            for (segment, answer) in coming {
+                // A cancelled run does not wait for the answer.
+                let _ = answer.send(send_hash(|| sender.commit(&run_id, &segment)));
+            }
+        });
+        Self { leaderboard: leaderboard.clone(), for_hashes, registration, commitments }
+    }
+
+    /// Makes a call of the proof after training, with a body of `bytes` bytes. Nothing is timed then, and an attempt
+    /// may take minutes on a slow link.
+    fn send_proof<T>(
+        &self,
+        bytes: usize,
+        call: impl Fn(&Leaderboard) -> Result<T, LeaderboardError>,
+    ) -> Result<T, String> {
+        let timeout_seconds = self.leaderboard.timeout_seconds + (bytes as f64 / MIN_BYTES_PER_SECOND).ceil();
+        let leaderboard = Leaderboard::new(self.leaderboard.address.clone(), timeout_seconds);
+        let patience = PROOF_RETRY_TIME.saturating_add(Duration::from_secs_f64(timeout_seconds));
+        persist(patience, || call(&leaderboard)).map_err(|error| error.to_string())
+    }
+}
+
+#[async_trait(?Send)]
+impl Witness for LeaderboardWitness {
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
+        let Registration { run_id, nonce } = self.registration.clone();
+        let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
+        send_hash(|| self.for_hashes.open_lap(&run_id, &lap)).map(|opened| opened.beacons)
+    }
+
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
+        let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
+        let nonce = self.registration.nonce.clone();
+        let message = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
+        let (sender, answer) = oneshot::channel();
+        // If the thread has ended, the answer is cancelled.
+        let _ = self.commitments.send((message, sender));
+        Box::pin(async { answer.await.unwrap_or_else(|_| Err("the thread that sends hashes has ended".to_owned())) })
+    }
+
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String> {
+        let Registration { run_id, nonce } = self.registration.clone();
+        let part = ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes };
+        self.send_proof(to_body(&part).len(), |leaderboard| leaderboard.prove(&run_id, &part))
+    }
+
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
+        self.send_proof(state.len(), |leaderboard| leaderboard.show(&self.registration, workload, step, &state))
+    }
+}
+
+/// Makes a call during training, which sooner or later waits for the answer.
+fn send_hash<T>(call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, String> {
+    persist(HASH_RETRY_TIME, call).map_err(|error| match error {
+        // The error's own text suggests a longer time limit, which does not apply to hashes.
+        LeaderboardError::TimedOut { leaderboard, seconds } => {
+            format!("{leaderboard} did not answer within {seconds} s")
+        }
+        error => error.to_string(),
+    })
+}
+
+/// Repeats a call that was lost, for at most `patience`. The leaderboard accepts the same call twice.
+fn persist<T>(patience: Duration, call: impl Fn() -> Result<T, LeaderboardError>) -> Result<T, LeaderboardError> {
+    let start = Instant::now();
+    let mut lost = 0;
+    loop {
+        let pause = PAUSES[lost.min(PAUSES.len() - 1)];
+        match call() {
+            Err(error) if error.may_pass() && start.elapsed() + pause < patience => thread::sleep(pause),
+            result => return result,
+        }
+        lost += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -458,28 +549,9 @@ mod tests {
 
     #[test]
     fn addresses_of_this_machine_are_known() {
-        for (given, loopback) in [
-            ("http://localhost:1", true),
-            ("http://127.0.0.2", true),
-            ("http://[::1]:80", true),
-            ("http://10.0.0.1", false),
-        ] {
-            assert_eq!(given.parse::<Address>().unwrap().is_loopback(), loopback, "{given}");
-        }
-    }
-
-    #[test]
-    fn a_refusal_names_code_field_and_status() {
-        let body = ErrorBody {
-            code: "out_of_range".to_owned(),
-            message: "The batch size must be at least 1.".to_owned(),
-            field: Some("workloads[0].settings.batch_size".to_owned()),
-        };
-        assert_eq!(
-            LeaderboardError::refused(&body, 422).to_string(),
-            "the leaderboard refused: The batch size must be at least 1 \
-             (out_of_range in workloads[0].settings.batch_size, status 422)"
-        );
+        let is_loopback = |given: &str| given.parse::<Address>().unwrap().is_loopback();
+        assert!(["http://localhost:1", "http://127.0.0.2", "http://[::1]:80"].into_iter().all(is_loopback));
+        assert!(!is_loopback("http://10.0.0.1"));
     }
 
     #[test]
@@ -503,10 +575,36 @@ mod tests {
         let word = again.word().to_owned();
         again.forget();
         assert_ne!(of("a record").word(), word);
+        // Without a cache there is a word as well.
+        assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
+    }
+
+    fn broken() -> LeaderboardError {
+        LeaderboardError::Broken { leaderboard: "https://gradmark.example".to_owned(), status: 502 }
+    }
+
+    fn refused(status: u16) -> LeaderboardError {
+        LeaderboardError::Refused { message: "no".to_owned(), details: "no".to_owned(), status }
+    }
+
+    fn calls(patience: Duration, errors: &[LeaderboardError]) -> (Result<(), LeaderboardError>, usize) {
+        let calls = Cell::new(0);
+        let call = || {
+            calls.set(calls.get() + 1);
+            errors.get(calls.get() - 1).map_or(Ok(()), |error| Err(error.clone()))
+        };
+        (persist(patience, call), calls.get())
     }
 
     #[test]
-    fn a_user_without_a_cache_has_a_word_as_well() {
-        assert!(is_whole(IdempotencyKey::in_folder("a record", None).unwrap().word()));
+    fn lost_calls_are_made_again() {
+        assert_eq!(calls(HASH_RETRY_TIME, &[broken(), refused(503)]), (Ok(()), 3));
+        assert_eq!(calls(Duration::from_millis(100), &[broken()]), (Err(broken()), 1));
+    }
+
+    #[test]
+    fn refusals_are_final() {
+        assert_eq!(calls(HASH_RETRY_TIME, &[refused(409)]), (Err(refused(409)), 1));
+        assert_eq!(calls(HASH_RETRY_TIME, &[refused(429)]), (Err(refused(429)), 1));
     }
 }
