@@ -15,7 +15,6 @@ pub mod backends;
 mod clock;
 mod data;
 mod error;
-mod gauge;
 pub mod measure;
 mod model;
 mod preprocessing;

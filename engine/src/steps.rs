@@ -3,21 +3,25 @@
 //! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
 //! hurts all of them alike. Where a larger batch seems to make samples slower, both sizes take turns as well.
 
-mod cliffs;
-mod contest;
 mod report;
 #[cfg(test)]
 mod tests;
 
+use async_recursion::async_recursion;
+use async_trait::async_trait;
+use results::statistics;
+
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
-use crate::measure::{Event, Gauge, Observer, Phase, refused};
+use crate::measure::{
+    self, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+};
 use crate::train::check;
-use crate::trainer::{Backend, TrainingJob};
+use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::workload::{Training, Workload};
-use async_recursion::async_recursion;
-use contest::Contest;
+
+use report::{CLIFF, Facts};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
 /// What to measure, and how much it may cost.
@@ -76,7 +80,7 @@ pub async fn measure(
     let mut report = StepsReport::new(request, contenders);
     let sizes = request.batch_sizes.len().max(1);
     let count = request.workloads.len() * sizes;
-    let mut run = Run { request, contenders, gauge, clock, observer, number: 0, count };
+    let mut run = StepsRun { request, contenders, gauge, clock, observer, number: 0, count };
     for workload in &request.workloads {
         if run.observer.cancelled() {
             break;
@@ -88,7 +92,7 @@ pub async fn measure(
 }
 
 /// A run that is under way.
-struct Run<'a> {
+struct StepsRun<'a> {
     request: &'a Request,
     contenders: &'a [Contender],
     gauge: Option<Box<dyn Gauge>>,
@@ -99,7 +103,7 @@ struct Run<'a> {
     count: usize,
 }
 
-impl Run<'_> {
+impl StepsRun<'_> {
     async fn workload(&mut self, workload: &Workload, data: &mut dyn DataSource) -> WorkloadSteps {
         let mut result = WorkloadSteps::new(workload);
         let own = [workload.batch_size];
@@ -128,13 +132,13 @@ impl Run<'_> {
                     // Kernels are chosen by shape, so that each size is checked.
                     let barred = self.check(workload, &job).await;
                     let size = self.size(&job, &barred).await;
-                    jobs.extend(cliffs::gave_figures(&size).then_some(job));
+                    jobs.extend(gave_figures(&size).then_some(job));
                     size
                 }
             };
             result.sizes.push(size);
         }
-        result.cliffs = cliffs::find(&result.sizes);
+        result.cliffs = find_cliffs(&result.sizes);
         self.look_again(&mut result, &jobs).await;
         result
     }
@@ -186,4 +190,207 @@ pub fn job(
     let batches = workload.batches(data.train.samples(), batch_size, seed)?;
     let planned_steps = batches.steps_of_epochs(workload.published_epochs);
     Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
+}
+
+/// Compares each back end's time per sample with that at the size before, where both were measured.
+fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
+    let mut cliffs = Vec::new();
+    for pair in sizes.windows(2) {
+        for (before, after) in pair[0].entries.iter().zip(&pair[1].entries) {
+            let (Some(small), Some(large)) = (before.outcome.measured(), after.outcome.measured()) else {
+                continue;
+            };
+            let rise = small.samples_per_second / large.samples_per_second - 1.0;
+            if rise > CLIFF {
+                cliffs.push(Cliff {
+                    backend: after.backend,
+                    from_batch_size: pair[0].batch_size,
+                    to_batch_size: pair[1].batch_size,
+                    rise,
+                    rise_in_turns: None,
+                });
+            }
+        }
+    }
+    cliffs
+}
+
+impl StepsRun<'_> {
+    /// Measures every cliff that was found once more, both batch sizes in turns. `jobs` are those that were measured.
+    async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
+        for cliff in &mut result.cliffs {
+            let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
+            let of_size = |size| jobs.iter().find(|job| job.batches.batch_size == size);
+            let (Some(contender), Some(small), Some(large)) =
+                (contender, of_size(cliff.from_batch_size), of_size(cliff.to_batch_size))
+            else {
+                continue;
+            };
+            if self.observer.cancelled() || contender.most_steps.is_some() || !self.both_fit(contender, small, large) {
+                continue;
+            }
+            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
+            let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
+            self.observer.event(&Event::Again { what });
+            let mut contest = self.contest();
+            contest.admit(contender, small, None).await;
+            contest.admit(contender, large, None).await;
+            contest.run().await;
+            cliff.rise_in_turns = rise_in_turns(&contest.finish(to_batch_size));
+        }
+    }
+
+    /// Whether two trainers may be on the device at once.
+    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
+        let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
+        match (self.request.budget_bytes, predicted(small), predicted(large)) {
+            (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
+            _ => true,
+        }
+    }
+}
+
+/// Median over the rounds: a machine that changes its speed does so in few of them.
+fn rise_in_turns(size: &Size) -> Option<f64> {
+    let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
+    let rounds = windows(0)?.iter().zip(windows(1)?);
+    let rises: Vec<f64> = rounds.map(|(small, large)| small.rate() / large.rate() - 1.0).collect();
+    statistics::quantile(&rises, 0.5)
+}
+
+/// Jobs whose measurements can be repeated are kept: those that gave a figure to anybody.
+fn gave_figures(size: &Size) -> bool {
+    size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)))
+}
+
+/// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.
+const WINDOWS: u32 = 5;
+/// A larger budget means more windows instead of longer ones: whoever wants to stop waits for the end of one.
+const LONGEST_WINDOW_SECONDS: f64 = 2.0;
+
+/// Jobs that are trained in turns.
+struct Contest<'a> {
+    request: &'a Request,
+    contest: measure::Contest<'a, Steps<'a>>,
+    /// Of each participant, what is known apart from its windows, or why it cannot take part.
+    known: Vec<Result<Facts, Outcome>>,
+}
+
+/// The steps of a trainer.
+struct Steps<'a> {
+    trainer: Box<dyn Trainer>,
+    clock: &'a dyn Clock,
+    losses_are_finite: bool,
+}
+
+#[async_trait(?Send)]
+impl Repeatable for Steps<'_> {
+    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+        let (report, window) = timed_steps(self.trainer.as_mut(), repetitions, self.clock).await?;
+        self.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
+        Ok(window)
+    }
+}
+
+impl<'a> Contest<'a> {
+    fn new(
+        request: &'a Request,
+        gauge: &'a mut Option<Box<dyn Gauge>>,
+        clock: &'a dyn Clock,
+        observer: &'a mut dyn Observer<Event>,
+    ) -> Self {
+        let contest = measure::Contest { participants: Vec::new(), gauge, clock, observer };
+        Self { request, contest, known: Vec::new() }
+    }
+
+    /// Builds the contender's trainer of this job, unless it is barred or does not fit.
+    async fn admit(&mut self, contender: &Contender, job: &TrainingJob, barred: Option<&Outcome>) {
+        let name = contender.name();
+        let built = match barred {
+            Some(outcome) => Err(outcome.clone()),
+            None if self.contest.observer.cancelled() => Err(Outcome::Cancelled),
+            None => {
+                self.contest.observer.event(&Event::Phase { who: name, phase: Phase::Building });
+                self.build(contender, job).await.map_err(|error| refused(&error))
+            }
+        };
+        let (subject, known) = match built {
+            Ok((steps, facts)) => (Some(steps), Ok(facts)),
+            Err(outcome) => (None, Err(outcome)),
+        };
+        let mut participant = Participant::new(name, subject);
+        participant.on_gauged_device = contender.on_gauged_device;
+        participant.repetitions_left = contender.most_steps;
+        self.contest.participants.push(participant);
+        self.known.push(known);
+    }
+
+    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<(Steps<'a>, Facts), EngineError> {
+        let clock = self.contest.clock;
+        let predicted_bytes = contender.backend.predicted_bytes(job)?;
+        self.hold_to_budget("the workload as a whole", predicted_bytes)?;
+        let start = clock.now_seconds();
+        let trainer = contender.backend.build(job).await?;
+        let build_seconds = clock.now_seconds() - start;
+        let device_memory_bytes = trainer.device_memory_bytes();
+        // Not every back end can tell before.
+        self.hold_to_budget("the workload as it was built", Some(device_memory_bytes))?;
+        let facts = Facts {
+            flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
+            device_memory_bytes,
+            predicted_bytes,
+            build_seconds,
+            preparation: trainer.preparation(),
+            variants: trainer.variants(),
+        };
+        Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
+    }
+
+    /// # Errors
+    /// More bytes than the request allows, with both numbers.
+    fn hold_to_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
+        match (needed_bytes, self.request.budget_bytes) {
+            (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
+                Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Warms all up, then lets them take turns until the budget is spent.
+    async fn run(&mut self) {
+        let running = self.known.iter().filter(|known| known.is_ok()).count().max(1);
+        let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
+        let rules = Rules {
+            window_seconds: window_seconds.min(LONGEST_WINDOW_SECONDS),
+            budget_seconds: self.request.budget_seconds,
+            fewest_rounds: 1,
+            most_rounds: usize::MAX,
+        };
+        self.contest.run(rules).await;
+    }
+
+    /// What became of everybody, with the ratios to the fastest.
+    fn finish(self, batch_size: u32) -> Size {
+        let participants = self.contest.participants.into_iter();
+        let entries = participants
+            .zip(self.known)
+            .map(|(participant, known)| Entry { backend: participant.name, outcome: outcome(participant, known) });
+        let mut size = Size { batch_size, entries: entries.collect() };
+        size.compare();
+        size
+    }
+}
+
+fn outcome(participant: Participant<Steps<'_>>, known: Result<Facts, Outcome>) -> Outcome {
+    let facts = match known {
+        Ok(facts) => facts,
+        Err(outcome) => return outcome,
+    };
+    match (participant.ended, participant.subject) {
+        (Some(error), _) => refused(&error),
+        (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)
+            .map_or(Outcome::Cancelled, Outcome::Measured),
+        (None, None) => Outcome::Cancelled,
+    }
 }

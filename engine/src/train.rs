@@ -1,43 +1,37 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
-mod event;
-mod evidence;
-mod examples;
-mod failed;
 mod fitting;
 mod learning;
-mod measuring;
-mod meter;
 mod progress;
 mod proof;
 mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
 mod whole_batch;
-mod witness;
 
 use async_recursion::async_recursion;
 use results::{
-    ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
-    Warning, WorkloadRecord, summary,
+    Adapter, ColdStart, Device, Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION,
+    Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
+use crate::random::{Generator, stream};
 use crate::trainer::{Backend, Preparation, TrainingJob};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
+
 pub use check::check_workload;
-pub use event::Event;
 use fitting::{Fitted, Room};
 use learning::Learning;
-pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
 use proof::Proof;
+pub use proof::{Commitment, PendingAnswer, Witness};
 use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
-pub use witness::{Commitment, PendingAnswer, Witness};
 
 /// What to run. Everything that is `None` is the suite's or the workload's own.
 pub struct RunRequest {
@@ -135,7 +129,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         let mut progress = Progress::new(workload.name, index, workloads.len());
         let trained = run_workload(request, workload, &mut peaks, backend, edges, &mut progress, &mut warnings).await;
         let record = match trained {
-            Err(error) => failed::record_of(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
+            Err(error) => record_failure(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
             finished => finished,
         };
         let record = match record {
@@ -285,7 +279,7 @@ async fn learn(
     }
     learning.end_lap(edges).await?;
     let weights = learning.trainer.weights().await?;
-    learning.record.weight_samples = evidence::choose(&weights, learning.job.seed);
+    learning.record.weight_samples = choose_weights(&weights, learning.job.seed);
     // JSON has no infinity, so weights that diverged are left out.
     learning.record.weight_samples.retain(|sample| sample.value.is_finite());
     if learning.going() {
@@ -380,4 +374,166 @@ fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<War
         let half_width_percent = half_width * 100.0;
         warn(warnings, edges, Warning::NotStabilised { workload: workload(), half_width_percent });
     }
+}
+
+/// What a run announces while it goes on. Serialisable, so that a worker can post it to its page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    RunStarted {
+        workloads: Vec<String>,
+        backend: String,
+        adapter: Adapter,
+        seed: u32,
+    },
+    WorkloadStarted {
+        workload: String,
+        /// From 0, of `count`.
+        index: u32,
+        count: u32,
+        batch_size: u32,
+        steps_per_epoch: u32,
+        target_accuracy: f64,
+    },
+    PhaseStarted {
+        workload: String,
+        phase: Phase,
+    },
+    /// After every window, about once a second while training.
+    Progress {
+        workload: String,
+        /// Share of the whole run that is done, 0 to 1, never falling.
+        run_fraction: f64,
+        step: u64,
+        /// Passes over the training set so far, such as 1.25.
+        epochs: f64,
+        training_seconds: f64,
+        /// Mean over the window.
+        loss: f64,
+        /// Share of the window's samples that were classified rightly.
+        training_accuracy: f64,
+        samples_per_second: f64,
+    },
+    Evaluated {
+        workload: String,
+        evaluation: Evaluation,
+    },
+    /// A few test images of the workload, where the observer wants to see what the network answers on them: once before the
+    /// first step.
+    Examples {
+        workload: String,
+        height: u32,
+        width: u32,
+        channels: u32,
+        /// Samples, rows, columns, channels in row-major order; one byte each.
+        images: Vec<u8>,
+        labels: Vec<u16>,
+    },
+    /// The class that the network gives each of the examples: before the first step, and at each look at the test set.
+    Answered {
+        workload: String,
+        answers: Vec<u16>,
+    },
+    Warned {
+        warning: Warning,
+    },
+    /// A workload cannot be trained; its record follows.
+    WorkloadFailed {
+        workload: String,
+        /// All of the reason. The record, which may be published, names no folder of this machine.
+        message: String,
+    },
+    WorkloadFinished {
+        record: Box<WorkloadRecord>,
+    },
+}
+
+/// Measures the use of the machine around the training of one workload.
+pub trait ResourceMeter {
+    fn start(&mut self);
+    /// Called after every window, never inside one.
+    fn sample(&mut self);
+    fn finish(&mut self) -> Resources;
+    /// Bytes of the machine's memory that are free for whatever trains on its processors; nothing where the platform does
+    /// not tell, or the training happens elsewhere.
+    fn free_memory_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A platform that offers no figures.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMeter;
+
+impl ResourceMeter for NoMeter {
+    fn start(&mut self) {}
+    fn sample(&mut self) {}
+    fn finish(&mut self) -> Resources {
+        Resources::default()
+    }
+}
+
+/// So many weights of each tensor go into the record.
+const SAMPLES_PER_TENSOR: u32 = 4;
+
+/// A few final weights; the seed decides which, so nobody can choose them.
+fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
+    let mut samples = Vec::new();
+    for (tensor, values) in (0..).zip(weights) {
+        let length = u32::try_from(values.len()).expect("a tensor has fewer than 2^32 elements");
+        let generator = Generator { stream: stream::EVIDENCE + tensor, step: 0, seed };
+        for i in 0..SAMPLES_PER_TENSOR.min(length) {
+            let index = generator.below(i, length);
+            samples.push(WeightSample { tensor, index, value: values[index as usize] });
+        }
+    }
+    samples
+}
+
+/// The record of a workload that failed with `error`, once the device has given back what was kept for it.
+///
+/// # Errors
+/// `error` itself, where no other workload can be trained after it: it says so, or the device no longer answers.
+async fn record_failure(
+    error: EngineError,
+    request: &RunRequest,
+    workload: &Workload,
+    peaks: &mut Peaks<'_>,
+    backend: &dyn Backend,
+    edges: &mut Edges<'_>,
+    progress: &mut Progress,
+) -> Result<WorkloadRecord, EngineError> {
+    let Some(cause) = error.failure_of_workload() else { return Err(error) };
+    // It may not have been started; nobody reads what it says.
+    let _unused = edges.meter.finish();
+    peaks.close();
+    // Why the device no longer answers, this error says better than the next one.
+    if backend.recover().await.is_err() {
+        return Err(error);
+    }
+    edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
+    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    let asked = job_settings(request, workload, definition.train.samples)?;
+    let mut record = record_with(
+        workload,
+        Settings {
+            batch_size: asked.batches.batch_size,
+            learning_rate: asked.optimizer.learning_rate,
+            precision: backend.precision(),
+            training_samples: asked.batches.samples,
+            test_samples: definition.test.samples,
+            chance_accuracy: None,
+            parameters: workload.model.parameters()?,
+            training_flops_per_sample: workload.model.operations()?.training_flops(),
+            device_memory_bytes: 0,
+            variants: Vec::new(),
+        },
+    );
+    record.communication = communication(backend);
+    record.input = input(backend);
+    record.outcome = Outcome::failed(cause, &error.for_a_record());
+    record.target = Some(Target { accuracy: asked.target_accuracy, reached_seconds: None, reached_step: None });
+    // The leaderboard holds the others to the time that passed.
+    record.timeline = progress.timeline(edges);
+    Ok(record)
 }

@@ -8,7 +8,7 @@ use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
-use crate::gauge::Gauge;
+use crate::measure::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
 use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage};
 

@@ -4,8 +4,6 @@ mod adapter;
 #[cfg(feature = "burn")]
 mod burn;
 pub mod external;
-mod feature;
-mod keeper;
 mod list;
 mod opening;
 pub mod reference;
@@ -19,7 +17,6 @@ pub mod served {
 mod segment_tests;
 #[cfg(any(feature = "wgsl", feature = "burn-remote"))]
 mod sharing;
-mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 
@@ -29,13 +26,13 @@ use std::rc::Rc;
 use results::{Adapter, Precision};
 
 pub use adapter::AdapterChoice;
-pub use feature::Feature;
-pub use keeper::Keeper;
+pub use list::unsupported;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
 };
+pub use opening::Feature;
+pub use opening::Keeper;
 pub use opening::Opening;
-pub use support::unsupported;
 
 use crate::clock::Clock;
 use crate::error::EngineError;

@@ -1,9 +1,11 @@
+use std::fmt::Debug;
 use std::num::NonZero;
 use std::sync::Arc;
 
 use results::{InputMode, Layout, Precision};
+use serde::{Deserialize, Serialize};
 
-use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
+use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
 use crate::error::EngineError;
 
 /// What addresses name, in errors …
@@ -175,10 +177,48 @@ impl Opening {
     }
 }
 
+/// What a device may have beyond what every WebGPU device has, and our kernels use where it is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// Invocations of a subgroup see each other's values.
+    Subgroups,
+    /// Numbers of 16 bits.
+    F16,
+    /// The device tells the time at which it begins and ends what it computes.
+    Timestamps,
+}
+
+impl Feature {
+    pub const ALL: [Self; 3] = [Self::Subgroups, Self::F16, Self::Timestamps];
+
+    /// As it is typed.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Subgroups => "subgroups",
+            Self::F16 => "f16",
+            Self::Timestamps => "timestamps",
+        }
+    }
+
+    /// The feature with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|feature| feature.name() == name)
+    }
+}
+
+/// A place that outlives the program, such as a file or a browser's storage, for what would otherwise be found out again
+/// at the next visit. What it loses costs time and nothing else.
+pub trait Keeper: Debug + Send + Sync {
+    /// What was kept last under this key.
+    fn recall(&self, key: &str) -> Option<String>;
+    fn keep(&self, key: &str, text: &str);
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::{REFERENCE, open_with};
     use super::*;
+    use crate::backends::{REFERENCE, open_with};
 
     struct Standstill;
 

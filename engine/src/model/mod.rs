@@ -1,13 +1,6 @@
 //! Networks as data: layers and what each reads, from which shapes, weights and operation counts follow.
 
-mod builder;
-mod initial;
-mod initializer;
 mod layer;
-mod memory_params;
-mod operations;
-mod recurrent;
-mod recurrent_params;
 mod shape;
 mod stage;
 mod stage_params;
@@ -16,16 +9,12 @@ mod whitening;
 
 use serde::Serialize;
 
-pub use builder::ModelBuilder;
-pub use initializer::{Initializer, Multipliers, Weights};
-pub use layer::{Activation, KernelSize, Layer, Padding, PoolKind, Rounding};
-pub use operations::Operations;
-pub(crate) use recurrent::Cell;
+pub(crate) use layer::Cell;
+pub use layer::{Activation, Initializer, KernelSize, Layer, Multipliers, Padding, PoolKind, Rounding, Weights};
 pub use shape::{ModelError, Shape};
-pub(crate) use stage::Storage;
 #[cfg(feature = "burn")]
 pub(crate) use stage::zeros_before;
-pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Value, Words};
+pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
@@ -140,5 +129,113 @@ impl Model {
     pub fn parameters(&self) -> Result<u64, ModelError> {
         let tensors = self.tensors()?;
         Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
+    }
+}
+
+/// Puts a network together, front to back.
+#[derive(Clone, Debug)]
+pub struct ModelBuilder {
+    model: Model,
+    last: Source,
+}
+
+impl ModelBuilder {
+    pub fn new(name: &'static str, input: Shape) -> Self {
+        Self { model: Model { name, input, nodes: Vec::new() }, last: Source::Data }
+    }
+
+    /// What the last layer made.
+    pub fn last(&self) -> Source {
+        self.last
+    }
+
+    /// Adds a layer that reads the last one.
+    pub fn then(&mut self, layer: Layer) -> Source {
+        self.after(self.last, layer)
+    }
+
+    /// Adds a layer that reads `source`.
+    pub fn after(&mut self, source: Source, layer: Layer) -> Source {
+        self.reads(vec![source], layer)
+    }
+
+    /// Adds a layer that reads several sources.
+    pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
+        self.model.nodes.push(Node { layer, inputs, shares: None });
+        self.last = Source::Node(self.model.nodes.len() - 1);
+        self.last
+    }
+
+    /// Adds a layer that reads `source`, with the tensor of the layer that made `owner` instead of its own.
+    ///
+    /// # Panics
+    /// The data has no tensor.
+    pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
+        let Source::Node(owner) = owner else { panic!("the data has no tensor") };
+        self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
+        self.last = Source::Node(self.model.nodes.len() - 1);
+        self.last
+    }
+
+    pub fn finish(self) -> Model {
+        self.model
+    }
+}
+
+/// Arithmetic that one sample needs, counted from shapes.
+///
+/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations for each
+/// multiply-add; bias, activation, pooling, normalisation, softmax, dropout and optimiser are not
+/// (`reference/workloads.md`, conventions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Operations {
+    pub forward_multiply_adds: u64,
+    pub forward_flops: u64,
+    /// Weight gradients of all layers that are trained, input gradients of all that do not read the data.
+    pub backward_flops: u64,
+}
+
+impl Operations {
+    /// Forward and backward, floating-point operations for one training sample.
+    pub fn training_flops(&self) -> u64 {
+        self.forward_flops + self.backward_flops
+    }
+}
+
+impl Model {
+    pub fn operations(&self) -> Result<Operations, ModelError> {
+        let shapes = self.shapes()?;
+        let (mut forward, mut unneeded) = (0, 0);
+        for (node, output) in self.nodes.iter().zip(&shapes) {
+            let (input, reads_data) = match node.inputs[0] {
+                Source::Data => (self.input, true),
+                Source::Node(node) => (shapes[node], false),
+            };
+            let channels = u64::from(input.channels);
+            // Products with the input, whose gradient the data does not need, and others.
+            let (with_input, others) = match node.layer {
+                Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
+                Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
+                Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
+                    let gates = node.layer.recurrent().map_or(0, |layer| layer.cell.gates());
+                    let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
+                    (gates * channels, gates * u64::from(units))
+                }
+                // Two products of tokens × tokens × channels; each has two gradients as well.
+                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
+                // A product for each pair of pixels, with two gradients.
+                Layer::PixelProducts => (0, channels * u64::from(output.features())),
+                _ => (0, 0),
+            };
+            forward += with_input + others;
+            unneeded += if reads_data { with_input } else { 0 };
+            unneeded += if node.layer.has_fixed_kernel() { with_input } else { 0 };
+        }
+        Ok(Operations {
+            forward_multiply_adds: forward,
+            forward_flops: 2 * forward,
+            backward_flops: 2 * (2 * forward - unneeded),
+        })
     }
 }

@@ -192,7 +192,7 @@ fn request(batch_sizes: &[u32]) -> Request {
 /// The workload's part of the report, as [`measure`] makes it.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
-    let mut run = Run {
+    let mut run = StepsRun {
         request,
         contenders,
         gauge: Some(Box::new(TeraflopGauge)),
@@ -242,7 +242,7 @@ fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
     let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
     let mut observer = Watch { windows_left: u32::MAX };
     let request = request(&[]);
-    let mut run = Run {
+    let mut run = StepsRun {
         request: &request,
         contenders: &contenders,
         gauge: Some(Box::new(RisingGauge(0.0))),
@@ -325,7 +325,7 @@ fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
     assert_eq!(steps.cliffs, []);
     let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
     measured.samples_per_second /= 1.25;
-    let found = cliffs::find(&steps.sizes);
+    let found = find_cliffs(&steps.sizes);
     let [cliff] = &found[..] else { panic!("{found:?}") };
     assert_eq!((cliff.backend, cliff.from_batch_size, cliff.to_batch_size), ("level", 64, 128));
     assert!((cliff.rise - 0.25).abs() < 1e-6 && cliff.is_real(), "{cliff:?}");

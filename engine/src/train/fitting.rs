@@ -130,4 +130,177 @@ fn is_processor(adapter: &Adapter) -> bool {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use async_trait::async_trait;
+    use results::{Precision, Resources};
+
+    use super::*;
+    use crate::backends::reference::ReferenceBackend;
+    use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
+    use crate::train::tests::{FakeClock, Recorder, request};
+    use crate::train::{Edges, ResourceMeter};
+    use crate::trainer::Trainer;
+
+    const LARGE: &str = "resnet50-synthetic";
+    const OF_A_SAMPLE: u64 = 100;
+
+    /// Predicts so much for each sample, and binds no more than it is told.
+    struct Predicting {
+        reference: ReferenceBackend<f32>,
+        /// Nothing where it cannot tell.
+        of_a_sample: Option<u64>,
+        binds_bytes: u64,
+    }
+
+    impl Predicting {
+        fn binding(binds_bytes: u64) -> Self {
+            Self { reference: ReferenceBackend::new(), of_a_sample: Some(OF_A_SAMPLE), binds_bytes }
+        }
+    }
+
+    #[async_trait(?Send)]
+    impl Backend for Predicting {
+        fn name(&self) -> &'static str {
+            "predicting"
+        }
+
+        fn adapter(&self) -> &Adapter {
+            self.reference.adapter()
+        }
+
+        fn precision(&self) -> Precision {
+            Precision::F32
+        }
+
+        fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+            let Some(of_a_sample) = self.of_a_sample else { return Ok(None) };
+            let needed_bytes = of_a_sample * u64::from(job.batches.batch_size);
+            if needed_bytes <= self.binds_bytes {
+                return Ok(Some(needed_bytes));
+            }
+            let what = "what it binds".to_owned();
+            Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes: self.binds_bytes })
+        }
+
+        async fn build(&self, _: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+            unreachable!("nothing is allocated")
+        }
+    }
+
+    struct Generated;
+
+    #[async_trait(?Send)]
+    impl DataSource for Generated {
+        async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+            Ok(Arc::new(DataSet::generated(definition).expect("a set that is always generated")))
+        }
+    }
+
+    /// A machine with so much free memory.
+    struct Memory(Option<u64>);
+
+    impl ResourceMeter for Memory {
+        fn start(&mut self) {}
+        fn sample(&mut self) {}
+
+        fn finish(&mut self) -> Resources {
+            Resources::default()
+        }
+
+        fn free_memory_bytes(&self) -> Option<u64> {
+            self.0
+        }
+    }
+
+    /// What `workload` gets where nobody has named a batch, or somebody has.
+    fn fit(
+        workload: &str,
+        backend: &Predicting,
+        free_bytes: Option<u64>,
+        named: Option<u32>,
+    ) -> Result<(u32, Option<Warning>), EngineError> {
+        let request = RunRequest { batch_size: named, ..request(&[workload]) };
+        let mut edges = Edges {
+            data: &mut Generated,
+            observer: &mut Recorder::default(),
+            clock: &FakeClock(Rc::new(Cell::new(0.0))),
+            meter: &mut Memory(free_bytes),
+            witness: None,
+        };
+        let fitted = pollster::block_on(fitted(&request, &request.workloads[0], backend, &mut edges))?;
+        Ok((fitted.workload.batch_size, fitted.smaller))
+    }
+
+    #[test]
+    fn a_batch_that_fits_is_the_recipes_and_nothing_is_said() {
+        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), None, None).unwrap(), (32, None));
+        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), Some(1 << 20), None).unwrap(), (32, None));
+    }
+
+    #[test]
+    fn the_largest_power_of_two_that_a_device_binds_is_taken_and_said() {
+        let (used, said) = fit(LARGE, &Predicting::binding(900), None, None).unwrap();
+        let (workload, needed_bytes, allowed_bytes) = (LARGE.to_owned(), 3200, 900);
+        assert_eq!(used, 8);
+        assert_eq!(said, Some(Warning::SmallerBatch { workload, asked: 32, used, needed_bytes, allowed_bytes }));
+    }
+
+    #[test]
+    fn a_machines_memory_holds_the_network_of_the_check_as_well() {
+        // Sixteen samples would fit once.
+        let (used, said) = fit(LARGE, &Predicting::binding(1 << 20), Some(1700), None).unwrap();
+        assert_eq!(used, 8);
+        assert!(
+            matches!(said, Some(Warning::SmallerBatch { needed_bytes: 6400, allowed_bytes: 1700, .. })),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn a_back_end_that_cannot_tell_is_held_to_what_its_layers_make() {
+        let backend = Predicting { of_a_sample: None, ..Predicting::binding(0) };
+        let workload = crate::workload(LARGE).unwrap();
+        let free_bytes = workload.bytes_of_layers(4).unwrap() + 1;
+        assert_eq!(fit(LARGE, &backend, Some(free_bytes), None).unwrap().0, 4);
+        assert_eq!(fit(LARGE, &backend, None, None).unwrap(), (32, None));
+    }
+
+    #[test]
+    fn where_no_batch_fits_the_refusal_has_the_numbers_of_the_smallest() {
+        let error = fit(LARGE, &Predicting::binding(90), None, None).unwrap_err();
+        let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
+        let said = error.to_string();
+        assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are to be had"), "{said}");
+    }
+
+    #[test]
+    fn nobody_changes_a_batch_that_was_named_or_one_that_is_ranked() {
+        assert_eq!(fit(LARGE, &Predicting::binding(900), None, Some(32)).unwrap(), (32, None));
+        assert_eq!(fit("keras-mnist-mlp", &Predicting::binding(900), None, None).unwrap(), (128, None));
+    }
+
+    #[test]
+    fn a_named_batch_that_the_machine_cannot_hold_is_refused_with_both_numbers_and_of_what() {
+        let workload = crate::workload(LARGE).unwrap();
+        let data = Arc::new(DataSet::generated(data_set(workload.data_set).unwrap()).unwrap());
+        let job = crate::steps::job(&workload, 32, 1, data).unwrap();
+        let backend = Predicting::binding(1 << 20);
+        let refused = Room { backend: &backend, free_bytes: Some(6399) }.holds(&workload, &job).unwrap_err();
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"),
+            "{said}"
+        );
+        assert!(said.contains("needs 6400 bytes, and this device allows 6399"), "{said}");
+        assert!(Room { backend: &backend, free_bytes: Some(6400) }.holds(&workload, &job).is_ok());
+    }
+
+    #[test]
+    fn batches_shrink_by_halves_down_to_one_sample_for_each_device() {
+        assert_eq!(sizes(32, 1).collect::<Vec<_>>(), [32, 16, 8, 4, 2, 1]);
+        assert_eq!(sizes(48, 4).collect::<Vec<_>>(), [48, 32, 16, 8, 4]);
+    }
+}

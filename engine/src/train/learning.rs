@@ -1,10 +1,15 @@
-use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
+use std::ptr;
+
+use results::summary::{self, MINIMUM_WINDOWS};
+use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord};
 
 use super::progress::Progress;
-use super::proof::{COMMITMENTS_OF_WINDOW, Pin, Proof};
+use super::proof::{COMMITMENTS_OF_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, Limits};
+use crate::backends::reference;
+use crate::data::Origin;
 use crate::error::EngineError;
-use crate::measure::{Length, Phase, timed_steps};
+use crate::measure::{Length, Peaks, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
@@ -308,7 +313,7 @@ impl<'a> Learning<'a> {
         }
         self.record.evaluations.push(evaluation);
         if let Some(proof) = &mut self.proof {
-            proof.pin(Pin::Tested);
+            proof.pin(KeptReason::Tested);
         }
         if let Some(target) = &mut self.record.target
             && target.reached_step.is_none()
@@ -317,7 +322,7 @@ impl<'a> Learning<'a> {
             target.reached_seconds = Some(self.training_seconds);
             target.reached_step = Some(self.step);
             if let Some(proof) = &mut self.proof {
-                proof.pin(Pin::Target);
+                proof.pin(KeptReason::Target);
             }
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
@@ -331,5 +336,151 @@ impl<'a> Learning<'a> {
 
     pub(super) fn end_of_epoch(&self) -> u64 {
         self.job.batches.steps_of_epochs(self.epoch.finished + 1)
+    }
+}
+
+/// At most four times the minimum number of windows …
+const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
+/// … and at most so long.
+const BUDGET_SECONDS: f64 = 30.0;
+
+impl Learning<'_> {
+    /// Trains on, without looking at the test set, until the throughput has settled, and measures the peak of the device
+    /// in turns with that.
+    ///
+    /// A fast device finishes its epochs before it has filled five windows of a second.
+    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if !self.going() {
+            return Ok(());
+        }
+        self.end_lap(edges).await?;
+        self.progress.phase(edges, Phase::MeasuringPeak);
+        peaks.open().await;
+        let start = edges.clock.now_seconds() - self.progress.paused_seconds();
+        let mut is_over = false;
+        while self.going() && !is_over {
+            // A leaderboard cannot distinguish the time of measuring the peak from training, so it is measured rarely.
+            for _ in 0..MINIMUM_WINDOWS {
+                let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds() - start;
+                is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
+                if is_over {
+                    break;
+                }
+                let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
+                let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
+                self.progress.phase(edges, Phase::Measuring);
+                // The end of an epoch only changes the order of the samples, so it need not end a window.
+                self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
+                self.pause(edges).await;
+            }
+            self.end_lap(edges).await?;
+            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.measure_last_peak(peaks).await;
+        }
+        Ok(())
+    }
+
+    /// Measures the peak of the device after training that ended where it was told to, for the last window that counts.
+    pub(super) async fn measure_after_training(
+        &mut self,
+        peaks: &mut Peaks<'_>,
+        edges: &mut Edges<'_>,
+    ) -> Result<(), EngineError> {
+        if self.going() && self.measured_windows() > 0 {
+            self.end_lap(edges).await?;
+            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.measure_last_peak(peaks).await;
+        }
+        Ok(())
+    }
+
+    /// Measures the peak once, for the last window that counts.
+    async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
+        let windows = &self.record.windows;
+        let last = summary::counted_windows(windows).last();
+        let place = last.and_then(|last| windows.iter().position(|window| ptr::eq(window, last)));
+        let is_measured = |place: usize| self.record.peaks.last().is_some_and(|peak| peak.window as usize == place);
+        if let Some(place) = place.filter(|&place| self.going() && !is_measured(place)) {
+            self.record.peaks.extend(peaks.measure(place).await);
+        }
+    }
+
+    fn measured_windows(&self) -> usize {
+        summary::counted_windows(&self.record.windows).count()
+    }
+
+    fn settled(&self) -> bool {
+        self.measured_windows() >= MAXIMUM_WINDOWS || summary::summarise(self.record).stable
+    }
+}
+
+const MOST_EXAMPLES: u32 = 12;
+/// All of them together may cost so many operations of the plain loops, a fraction of a second. Larger networks show fewer …
+const MOST_FLOPS: u64 = 200_000_000;
+/// … and none where there would be fewer than these.
+const FEWEST_EXAMPLES: u32 = 4;
+/// Between two looks at the test set, answers follow each other no faster than a person looks from one to the next …
+const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
+/// … and take no more of the time than this share, which a leaderboard that follows counts as training: a slow device answers
+/// seldom.
+const SHARE_OF_ANSWERING: f64 = 1.0 / 60.0;
+
+impl Learning<'_> {
+    /// How many test images are shown with the network's answers; none where nobody looks on, where the samples are no
+    /// images that show something, where answering would take long, and where it is averages that are tested.
+    fn examples(&self, edges: &Edges<'_>) -> Result<u32, EngineError> {
+        let (job, definition) = (self.job, self.job.data.definition);
+        let shows_something = matches!(definition.origin, Origin::Files { .. });
+        let tests_averages = job.average.is_some_and(|average| average.is_tested());
+        if !edges.observer.wants_examples() || !shows_something || tests_averages {
+            return Ok(0);
+        }
+        let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
+        let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+        let samples = MOST_EXAMPLES.min(affordable).min(job.data.test.samples());
+        Ok(if samples >= FEWEST_EXAMPLES { samples } else { 0 })
+    }
+
+    /// Announces the images themselves.
+    pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let samples = self.examples(edges)? as usize;
+        if samples == 0 {
+            return Ok(());
+        }
+        let (shape, test) = (self.job.data.definition.test, &self.job.data.test);
+        edges.observer.event(&Event::Examples {
+            workload: self.progress.workload(),
+            height: shape.height,
+            width: shape.width,
+            channels: shape.channels,
+            images: test.images[..samples * shape.features() as usize].to_vec(),
+            labels: test.labels[..samples].to_vec(),
+        });
+        Ok(())
+    }
+
+    /// Announces the network's current answers, outside every window. The plain loops compute them, so that back ends
+    /// need no second way to classify.
+    pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let samples = self.examples(edges)?;
+        if samples == 0 || !self.going() {
+            return Ok(());
+        }
+        self.progress.phase(edges, Phase::Testing);
+        let start = edges.clock.now_seconds();
+        let weights = self.trainer.weights().await?;
+        let answers = reference::answers(self.job, weights, samples)?;
+        edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
+        let end = edges.clock.now_seconds();
+        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / SHARE_OF_ANSWERING);
+        Ok(())
+    }
+
+    /// Announces what the network answers now, if the last answers are old enough.
+    pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if edges.clock.now_seconds() < self.next_answers_seconds {
+            return Ok(());
+        }
+        self.show_answers(edges).await
     }
 }

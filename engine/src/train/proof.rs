@@ -2,13 +2,14 @@
 //! states afterwards. docs/PROOF.md describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::rc::Rc;
 
-use results::api::{PartHashes, WantedHashes};
+use async_trait::async_trait;
+use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes};
 use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::learning::Learning;
-use super::witness::{Commitment, PendingAnswer, Witness};
 use super::{Edges, Event};
 use crate::error::EngineError;
 use crate::trainer::Backend;
@@ -57,14 +58,14 @@ struct Kept {
     /// States after the last segments, in order, whose draws may not be known yet.
     latest: VecDeque<(u64, Rc<StateBytes>)>,
     /// States that the leaderboard will certainly or probably request.
-    pinned: BTreeMap<Pin, (u64, Rc<StateBytes>)>,
+    pinned: BTreeMap<KeptReason, (u64, Rc<StateBytes>)>,
     /// States inside the part that was trained again last.
     inside: Vec<(u64, Rc<StateBytes>)>,
 }
 
 /// Reason why a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Pin {
+pub(super) enum KeptReason {
     /// State of the last evaluation.
     Tested,
     /// State with which the target was reached.
@@ -110,9 +111,9 @@ impl Proof {
     }
 
     /// Keeps the final state of the last segment.
-    pub(super) fn pin(&mut self, pin: Pin) {
+    pub(super) fn pin(&mut self, reason: KeptReason) {
         if let Some(latest) = self.kept.latest.back() {
-            self.kept.pinned.insert(pin, latest.clone());
+            self.kept.pinned.insert(reason, latest.clone());
         }
     }
 }
@@ -128,7 +129,7 @@ impl Kept {
     /// Keeps the state before a segment for the draws that fall on it. It replaces the states that they had.
     fn pin_parts(&mut self, draws: &[u32], begin: u64) {
         if let Some(state) = self.latest.iter().find(|&&(step, _)| step == begin) {
-            self.pinned.extend(draws.iter().map(|&draw| (Pin::Part(draw), state.clone())));
+            self.pinned.extend(draws.iter().map(|&draw| (KeptReason::Part(draw), state.clone())));
         }
     }
 
@@ -280,7 +281,7 @@ impl Learning<'_> {
         let begin = self.state_after(proof, steps[0], edges).await?;
         self.trainer.restore(&begin, steps[0], &proof.segments).await?;
         let stride = (at.len() * begin.len()).div_ceil(MAX_INSIDE_BYTES).max(1);
-        proof.kept.pinned.insert(Pin::Part(draw), (steps[0], begin));
+        proof.kept.pinned.insert(KeptReason::Part(draw), (steps[0], begin));
         proof.kept.inside.clear();
         let mut step = steps[0];
         let mut state_sha256 = Vec::new();
@@ -377,4 +378,46 @@ impl Lap {
         }
         Ok(())
     }
+}
+
+/// A leaderboard that follows a run while it trains and times it with its own clock. docs/PROOF.md describes the
+/// protocol.
+///
+/// An error is a part of a sentence with the reason why there is no answer. The run then goes on without a witness.
+#[async_trait(?Send)]
+pub trait Witness {
+    /// Begins a lap with segment number `segment` (from 0) of a workload, and returns the beacons of its first two
+    /// segments.
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
+
+    /// Sends a commitment. Training goes on while the answer travels.
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
+
+    /// Returns the hashes or states that the leaderboard requests of a trained workload. `tested_step` is the step of
+    /// the last evaluation, `target_step` the step at which the target accuracy was reached, and `hashes` answers the
+    /// last request.
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String>;
+
+    /// Sends a requested state, as [`results::StateBytes::body`].
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String>;
+}
+
+/// An answer that may not have arrived yet.
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<CommittedSegment, String>>>>;
+
+/// Final state of a segment: [`results::api::CommitSegment`] without the nonce.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commitment {
+    pub workload: String,
+    pub segment: u32,
+    pub step: u64,
+    pub state_sha256: String,
+    pub losses_sha256: String,
+    pub ends_lap: bool,
 }

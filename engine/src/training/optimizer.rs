@@ -1,8 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Schedule;
-
 /// How weights change: a rule, its learning rate, and an L2 penalty that tensors may multiply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -101,6 +99,61 @@ impl Optimizer {
     }
 }
 
+/// How the learning rate changes with the number `t` of updates done: a factor on the base rate.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Schedule {
+    #[default]
+    Constant,
+    /// `(1 + γt)^(-p)`: Caffe's "inv", and with p = 1 the decay of Keras 2 and Torch.
+    Inverse { gamma: f64, power: f64 },
+    /// Multiplied by `factor` after every `every` updates.
+    Staircase { every: u64, factor: f64 },
+    /// Multiplied by `factor` once, after `after` updates.
+    Drop { after: u64, factor: f64 },
+    /// Straight lines between (share of the planned training, factor) points, constant beyond the ends.
+    Linear { points: Vec<(f64, f64)> },
+    /// A linear warm-up over a share of the planned training, then half a cosine down to 0: Loshchilov and Hutter
+    /// (2016).
+    Cosine { warm_up: f64 },
+}
+
+impl Schedule {
+    /// The factor of update `t`, from 0, of a training that is planned to have `planned` updates.
+    pub fn factor(&self, t: u64, planned: u64) -> f64 {
+        let updates = t as f64;
+        let share = updates / planned.max(1) as f64;
+        match self {
+            Self::Constant => 1.0,
+            Self::Inverse { gamma, power } => (1.0 + gamma * updates).powf(-power),
+            Self::Staircase { every, factor } => factor.powf((t / (*every).max(1)) as f64),
+            Self::Drop { after, factor } => {
+                if t < *after {
+                    1.0
+                } else {
+                    *factor
+                }
+            }
+            Self::Linear { points } => interpolate(points, share),
+            Self::Cosine { warm_up } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
+            Self::Cosine { warm_up } => {
+                let way = ((share - warm_up) / (1.0 - warm_up)).clamp(0.0, 1.0);
+                0.5 * (1.0 + (std::f64::consts::PI * way).cos())
+            }
+        }
+    }
+}
+
+/// Height at `x` of the lines through `points`, which are sorted.
+fn interpolate(points: &[(f64, f64)], x: f64) -> f64 {
+    let after = points.partition_point(|&(at, _)| at <= x);
+    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+        (Some((x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        (Some((_, y)), None) | (None, Some(&(_, y))) => y,
+        (None, None) => 1.0,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -110,5 +163,39 @@ mod tests {
         let adam = Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false }, 0.001);
         assert!((adam.correction(0) - 0.001f64.sqrt() / 0.1).abs() < 1e-9);
         assert!((adam.correction(1_000_000) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn caffes_inverse_schedule_ends_where_caffe_says() {
+        let inverse = Schedule::Inverse { gamma: 0.0001, power: 0.75 };
+        assert!((0.01 * inverse.factor(10_000, 0) - 0.005_946).abs() < 1e-6);
+        assert!((0.01 * inverse.factor(9, 0) - 0.009_993_255_311_243_308).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_staircase_drops_after_each_stretch_and_a_drop_only_once() {
+        let staircase = Schedule::Staircase { every: 10, factor: 0.1 };
+        assert_eq!([0, 9, 10, 19].map(|t| staircase.factor(t, 100)), [1.0, 1.0, 0.1, 0.1]);
+        assert!((staircase.factor(20, 100) - 0.01).abs() < 1e-15);
+        let drop = Schedule::Drop { after: 10, factor: 0.1 };
+        assert_eq!([9, 10, 1000].map(|t| drop.factor(t, 100)), [1.0, 0.1, 0.1]);
+    }
+
+    #[test]
+    fn lines_meet_their_points_and_stay_level_beyond_them() {
+        let triangle = Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
+        assert!((triangle.factor(0, 100) - 0.2).abs() < 1e-12);
+        assert!((triangle.factor(23, 100) - 1.0).abs() < 1e-12);
+        assert!((triangle.factor(100, 100) - 0.07).abs() < 1e-12);
+        assert!((triangle.factor(500, 100) - 0.07).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cosine_rises_in_its_warm_up_and_ends_at_zero() {
+        let cosine = Schedule::Cosine { warm_up: 0.1 };
+        assert!((cosine.factor(0, 100) - 0.1).abs() < 1e-12);
+        assert!((cosine.factor(10, 100) - 1.0).abs() < 1e-12);
+        assert!((cosine.factor(55, 100) - 0.5).abs() < 1e-12);
+        assert!(cosine.factor(100, 100).abs() < 1e-12);
     }
 }

@@ -1,31 +1,26 @@
 //! The registries of workloads and suites.
 
-mod caffe;
-mod footprint;
+mod gtdlbench;
 mod imagenet;
-mod inception;
 mod keras;
 mod memory;
 mod modern;
-mod standard;
-mod tensorflow;
-mod theano;
-mod torch;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataSet;
-use crate::model::{Activation, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
+use crate::data::{DataSet, DataSetDefinition, data_set};
+use crate::error::EngineError;
+use crate::model::{
+    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
+};
+use crate::random::{Generator, stream};
 use crate::trainer::TrainingJob;
 use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage,
 };
-
-pub use standard::Standard;
-pub(crate) use standard::random_order;
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]
@@ -158,19 +153,19 @@ pub const WORKLOADS: &[Definition] = &[
     keras::babi_rnn,
     keras::babi_memnn,
     memory::babi,
-    tensorflow::mnist,
-    tensorflow::cifar10,
-    caffe::mnist,
-    caffe::cifar10,
-    torch::mnist,
-    torch::cifar10,
-    theano::mnist,
-    theano::cifar10,
+    gtdlbench::tensorflow_mnist,
+    gtdlbench::tensorflow_cifar10,
+    gtdlbench::caffe_mnist,
+    gtdlbench::caffe_cifar10,
+    gtdlbench::torch_mnist,
+    gtdlbench::torch_cifar10,
+    gtdlbench::theano_mnist,
+    gtdlbench::theano_cifar10,
     modern::resnet20_cifar10,
     modern::transformer_cifar10,
     modern::airbench94,
     imagenet::resnet50,
-    inception::inception_v3,
+    imagenet::inception_v3,
 ];
 
 /// The workload with this name.
@@ -273,6 +268,130 @@ const fn convolution(filters: u32, side: u32, padding: Padding, activation: Acti
 
 const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
     Layer::Dense { units, activation, weights }
+}
+
+/// Bytes of a number.
+const NUMBER: u64 = 4;
+/// Copies of each weight: itself, its gradient, and at most two numbers that the optimiser remembers.
+const OF_A_WEIGHT: u64 = 4;
+/// What a layer makes, and its gradient.
+const OF_AN_ACTIVATION: u64 = 2;
+/// What a unit of a recurrent layer keeps of each step: an LSTM four gates, its cell and its output; a GRU three gates,
+/// three products with the state and its output; a simple layer its output twice.
+const OF_AN_LSTM_UNIT: u64 = 6;
+const OF_A_GRU_UNIT: u64 = 7;
+const OF_A_SIMPLE_UNIT: u64 = 2;
+
+impl Workload {
+    /// Bytes that training takes, for back ends that cannot tell themselves: those of the network, and the data set with one
+    /// byte for a value.
+    ///
+    /// # Errors
+    /// Shapes that do not fit together; the registry has none.
+    pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
+        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
+    }
+
+    /// Bytes of the weights with what belongs to them, and of what all layers make of a batch with gradients.
+    ///
+    /// # Errors
+    /// Shapes that do not fit together; the registry has none.
+    pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
+        let model = &self.model;
+        let shapes = model.shapes()?;
+        let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
+            let (units, numbers) = match node.layer {
+                Layer::Lstm { units, .. } => (units, OF_AN_LSTM_UNIT),
+                Layer::Gru { units, .. } => (units, OF_A_GRU_UNIT),
+                Layer::SimpleRnn { units, .. } => (units, OF_A_SIMPLE_UNIT),
+                _ => return u64::from(output.features()),
+            };
+            let steps = match node.inputs.first() {
+                Some(Source::Node(node)) => shapes[*node].pixels(),
+                Some(Source::Data) | None => model.input.pixels(),
+            };
+            u64::from(steps) * u64::from(units) * numbers
+        });
+        let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
+        let weights = model.parameters()?;
+        let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
+        Ok(NUMBER * (weights * OF_A_WEIGHT + batch))
+    }
+}
+
+fn data_bytes(data: &DataSetDefinition) -> u64 {
+    [&data.train, &data.test].into_iter().map(|split| u64::from(split.samples) * u64::from(split.features())).sum()
+}
+
+/// A workload as a suite trains it.
+#[derive(Clone, Debug)]
+pub struct Standard {
+    pub workload: Workload,
+    pub batches: BatchPlan,
+    /// Training ends after so many steps …
+    pub steps: u64,
+    /// … or when it has taken so long.
+    pub training_seconds: f64,
+    /// Of the whole test set, all of which is looked at each time.
+    pub test_samples: u32,
+}
+
+impl Standard {
+    /// `None` where there is no such workload.
+    pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
+        let workload = workload(name)?;
+        let sets = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let batches = workload
+            .batches(sets.train.samples, workload.batch_size, seed)
+            .expect("a test holds every workload's batch to its data set");
+        let steps = batches.steps_of_epochs(suite.epochs);
+        let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
+        Some(Self { workload, batches, steps, training_seconds, test_samples })
+    }
+
+    /// What a back end is given.
+    pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {
+        let planned_steps = self.batches.steps_of_epochs(self.workload.published_epochs);
+        self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
+    }
+
+    /// The step after which the test set is looked at for the `number`-th time, from 1.
+    pub fn evaluation_step(&self, number: u32) -> u64 {
+        self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
+    }
+}
+
+impl SuiteDefinition {
+    /// Its workloads in the order in which a run from this seed trains them.
+    pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
+        random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
+    }
+}
+
+/// In which order so many workloads are trained, by the seed, so that none always finds the device cool.
+pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
+    let count = u32::try_from(count).expect("a suite has few workloads");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
+    order.into_iter().map(|place| place as usize).collect()
+}
+
+impl Workload {
+    /// Which of the `file_samples` samples of the training file each step trains on.
+    ///
+    /// # Errors
+    /// A batch of more samples than are trained on, or of none.
+    pub fn batches(&self, file_samples: u32, batch_size: u32, seed: u32) -> Result<BatchPlan, EngineError> {
+        let all = TrainingRange { first: 0, samples: file_samples };
+        let TrainingRange { first, samples } = self.training.unwrap_or(all);
+        if batch_size == 0 || batch_size > samples {
+            return Err(EngineError::InvalidSetting {
+                what: "the batch size",
+                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
+                value: batch_size.to_string(),
+            });
+        }
+        Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching, seed })
+    }
 }
 
 #[cfg(test)]
@@ -392,5 +511,35 @@ mod tests {
             assert!(same || set.train.channels == input.channels, "{}", workload.name);
             assert_eq!(set.train.classes, workload.model.classes().unwrap(), "{}", workload.name);
         }
+    }
+
+    #[test]
+    fn a_network_of_dense_layers_is_added_up_by_hand() {
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let predicted = workload.bytes_of_layers(128).unwrap();
+        let weights = 669_706 * 4 * 4;
+        let data = 70_000 * 784;
+        // 784 pixels, 512 and 512 units, each with a dropout, and 10 logits.
+        let batch = 128 * (784 + 4 * 512 + 10) * 2 * 4;
+        assert_eq!(predicted, weights + data + batch);
+    }
+
+    #[test]
+    fn a_larger_batch_takes_more() {
+        let workload = crate::workload("keras-mnist-hrnn").unwrap();
+        assert!(workload.bytes_of_layers(64).unwrap() > workload.bytes_of_layers(32).unwrap());
+    }
+
+    #[test]
+    fn every_workload_of_every_suite_ends_with_a_look_at_the_test_set() {
+        for suite in SUITES {
+            for name in suite.workloads {
+                let standard = Standard::of(suite, name, 1).unwrap();
+                let looks = standard.workload.evaluations_per_epoch.max(1) * suite.epochs;
+                assert_eq!(standard.evaluation_step(looks), standard.steps, "{} of {}", name, suite.name);
+                assert!(standard.evaluation_step(1) > 0 && standard.test_samples > 0, "{name}");
+            }
+        }
+        assert!(Standard::of(&SUITES[0], "no-such-network", 1).is_none());
     }
 }

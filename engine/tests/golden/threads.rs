@@ -8,7 +8,7 @@ use engine::backends::{self, BURN_FLEX, Opening};
 use engine::{AdapterChoice, Backend, Clock, EngineError};
 use results::Precision;
 
-use crate::common::alone;
+use crate::alone;
 
 struct Standstill;
 

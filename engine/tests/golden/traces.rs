@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::common::{data, gpu};
+use crate::{data, gpu};
 #[cfg(feature = "burn-flex")]
 use engine::backends::BURN_FLEX;
 use engine::backends::{self, Opening, WGSL};
@@ -310,10 +310,10 @@ fn the_wgsl_back_end_reproduces_every_costly_trace() {
 fn two_devices_that_share_each_batch_reproduce_every_trace() {
     let devices = std::num::NonZero::new(2);
     let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let clock = std::rc::Rc::new(crate::common::Clock::default());
+    let clock = std::rc::Rc::new(crate::Clock::default());
     let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
         Ok(backend) => backend,
-        Err(error) => return crate::common::skipped(true, format!("two logical devices: {error}")),
+        Err(error) => return crate::skipped::skipped(true, format!("two logical devices: {error}")),
     };
     assert_eq!(backend.devices(), 2);
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
@@ -326,10 +326,10 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
 fn batches_from_the_host_reproduce_every_cheap_trace() {
     for mode in [InputMode::Prefetch, InputMode::Stream] {
         let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
+        let clock = std::rc::Rc::new(crate::Clock::default());
         let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
             Ok(backend) => backend,
-            Err(error) => return crate::common::skipped(true, format!("streamed batches: {error}")),
+            Err(error) => return crate::skipped::skipped(true, format!("streamed batches: {error}")),
         };
         assert_eq!(backend.input(), mode);
         reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
@@ -340,10 +340,10 @@ fn batches_from_the_host_reproduce_every_cheap_trace() {
 /// sums in its own way.
 #[cfg(feature = "burn-flex")]
 fn burn_on_the_processor(test: &str, threads: usize) {
-    crate::common::alone(test, || {
+    crate::alone(test, || {
         let threads = std::num::NonZero::new(threads);
         let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
+        let clock = std::rc::Rc::new(crate::Clock::default());
         let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
         reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
     });
@@ -375,7 +375,7 @@ fn burn_on_three_threads_reproduces_every_trace() {
 #[test]
 #[ignore = "computes every golden trace"]
 fn burn_on_wgsl_reproduces_every_trace() {
-    let Some(backend) = crate::common::opened("burn-wgpu") else { return };
+    let Some(backend) = crate::opened("burn-wgpu") else { return };
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
@@ -388,7 +388,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     let mut refusals = Vec::new();
     let names = ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"];
     for name in names {
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
+        let clock = std::rc::Rc::new(crate::Clock::default());
         match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
             Ok(backend) => reproduces(backend.as_ref(), every_wanted_trace(), 1e-5),
             Err(error) => refusals.push(format!("{name}: {error}")),
@@ -396,7 +396,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     }
     let none = refusals.len() == names.len();
     for refusal in refusals {
-        crate::common::skipped(none, &refusal);
+        crate::skipped::skipped(none, &refusal);
     }
 }
 

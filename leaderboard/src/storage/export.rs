@@ -76,9 +76,8 @@ impl Storage {
 
     /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
     pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
-        let all = |query| {
-            sql!(query, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool)
-        };
+        let all =
+            |query| sql!(query, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool);
         let rows = all(AFTER).await?;
         let listed = Listed::of(&all(LISTED_AFTER).await?)?;
         let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };

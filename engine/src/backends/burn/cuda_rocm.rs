@@ -6,7 +6,7 @@ use burn_tensor::{Device, DeviceType, Tensor};
 use results::{Adapter, DeviceKind};
 
 use super::Opened;
-use super::guard::words;
+use super::failure::words;
 use crate::backends::AdapterChoice;
 use crate::error::EngineError;
 

@@ -10,7 +10,7 @@
 //! response normalisation, the gates and the optimisers with our constants) is composed from operations. Initial weights,
 //! batches, dropout masks and schedules are those of every back end. Batches and masks are prepared on the host by the plain
 //! loops, as Burn's own data loader would, and uploaded step by step. Values lie as Burn wants them (`value.rs`); weights are
-//! turned once (`arrangement.rs`).
+//! turned once (`value.rs`).
 //!
 //! Two functions are tried on the device before training (`functions.rs`): tanh, which some graphics drivers compute inexactly
 //! where it is small, and GELU, of which Burn's GPU back ends take the gradient of another function. Where one is off it is
@@ -46,21 +46,17 @@
 //! A trainer's memory is what Burn's allocator has reserved for it; on the processor, where nothing reports it, what is known
 //! to stay from step to step. `burn-flex` computes in rayon's global pool, `gemm`'s products included; `--threads N` sets its
 //! size, and the record has it either way. Burn returns errors where results are read, and panics elsewhere: a panic is an
-//! error of that back end's (`guard.rs`), and a comparison goes on with the others.
+//! error of that back end's (`failure.rs`), and a comparison goes on with the others.
 //!
 //! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, as a package of Burn's authors, into the user's data folder; the
 //! driver and ROCm's compiler are looked for when the back end is opened, and what is missing is named.
 
-mod arrangement;
 #[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
 mod cuda_rocm;
 mod failure;
-mod first_use;
 mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
-mod guard;
-mod leaves;
 mod network;
 #[cfg(feature = "burn-remote")]
 mod parallel;
@@ -84,8 +80,8 @@ use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use first_use::FirstUse;
-use guard::{Guarded, guarded};
+
+use failure::{Guarded, guarded};
 use trainer::BurnTrainer;
 
 /// Version of Burn that this engine is built with.
@@ -236,5 +232,27 @@ impl Backend for BurnBackend {
         let (device, first_use) = (self.opened.device.clone(), self.first_use);
         let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
         Ok(Box::new(Guarded::new(guarded(trainer).await?)))
+    }
+}
+
+/// What happens on a device when an operation is first used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstUse {
+    /// Nothing that would not happen later, too.
+    Ordinary,
+    /// It is compiled.
+    Compiles,
+    /// Operations are fused, each of several kernels is compiled and timed, and the fastest is kept for its size.
+    CompilesAndTunes,
+}
+
+impl FirstUse {
+    /// `compiles`: whether the device compiles kernels. `tunes`: whether Burn in this program tunes what it compiles.
+    fn new(compiles: bool, tunes: bool) -> Self {
+        match (compiles, tunes) {
+            (false, _) => Self::Ordinary,
+            (true, false) => Self::Compiles,
+            (true, true) => Self::CompilesAndTunes,
+        }
     }
 }

@@ -1,26 +1,14 @@
 //! One pass through the layers of a model with Burn's tensor operations.
 
-mod attention;
-mod convolution;
-#[cfg(feature = "burn-remote")]
-pub(super) mod crossing;
-mod dropout;
-mod memory;
-mod normalization;
-mod pooling;
-mod recurrent;
+mod layers;
 #[cfg(feature = "burn-remote")]
 pub(super) mod shared_normalization;
-mod words;
 
-use burn_tensor::{Device, Tensor, module};
+use burn_tensor::{Device, Gradients, Tensor, module};
 use shaders::params::Step;
 
-use super::arrangement::Arrangement;
 use super::functions::Functions;
-use super::leaves::Leaves;
-use super::value::{Order, Value, sides};
-use crate::backends::support;
+use super::value::{Arrangement, Order, Value, sides};
 use crate::error::EngineError;
 use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
 
@@ -151,7 +139,7 @@ impl Network {
 
     /// How a batch, which we have as (rows, height, width, channels), is to lie for [`Network::forward`].
     pub(super) fn arrangement_of_data(&self, rows: usize) -> Arrangement {
-        dropout::arrangement(self.data.order, rows, self.data.output)
+        layers::arrangement(self.data.order, rows, self.data.output)
     }
 
     /// (rows, classes) logits of a batch, whose list is arranged as [`Network::arrangement_of_data`] says.
@@ -263,7 +251,7 @@ fn add(first: Value, second: Value) -> Value {
 /// The order of what a layer makes from a value in the order `read`.
 fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     match layer {
-        Layer::Conv2d { .. } if convolution::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
+        Layer::Conv2d { .. } if layers::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
         Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
         Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
         Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
@@ -299,4 +287,95 @@ fn order_of_data(model: &Model) -> Order {
 
 fn last_reader(model: &Model, source: Source) -> usize {
     model.nodes.iter().rposition(|node| node.inputs.contains(&source)).unwrap_or(usize::MAX)
+}
+
+/// The tensors of a model as the layers of one pass read them. In training, those that are trained start the graph
+/// that Burn differentiates.
+pub(super) struct Leaves<'a> {
+    /// All tensors of the model, flat.
+    tensors: &'a [Tensor<1>],
+    /// Which of them are trained in this pass; none where the list is empty.
+    trained: &'a [bool],
+    /// Those that were read and are trained.
+    read: Vec<(usize, Leaf)>,
+}
+
+enum Leaf {
+    Vector(Tensor<1>),
+    Matrix(Tensor<2>),
+    Kernel(Tensor<4>),
+}
+
+impl<'a> Leaves<'a> {
+    pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
+        Self { tensors, trained, read: Vec::new() }
+    }
+
+    pub(super) fn vector(&mut self, tensor: usize) -> Tensor<1> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat, Leaf::Vector)
+    }
+
+    pub(super) fn matrix(&mut self, tensor: usize, sides: [usize; 2]) -> Tensor<2> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat.reshape(sides), Leaf::Matrix)
+    }
+
+    pub(super) fn kernel(&mut self, tensor: usize, sides: [usize; 4]) -> Tensor<4> {
+        let flat = self.tensors[tensor].clone();
+        self.leaf(tensor, flat.reshape(sides), Leaf::Kernel)
+    }
+
+    /// The tensor itself, whatever is trained.
+    pub(super) fn plain(&self, tensor: usize) -> Tensor<1> {
+        self.tensors[tensor].clone()
+    }
+
+    fn leaf<const D: usize>(&mut self, tensor: usize, value: Tensor<D>, keep: fn(Tensor<D>) -> Leaf) -> Tensor<D> {
+        if self.trained.get(tensor) != Some(&true) {
+            return value;
+        }
+        let leaf = value.autodiff().require_grad();
+        self.read.push((tensor, keep(leaf.clone())));
+        leaf
+    }
+
+    /// Those that were read and are trained.
+    pub(super) fn into_read(self) -> ReadLeaves {
+        ReadLeaves(self.read)
+    }
+}
+
+/// The leaves of a graph that are tensors of the model.
+pub(super) struct ReadLeaves(Vec<(usize, Leaf)>);
+
+impl ReadLeaves {
+    /// Adds the flat gradients of tensors to those that other graphs found, by the tensors' places in the model's list.
+    /// `None` stays for those that are not trained.
+    pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
+        for (tensor, leaf) in self.0 {
+            // Layers that share a tensor have a leaf each.
+            if let Some(gradient) = leaf.gradient(gradients) {
+                add_gradient(found, tensor, gradient);
+            }
+        }
+    }
+}
+
+/// Adds to the gradient of a tensor what one more of the places has found at which it is read.
+pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
+    found[tensor] = Some(match found[tensor].take() {
+        Some(others) => others + gradient,
+        None => gradient,
+    });
+}
+
+impl Leaf {
+    fn gradient(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
+        match self {
+            Self::Vector(leaf) => leaf.grad_remove(gradients),
+            Self::Matrix(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 1)),
+            Self::Kernel(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 3)),
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Burn on the processor.
 
-#[cfg_attr(target_family = "wasm", path = "processor/one_thread.rs")]
-mod pool;
-
+use std::num::NonZero;
+#[cfg(not(target_family = "wasm"))]
+use std::sync::OnceLock;
 use std::thread;
 
 use burn_tensor::Device;
@@ -11,7 +11,6 @@ use results::{Adapter, DeviceKind};
 use super::Opened;
 use crate::backends::Opening;
 use crate::error::EngineError;
-pub(super) use pool::threads;
 
 /// What a processor is called where nobody knows its name, as in a browser.
 const NAMELESS: &str = "processor";
@@ -22,7 +21,7 @@ const NAMELESS: &str = "processor";
 /// A choice that the processor does not fit, and another number of threads than this program computes with already.
 pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     if let Some(threads) = opening.threads {
-        pool::set_threads(threads)?;
+        set_threads(threads)?;
     }
     let adapter = Adapter {
         name: format!("{} (Burn, {})", opening.processor.as_deref().unwrap_or(NAMELESS), cores()),
@@ -44,4 +43,42 @@ fn cores() -> String {
         count if thread::available_parallelism().is_ok_and(|cores| cores.get() == count) => "all cores".to_owned(),
         count => format!("{count} threads"),
     }
+}
+
+/// Number of threads. All of Burn's loops, and the products of `gemm`, run in rayon's global pool.
+#[cfg(not(target_family = "wasm"))]
+pub(super) fn threads() -> usize {
+    rayon::current_num_threads()
+}
+
+/// Burn has one thread in a page's worker.
+#[cfg(target_family = "wasm")]
+pub(super) fn threads() -> usize {
+    1
+}
+
+/// Makes the pool, which is possible only once in a program.
+#[cfg(not(target_family = "wasm"))]
+fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
+    static SET: OnceLock<NonZero<usize>> = OnceLock::new();
+    match rayon::ThreadPoolBuilder::new().num_threads(threads.get()).build_global() {
+        Ok(()) => {
+            SET.get_or_init(|| threads);
+            Ok(())
+        }
+        Err(_) if SET.get() == Some(&threads) => Ok(()),
+        Err(error) => {
+            let message = format!("the processor cannot compute with {threads} threads in this program: {error}");
+            Err(EngineError::DeviceRefused { message })
+        }
+    }
+}
+
+#[cfg(target_family = "wasm")]
+fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
+    if threads.get() == 1 {
+        return Ok(());
+    }
+    let message = format!("a worker of a page is one thread, and cannot compute with {threads}");
+    Err(EngineError::DeviceRefused { message })
 }

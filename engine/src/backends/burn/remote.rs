@@ -34,8 +34,8 @@ use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
 use results::{Adapter, DeviceKind};
 use serde::{Deserialize, Serialize};
 
+use super::FirstUse;
 use super::failure::is_broken_link;
-use super::first_use::FirstUse;
 use super::parallel::ParallelBackend;
 use super::{BurnBackend, Opened, TUNED, check_precision};
 use crate::backends::opening::{DIFFERENT, REMOTES};

@@ -1,17 +1,18 @@
 //! Burn's tensor operations against the plain loops, in double precision.
 
-mod bias;
-mod fixed;
-mod record;
-mod segments;
-
 use std::rc::Rc;
 use std::sync::Arc;
 
-use results::Precision;
+#[cfg(feature = "burn-wgpu")]
+use burn_tensor::DeviceKind;
+use burn_tensor::ops::ConvOptions;
+use burn_tensor::{Device, Tensor, TensorData, module};
+use results::{Adapter, Precision};
 
-use super::guard::guarded;
+use super::failure::guarded;
+use super::{FirstUse, TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
+use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
 use crate::backends::wgsl::workload_tests::{Standstill, calm_job, figures, job, narrow_job, tolerance_at_low_rates};
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
@@ -20,6 +21,9 @@ use crate::model::{
     Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
     Weights,
 };
+use crate::random::Generator;
+use crate::train::check::against_reference;
+use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 use crate::workload::Workload;
@@ -423,5 +427,130 @@ fn a_panic_is_reported_in_its_own_words() {
     {
         let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
         assert!(error.starts_with("Burn panicked") && error.ends_with(words), "{error}");
+    }
+}
+
+/// The devices of Burn that every machine can compute on.
+fn devices() -> Vec<(&'static str, Device)> {
+    vec![
+        #[cfg(feature = "burn-flex")]
+        ("burn-flex", Device::flex()),
+        #[cfg(feature = "burn-wgpu")]
+        ("burn-wgpu", Device::wgpu(DeviceKind::Cpu)),
+    ]
+}
+
+/// Uniform in ±`limit`.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
+    let generator = Generator { stream, step: 0, seed: 1 };
+    (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
+}
+
+/// Root mean square of what a convolution of 64 channels with a kernel of 5×5 taps is off by, with this bias, where Burn
+/// adds the bias and where it is added afterwards.
+fn off_by(device: &Device, bias: f32) -> [f64; 2] {
+    const SAMPLES: usize = 32;
+    const CHANNELS: usize = 64;
+    const FILTERS: usize = 32;
+    const KERNEL: usize = 5;
+    // As large as the kernel, so that there is one sum for each filter.
+    const IMAGE: usize = KERNEL;
+    let images = values(0, SAMPLES * CHANNELS * IMAGE * IMAGE, 0.5);
+    let kernels = values(1, FILTERS * CHANNELS * KERNEL * KERNEL, 0.05);
+    let right = images.chunks_exact(CHANNELS * IMAGE * IMAGE).flat_map(|image| {
+        let sum =
+            |kernel: &[f32]| -> f64 { image.iter().zip(kernel).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum() };
+        kernels.chunks_exact(CHANNELS * KERNEL * KERNEL).map(move |kernel| sum(kernel) + f64::from(bias))
+    });
+    let right: Vec<f64> = right.collect();
+    let image = Tensor::<4>::from_data(TensorData::new(images.clone(), [SAMPLES, CHANNELS, IMAGE, IMAGE]), device);
+    let kernel = Tensor::<4>::from_data(TensorData::new(kernels.clone(), [FILTERS, CHANNELS, KERNEL, KERNEL]), device);
+    let biases = Tensor::<1>::from_data(TensorData::new(vec![bias; FILTERS], [FILTERS]), device);
+    let options = || ConvOptions::new_with_padding([1; 2], [(0, 0); 2], [1; 2], 1);
+    let inside = module::conv2d(image.clone(), kernel.clone(), Some(biases.clone()), options());
+    let afterwards = module::conv2d(image, kernel, None, options()) + biases.reshape([1, FILTERS, 1, 1]);
+    [inside, afterwards].map(|found| {
+        let found = found.into_data();
+        let squares = found.iter::<f64>().zip(&right).map(|(found, right)| (found - right).powi(2));
+        (squares.sum::<f64>() / right.len() as f64).sqrt()
+    })
+}
+
+#[test]
+fn a_convolution_is_no_less_exact_where_its_bias_is_added_afterwards() {
+    for (name, device) in devices() {
+        for bias in [0.1, 1.0] {
+            let [inside, afterwards] = off_by(&device, bias);
+            eprintln!(
+                "{name}, bias {bias}: off by {inside:.2e} with Burn's bias, {afterwards:.2e} with one afterwards"
+            );
+            assert!(afterwards <= 1.1 * inside, "{name}, bias {bias}: {afterwards:.2e} instead of {inside:.2e}");
+        }
+    }
+}
+
+/// Burn computes no gradients of what nobody trains: of a whitening kernel, and of a scale that is fixed.
+#[test]
+fn a_network_with_fixed_tensors_passes_the_check() {
+    let Some(backend) = flex() else { return };
+    let workload = whitened();
+    let job = job(&workload);
+    let checked = pollster::block_on(against_reference(&workload, &job, backend.as_ref())).unwrap();
+    assert_eq!(checked.disagreement(), None);
+}
+
+#[test]
+fn the_record_names_the_version_that_is_built_in() {
+    let manifest = include_str!("../../../../Cargo.toml");
+    assert!(manifest.contains(&format!("burn-tensor = {{ version = \"={VERSION}\"")), "{VERSION}");
+}
+
+#[test]
+fn only_a_gpu_that_burn_was_not_built_to_tune_for_is_warned_of() {
+    let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
+    assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
+    assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
+    for backend in backends() {
+        let gpu = backend.name() != "burn-flex" && !backend.adapter().software;
+        assert_eq!(backend.warnings().len(), usize::from(gpu && !TUNED), "{}", backend.name());
+    }
+}
+
+#[test]
+fn the_record_says_what_is_fused_and_tuned() {
+    // No other feature may turn them on.
+    let manifest = include_str!("../../../../Cargo.toml");
+    for word in ["fusion", "autotune"] {
+        assert!(manifest.contains(&format!("\"burn-tensor?/{word}\"")), "{word}");
+        assert_eq!(manifest.matches(&format!("/{word}\"")).count(), 1, "{word}");
+    }
+    let job = job_of(Model::sequence("small", IMAGE, vec![logits()]));
+    for backend in backends() {
+        let compiles = backend.name() != "burn-flex";
+        let state = if compiles && TUNED { "on" } else { "off" };
+        let trainer = pollster::block_on(backend.build(&job)).unwrap();
+        for part in ["fusion", "autotune"] {
+            assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
+        }
+        let preparation = trainer.preparation();
+        assert_eq!(preparation.compiling_seconds.is_some(), compiles && !TUNED, "{preparation:?}");
+        assert_eq!(preparation.tuning_seconds.is_some(), compiles && TUNED, "{preparation:?}");
+        assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
+    }
+}
+
+#[test]
+fn segments_train_again_to_the_last_bit_and_as_the_reference() {
+    let Some(backend) = flex() else { return };
+    let narrow = |name| narrow_job(&crate::workload(name).unwrap());
+    for job in OF_EVERY_KIND.map(narrow).into_iter().chain(jobs_of_every_rule()) {
+        let found = repeated(backend.as_ref(), &job);
+        assert_close(&job, &found, &repeated(&ReferenceBackend::<f32>::new(), &job));
+    }
+    for name in NORMALIZED {
+        repeated(backend.as_ref(), &narrow(name));
     }
 }

@@ -7,13 +7,13 @@ use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
 use results::{StateBytes, weights_bytes};
 use shaders::params::Step;
 
-use super::arrangement::Arrangement;
+use super::FirstUse;
 use super::failure::refused;
-use super::first_use::FirstUse;
 use super::functions::Functions;
-use super::leaves::Leaves;
+use super::network::Leaves;
 use super::network::{Network, Pass};
 use super::updater::Updater;
+use super::value::Arrangement;
 use crate::clock::Clock;
 use crate::data::Split;
 use crate::error::EngineError;

@@ -3,9 +3,8 @@
 //!
 //! The engine starts no programs: whoever does implements [`Program`].
 
-mod feed;
-mod messages;
-mod timing;
+#[cfg(test)]
+mod tests;
 mod trainer;
 
 use std::cell::Cell;
@@ -13,14 +12,17 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Adapter, DeviceKind, Layout, Precision};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::KNOWN_BACKENDS;
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::model::{Model, Shape, TensorSpec};
 use crate::trainer::{Backend, Trainer, TrainingJob};
-pub use messages::PROTOCOL_VERSION;
-use messages::{Answer, Cause, Question};
+use crate::training::{Loss, Optimizer};
+
 use trainer::ExternalTrainer;
 
 /// A program that answers one message after the other.
@@ -82,7 +84,7 @@ impl ExternalBackend {
         if theirs != PROTOCOL_VERSION {
             return Err(answer.wrong("protocol", &format!("is {theirs}, and must be {PROTOCOL_VERSION}")));
         }
-        let text = |field: &str| answer.field::<String>(field).map(|text| messages::short(&text));
+        let text = |field: &str| answer.field::<String>(field).map(|text| short(&text));
         let adapter = Adapter {
             name: text("device")?,
             vendor: String::new(),
@@ -151,7 +153,7 @@ impl Conversation {
         if answer.header.get("error").is_none() {
             return Ok(answer);
         }
-        let message = messages::short(&answer.field::<String>("error")?);
+        let message = short(&answer.field::<String>("error")?);
         Err(match answer.optional("cause")?.unwrap_or_default() {
             Cause::Unsupported => EngineError::ProgramLacks { program: self.name.to_owned(), message },
             Cause::OutOfMemory => EngineError::OutOfMemory { message },
@@ -175,5 +177,253 @@ pub fn checked_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-#[cfg(test)]
-mod tests;
+/// Version of the protocol in `docs/EXTERNAL.md`.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// Names and sentences of a program are no longer than this.
+const LONGEST_TEXT: usize = 100;
+/// Three years: a longer time is in another unit.
+const LONGEST_SECONDS: f64 = 1e8;
+
+#[derive(Serialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+enum Question<'a> {
+    Hello {
+        protocol: u32,
+    },
+    Build(Build<'a>),
+    Train {
+        network: u32,
+        steps: Vec<StepToTrain>,
+    },
+    Evaluate {
+        network: u32,
+        rows: Vec<u32>,
+    },
+    Weights {
+        network: u32,
+    },
+    Gradients {
+        network: u32,
+    },
+    Logits {
+        network: u32,
+        rows: u32,
+    },
+    /// Nobody answers.
+    Forget {
+        network: u32,
+    },
+}
+
+impl Question<'_> {
+    fn header(&self) -> Value {
+        serde_json::to_value(self).expect("questions are plain data")
+    }
+}
+
+/// A network with all that training it takes. Start values of the tensors follow.
+#[derive(Serialize)]
+struct Build<'a> {
+    network: u32,
+    model: &'a Model,
+    /// What each of its nodes makes of one sample.
+    shapes: Vec<Shape>,
+    tensors: &'a [TensorSpec],
+    loss: Loss,
+    optimizer: &'a Optimizer,
+    classes: u32,
+    /// Every number of samples that a batch has in training, a whole batch first: a program can get ready for them.
+    batch_sizes: Vec<u32>,
+    /// The same in tests.
+    test_batch_sizes: Vec<u32>,
+    /// Dropout layers that drop in training, each with a mask in every training batch.
+    dropouts: Vec<DropoutPlace>,
+    /// How images are to lie; absent where that is left to the program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
+}
+
+/// A dropout layer: its node, and how many values of a sample it sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct DropoutPlace {
+    node: usize,
+    features: u32,
+}
+
+#[derive(Serialize)]
+struct StepToTrain {
+    /// From 0.
+    step: u64,
+    rows: u32,
+    /// That of the schedule.
+    scheduled_rate: f64,
+    /// The same with the correction that the rule has for this step: Adam's.
+    learning_rate: f64,
+}
+
+/// An answer, whose fields are read one by one so that an error can name the field.
+struct Answer {
+    program: &'static str,
+    /// Name of the message that it answers.
+    message: String,
+    header: Value,
+    payload: Vec<u8>,
+    /// Time from the end of the message's transfer to the answer.
+    seconds: f64,
+}
+
+impl Answer {
+    /// # Errors
+    /// A field that is missing or of another type.
+    fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, EngineError> {
+        let value = self.header.get(name).ok_or_else(|| self.wrong(name, "is missing"))?;
+        T::deserialize(value)
+            .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
+    }
+
+    /// As [`Self::field`], where the field may be missing or null.
+    ///
+    /// # Errors
+    /// A field of another type.
+    fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+        match self.header.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.field(name).map(Some),
+        }
+    }
+
+    /// A field with a time.
+    ///
+    /// # Errors
+    /// A number below 0 or of years.
+    fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
+        let seconds: Option<f64> = self.optional(name)?;
+        match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
+            None => Ok(seconds),
+            Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, and must be a number of seconds"))),
+        }
+    }
+
+    /// A field with a number of right answers among `samples`.
+    ///
+    /// # Errors
+    /// A number above that.
+    fn correct(&self, samples: u64) -> Result<u64, EngineError> {
+        let correct: u64 = self.field("correct")?;
+        if correct > samples {
+            return Err(self.wrong("correct", &format!("is {correct}, and the message has {samples} samples")));
+        }
+        Ok(correct)
+    }
+
+    /// The loss of step `step`, or of a test before it, from the field `name`. Null stands for NaN and infinity, which
+    /// training can reach, but not before its first update.
+    ///
+    /// # Errors
+    /// Anything else that is no number.
+    fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
+        if value.is_null() && step > 0 {
+            return Ok(f64::NAN);
+        }
+        value.as_f64().ok_or_else(|| {
+            let value = short(&value.to_string());
+            self.wrong(name, &format!("is {value} at step {step}, and must be a finite number"))
+        })
+    }
+
+    /// The payload, of `count` numbers.
+    ///
+    /// # Errors
+    /// More or fewer bytes.
+    fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
+        let bytes = self.payload.len();
+        if bytes != 4 * count {
+            return Err(self.wrong("bytes", &format!("is {bytes}, and {count} numbers of four bytes are due")));
+        }
+        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+        Ok(self.payload.chunks_exact(4).map(number).collect())
+    }
+
+    /// An error that names the field.
+    fn wrong(&self, field: &str, what: &str) -> EngineError {
+        self.broken(&format!("the field `{field}` of its answer {what}"))
+    }
+
+    /// An error that names the message.
+    fn broken(&self, what: &str) -> EngineError {
+        let message = format!("after the message `{}`, {what}", self.message);
+        EngineError::ProgramFailed { program: self.program.to_owned(), message }
+    }
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Cause {
+    /// A layer, an optimiser or a loss that the program does not have.
+    Unsupported,
+    OutOfMemory,
+    #[default]
+    Failed,
+}
+
+/// A sentence of the program's, without what would spoil a table.
+fn short(text: &str) -> String {
+    let words: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    words.trim().chars().take(LONGEST_TEXT).collect()
+}
+
+/// Share by which reported time may differ from the clock.
+const TOLERANCE: f64 = 0.1;
+/// Time that scheduling on a busy machine may add to each answer.
+const SECONDS_OF_AN_ANSWER: f64 = 0.005;
+/// Time that a program may pause once outside its own clock.
+const SECONDS_OF_A_PAUSE: f64 = 0.2;
+
+/// Sums over the answers to `train`, or to `evaluate`, of one network.
+#[derive(Default)]
+struct Timing {
+    answers: f64,
+    /// By the program: the work, and what it did before.
+    reported_seconds: f64,
+    preparing_seconds: f64,
+    /// By the clock: until the answers, and what the link took of that.
+    clock_seconds: f64,
+    link_seconds: f64,
+}
+
+impl Timing {
+    /// Adds an answer and returns the time that it reports for its work.
+    ///
+    /// # Errors
+    /// Sums that differ from the clock by more than a tenth, with an allowance for scheduling.
+    fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64, EngineError> {
+        let reported = answer.time("seconds")?.filter(|&seconds| seconds > 0.0);
+        let reported = reported.ok_or_else(|| answer.wrong("seconds", "must be a number above 0"))?;
+        self.answers += 1.0;
+        self.reported_seconds += reported;
+        self.preparing_seconds += answer.time("preparing_seconds")?.unwrap_or(0.0);
+        self.clock_seconds += answer.seconds;
+        self.link_seconds += link_seconds.min(answer.seconds);
+
+        let (total, clock) = (self.reported_seconds + self.preparing_seconds, self.clock_seconds);
+        if exceeds(total, clock, self.answers) {
+            return Err(answer.broken(&format!(
+                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them: it may report \
+                 another unit than seconds, or count work twice"
+            )));
+        }
+        let (total, clock) = (self.reported_seconds, clock - self.link_seconds - self.preparing_seconds);
+        if exceeds(clock, total, self.answers) {
+            return Err(answer.broken(&format!(
+                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them without the \
+                 link: it probably reads its own clock without waiting for asynchronous work"
+            )));
+        }
+        Ok(reported)
+    }
+}
+
+/// Whether one time is longer than another by more than so many answers explain.
+fn exceeds(seconds: f64, other: f64, answers: f64) -> bool {
+    seconds > (1.0 + TOLERANCE) * other + SECONDS_OF_AN_ANSWER * answers + SECONDS_OF_A_PAUSE
+}

@@ -3,7 +3,6 @@
 mod examiner;
 mod network;
 mod trainer;
-mod updater;
 
 use std::marker::PhantomData;
 

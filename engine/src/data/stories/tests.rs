@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::*;
-use crate::data::{DataSet, data_set};
+use crate::data::{DataSet, StoryTask, data_set};
 
 /// A world that only listens: it shares nothing with the generator but the language.
 #[derive(Default)]
@@ -102,7 +102,7 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
         let texts = generator::generate(task, QUESTIONS);
         let samples = texts.each_ref().map(|text| parser::parse("generated", text).unwrap());
         let set = StorySet { task, reading: Reading::Words };
-        assert_eq!(encode::Vocabulary::of(set, samples.iter().flatten()).size(), words + 1);
+        assert_eq!(Vocabulary::of(set, samples.iter().flatten()).size(), words + 1);
         let longest = samples.iter().flatten().map(|sample| sample.story.len()).max().unwrap();
         assert!(longest <= 552, "{longest}");
         let questions = samples.iter().flatten().map(|sample| sample.question.len()).max().unwrap();
@@ -185,7 +185,7 @@ fn the_published_files_are_what_the_network_is_made_for() {
         let Some([train, test]) = published(task) else { return };
         let halves = [&train, &test].map(|bytes| parse("published", bytes, QUESTIONS).unwrap());
         let set = StorySet { task, reading: Reading::Words };
-        assert_eq!(encode::Vocabulary::of(set, halves.iter().flatten()).size(), words + 1);
+        assert_eq!(Vocabulary::of(set, halves.iter().flatten()).size(), words + 1);
         assert_eq!(halves.iter().flatten().map(|sample| sample.story.len()).max(), Some(longest));
         assert_eq!(halves.iter().flatten().map(|sample| sample.question.len()).max(), Some(question));
 
@@ -209,4 +209,45 @@ fn the_published_sentences_of_task_1_fit_into_the_memory() {
     let data = DataSet::from_files(data_set(&set.name()).unwrap(), train, test).unwrap();
     assert_eq!((data.train.images.len(), data.train.samples()), (66_000, 1000));
     assert!(data.train.images.iter().all(|&number| number < 20) && data.train.labels.iter().all(|&label| label < 20));
+}
+
+const SET: StorySet = StorySet { task: StoryTask::OneSupportingFact, reading: Reading::Words };
+
+#[test]
+fn words_are_numbered_in_order_and_filled_up_at_the_front() {
+    let sample = Sample { story: vec!["b", "c", "."], question: vec!["a", "?"], answer: "c" };
+    let words = Vocabulary::of(SET, [&sample].into_iter());
+    // In the order of characters: `.`, `?`, `a`, `b`, `c`.
+    assert_eq!(words.size(), 6);
+    let split = words.encode(&[sample]);
+    let mut expected = vec![0; 549];
+    expected.extend([4, 5, 1]);
+    expected.extend([0, 0, 0, 3, 2]);
+    assert_eq!(split, Split { images: expected, labels: vec![5] });
+}
+
+#[test]
+fn what_is_too_long_is_cut_at_the_front() {
+    let mut story = vec!["early"; 10];
+    story.extend(vec!["late"; 552]);
+    let sample = Sample { story, question: vec!["early", "1", "2", "3", "4", "5"], answer: "early" };
+    let words = Vocabulary::of(SET, [&sample].into_iter());
+    let split = words.encode(&[sample]);
+    assert!(split.images[..552].iter().all(|&byte| byte == 7), "only late words stay");
+    assert_eq!(split.images[552..], [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn the_last_sentence_is_the_first_memory_and_nobody_reads_full_stops() {
+    let story = vec!["a", "b", ".", "b", "c", "d", "."];
+    let sample = Sample { story, question: vec!["d", "a", "?"], answer: "c" };
+    let set = StorySet { reading: Reading::Sentences, ..SET };
+    let words = Vocabulary::of(set, [&sample].into_iter());
+    assert_eq!(words.size(), 5);
+    let split = words.encode(&[sample]);
+    assert_eq!(split.images.len(), 66);
+    assert_eq!(split.images[..12], [2, 3, 4, 0, 0, 0, 1, 2, 0, 0, 0, 0]);
+    assert!(split.images[12..60].iter().all(|&byte| byte == 0));
+    assert_eq!(split.images[60..], [4, 1, 0, 0, 0, 0]);
+    assert_eq!(split.labels, [3]);
 }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes, WantedState};
 use results::{Beacon, Phase, Warning};
 
-use super::pretend::TrainingTest;
+use super::fixtures::TrainingTest;
 use crate::train::{Commitment, PendingAnswer, Witness};
 
 /// A leaderboard that numbers its beacons and keeps everything it receives.

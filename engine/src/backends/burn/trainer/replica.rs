@@ -5,8 +5,8 @@ use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
-use crate::backends::burn::leaves::ReadLeaves;
-use crate::backends::burn::network::crossing::Crossing;
+use crate::backends::burn::network::ReadLeaves;
+use crate::backends::burn::network::shared_normalization::Crossing;
 use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
 use crate::backends::burn::network::{Made, Pass};
 

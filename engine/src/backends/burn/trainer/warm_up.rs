@@ -1,7 +1,7 @@
 //! The warm-up of a trainer while it is built: what Burn compiles and tunes on first use is not paid for in training.
 
 use super::test_batch;
-use crate::backends::burn::first_use::FirstUse;
+use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
