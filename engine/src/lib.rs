@@ -5,7 +5,7 @@
 //! measurement, announces [`Event`]s and returns a [`results::RunRecord`]. The engine never prints,
 //! opens files, fetches or blocks: the caller brings the [`Edges`].
 
-// What clippy.toml lists is not done here; tests may.
+// Tests may do what clippy.toml disallows.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)

@@ -1,7 +1,6 @@
-//! Steps per second: workloads on several back ends side by side, with neither tests nor a score.
+//! Steps per second of workloads on several backends, without tests and score.
 //!
-//! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
-//! hurts all of them alike. Where a larger batch seems to make samples slower, both sizes take turns as well.
+//! Windows of the backends take turns. If samples seem to take longer in a larger batch, both sizes take turns as well.
 
 mod report;
 #[cfg(test)]
@@ -24,34 +23,31 @@ use crate::workload::{Training, Workload};
 use report::{CLIFF, Facts};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
-/// What to measure, and how much it may cost.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub workloads: Vec<Workload>,
-    /// Batch sizes to measure each workload at; with none, its own.
+    /// Batch sizes of each workload. If empty, its own.
     pub batch_sizes: Vec<u32>,
-    /// Seconds that warm-up and windows of a workload at one batch size may take, all back ends together. Each has at
-    /// least one window, whatever that costs; loading, building, checking and the peak come on top.
+    /// Limit for warm-up and windows of a workload at one batch size, on all backends together. Each has at least one
+    /// window; loading, building, checking and measuring the peak are not included.
     pub budget_seconds: f64,
-    /// A back end that would allocate more than this is refused before it does.
+    /// Limit of allocated memory, checked before allocating if possible.
     pub budget_bytes: Option<u64>,
-    /// Whether first losses are held to the plain reference before anything is timed.
+    /// True to check the first steps before timing.
     pub checked: bool,
-    /// Seed of weights, shuffles and dropout.
     pub seed: u32,
 }
 
-/// A back end that takes part.
 pub struct Contender {
     pub backend: Box<dyn Backend>,
-    /// Whether it computes on the device of the [`Gauge`].
+    /// True if it computes on the device of the [`Gauge`].
     pub on_gauged_device: bool,
-    /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
+    /// Maximum number of steps of a slow backend, which has no warm-up.
     pub most_steps: Option<u32>,
 }
 
 impl Contender {
-    /// As tables name it: a back end may take part in several precisions.
+    /// Returns the name in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
             #[cfg(feature = "wgsl")]
@@ -63,11 +59,8 @@ impl Contender {
     }
 }
 
-/// Measures every workload of the request at every batch size on all contenders. The peak of the gauge, if there is one,
-/// takes its turn in every round.
-///
-/// # Errors
-/// None: what cannot be measured says so in its outcome, and the others go on.
+/// Measures every workload at every batch size on all contenders. The gauge's peak takes its turn in every round.
+/// Failures are outcomes, and the others continue.
 #[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
@@ -91,14 +84,13 @@ pub async fn measure(
     report
 }
 
-/// A run that is under way.
 struct StepsRun<'a> {
     request: &'a Request,
     contenders: &'a [Contender],
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer<Event>,
-    /// Workloads and batch sizes that were begun, of `count`.
+    /// Number of workloads and batch sizes begun, of `count`.
     number: usize,
     count: usize,
 }
@@ -129,7 +121,7 @@ impl StepsRun<'_> {
                     Size { batch_size, entries: entries.collect() }
                 }
                 Ok(job) => {
-                    // Kernels are chosen by shape, so that each size is checked.
+                    // Kernels depend on shapes, so each size is checked.
                     let barred = self.check(workload, &job).await;
                     let size = self.size(&job, &barred).await;
                     jobs.extend(gave_figures(&size).then_some(job));
@@ -143,7 +135,7 @@ impl StepsRun<'_> {
         result
     }
 
-    /// What keeps each contender from being timed, where something does.
+    /// Returns the reason why each contender cannot be timed, if there is one.
     async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
         let mut barred = Vec::with_capacity(self.contenders.len());
         for contender in self.contenders {
@@ -177,10 +169,7 @@ impl StepsRun<'_> {
     }
 }
 
-/// The workload's own recipe at this batch size.
-///
-/// # Errors
-/// A batch of more samples than there are, or of none.
+/// Returns the workload's own recipe at this batch size. Fails if it is 0 or exceeds the training set.
 pub fn job(
     workload: &Workload,
     batch_size: u32,
@@ -192,7 +181,7 @@ pub fn job(
     Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
 }
 
-/// Compares each back end's time per sample with that at the size before, where both were measured.
+/// Finds batch sizes at which samples take longer than at the previous size.
 fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
     let mut cliffs = Vec::new();
     for pair in sizes.windows(2) {
@@ -216,7 +205,7 @@ fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
 }
 
 impl StepsRun<'_> {
-    /// Measures every cliff that was found once more, both batch sizes in turns. `jobs` are those that were measured.
+    /// Measures each cliff again with both batch sizes in turns.
     async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
         for cliff in &mut result.cliffs {
             let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
@@ -240,7 +229,7 @@ impl StepsRun<'_> {
         }
     }
 
-    /// Whether two trainers may be on the device at once.
+    /// Returns true if two trainers fit on the device.
     fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
         let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
         match (self.request.budget_bytes, predicted(small), predicted(large)) {
@@ -250,7 +239,7 @@ impl StepsRun<'_> {
     }
 }
 
-/// Median over the rounds: a machine that changes its speed does so in few of them.
+/// Median over the rounds, because few of them are affected if the machine changes its speed.
 fn rise_in_turns(size: &Size) -> Option<f64> {
     let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
     let rounds = windows(0)?.iter().zip(windows(1)?);
@@ -258,25 +247,22 @@ fn rise_in_turns(size: &Size) -> Option<f64> {
     statistics::quantile(&rises, 0.5)
 }
 
-/// Jobs whose measurements can be repeated are kept: those that gave a figure to anybody.
 fn gave_figures(size: &Size) -> bool {
     size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)))
 }
 
-/// The budget is enough for so many windows of each back end; its warm-up takes the time of one more.
+/// Windows of each backend within the budget, besides one for its warm-up.
 const WINDOWS: u32 = 5;
-/// A larger budget means more windows instead of longer ones: whoever wants to stop waits for the end of one.
+/// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
 const LONGEST_WINDOW_SECONDS: f64 = 2.0;
 
-/// Jobs that are trained in turns.
 struct Contest<'a> {
     request: &'a Request,
     contest: measure::Contest<'a, Steps<'a>>,
-    /// Of each participant, what is known apart from its windows, or why it cannot take part.
+    /// Facts of each participant besides its windows, or its outcome if it cannot take part.
     known: Vec<Result<Facts, Outcome>>,
 }
 
-/// The steps of a trainer.
 struct Steps<'a> {
     trainer: Box<dyn Trainer>,
     clock: &'a dyn Clock,
@@ -303,7 +289,7 @@ impl<'a> Contest<'a> {
         Self { request, contest, known: Vec::new() }
     }
 
-    /// Builds the contender's trainer of this job, unless it is barred or does not fit.
+    /// Builds the contender's trainer, unless it is barred or does not fit.
     async fn admit(&mut self, contender: &Contender, job: &TrainingJob, barred: Option<&Outcome>) {
         let name = contender.name();
         let built = match barred {
@@ -333,7 +319,7 @@ impl<'a> Contest<'a> {
         let trainer = contender.backend.build(job).await?;
         let build_seconds = clock.now_seconds() - start;
         let device_memory_bytes = trainer.device_memory_bytes();
-        // Not every back end can tell before.
+        // Not every backend can predict this.
         self.hold_to_budget("the workload as it was built", Some(device_memory_bytes))?;
         let facts = Facts {
             flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
@@ -346,8 +332,6 @@ impl<'a> Contest<'a> {
         Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
     }
 
-    /// # Errors
-    /// More bytes than the request allows, with both numbers.
     fn hold_to_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
         match (needed_bytes, self.request.budget_bytes) {
             (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
@@ -357,7 +341,6 @@ impl<'a> Contest<'a> {
         }
     }
 
-    /// Warms all up, then lets them take turns until the budget is spent.
     async fn run(&mut self) {
         let running = self.known.iter().filter(|known| known.is_ok()).count().max(1);
         let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
@@ -370,7 +353,7 @@ impl<'a> Contest<'a> {
         self.contest.run(rules).await;
     }
 
-    /// What became of everybody, with the ratios to the fastest.
+    /// Returns all outcomes, with ratios to the fastest.
     fn finish(self, batch_size: u32) -> Size {
         let participants = self.contest.participants.into_iter();
         let entries = participants

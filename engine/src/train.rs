@@ -33,7 +33,7 @@ use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
 use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
 
-/// What to run. Everything that is `None` is the suite's or the workload's own.
+/// Request for a run. `None` means the default of the suite or workload.
 pub struct RunRequest {
     pub suite: &'static SuiteDefinition,
     pub workloads: Vec<Workload>,
@@ -42,60 +42,59 @@ pub struct RunRequest {
     pub learning_rate: Option<f64>,
     pub limit: Option<Limit>,
     pub target_accuracy: Option<f64>,
-    /// What the leaderboard gave; a run without it cannot be ranked.
+    /// Registration at a leaderboard; a run without it cannot be ranked.
     pub registration: Option<Registration>,
-    /// `wall_seconds` is filled in by the run.
+    /// `wall_seconds` is set by the run.
     pub provenance: Provenance,
     pub requested_adapter: String,
     pub requested_backend: String,
     pub claimed_name: Option<String>,
 }
 
-/// How long to train.
+/// Length of training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     Epochs(u32),
-    /// Exactly so many steps; nothing is measured beyond them.
+    /// Exact number of steps, with no measuring afterwards.
     Steps(u64),
-    /// Until the timed training reaches this; nothing is measured beyond it.
+    /// Time of training, with no measuring afterwards.
     Seconds(f64),
 }
 
-/// Id and single-use word of a run that the leaderboard knows.
+/// Id and nonce from the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub run_id: String,
     pub nonce: String,
 }
 
-/// What the engine cannot do itself: bring data, tell the time, show progress, watch the machine.
+/// Everything outside the engine: data, events, time, and the machine's resources.
 pub struct Edges<'a> {
     pub data: &'a mut dyn DataSource,
     pub observer: &'a mut dyn Observer<Event>,
     pub clock: &'a dyn Clock,
     pub meter: &'a mut dyn ResourceMeter,
-    /// Whoever is told how far the training has come, where there is one.
+    /// Leaderboard that follows the training.
     pub witness: Option<&'a mut dyn Witness>,
 }
 
-/// A run that could not go on, and what it had measured until then.
+/// Error that ended a run early.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Stopped {
     #[source]
     pub error: EngineError,
-    /// The workloads that were finished before; absent when there were none.
+    /// Record of the finished workloads, if any.
     pub so_far: Option<Box<RunRecord>>,
 }
 
 /// Runs every workload of the request on `backend`.
 ///
 /// A workload that diverges, disagrees with the reference, cannot be trained on this device or with these data, or is
-/// cancelled says so in its record's outcome; the others still run (except after a cancellation).
+/// canceled has this as its outcome; the others still run (except after a cancellation).
 ///
-/// # Errors
-/// Settings out of range, and a device on which nothing more can be trained: it is lost, does not answer or drops work.
-/// What was finished before comes with the error.
+/// Fails on settings out of range, and on a device that is lost, does not answer or drops work, with the record of the
+/// finished workloads.
 #[async_recursion(?Send)]
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
@@ -263,7 +262,7 @@ async fn run_workload(
     Ok(record)
 }
 
-/// Trains, measures, and keeps what shows that it happened.
+/// Trains, measures, and keeps evidence.
 async fn learn(
     learning: &mut Learning<'_>,
     workload: &Workload,
@@ -288,7 +287,7 @@ async fn learn(
     Ok(())
 }
 
-/// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
+/// Returns the times before the first timed step. Times that the trainer reports separately do not count as building.
 fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
     let Preparation { compiling_seconds, tuning_seconds, .. } = preparation;
     let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
@@ -301,7 +300,6 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparat
     }
 }
 
-/// The record of a workload that has not trained yet.
 fn empty_record(workload: &Workload, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
     let settings = Settings {
         batch_size: job.batches.batch_size,
@@ -318,7 +316,6 @@ fn empty_record(workload: &Workload, job: &TrainingJob) -> Result<WorkloadRecord
     Ok(record_with(workload, settings))
 }
 
-/// A record with nothing in it but the settings.
 fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
     WorkloadRecord {
         workload: workload.name.to_owned(),
@@ -376,7 +373,7 @@ fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<War
     }
 }
 
-/// What a run announces while it goes on. Serialisable, so that a worker can post it to its page.
+/// Progress of a run. A worker can post it to its page.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -399,18 +396,18 @@ pub enum Event {
         workload: String,
         phase: Phase,
     },
-    /// After every window, about once a second while training.
+    /// After every window, about once a second.
     Progress {
         workload: String,
-        /// Share of the whole run that is done, 0 to 1, never falling.
+        /// Share of the run that is done, 0 to 1, never decreasing.
         run_fraction: f64,
         step: u64,
-        /// Passes over the training set so far, such as 1.25.
+        /// Passes over the training set, such as 1.25.
         epochs: f64,
         training_seconds: f64,
         /// Mean over the window.
         loss: f64,
-        /// Share of the window's samples that were classified rightly.
+        /// Share of the window's samples classified correctly.
         training_accuracy: f64,
         samples_per_second: f64,
     },
@@ -418,8 +415,7 @@ pub enum Event {
         workload: String,
         evaluation: Evaluation,
     },
-    /// A few test images of the workload, where the observer wants to see what the network answers on them: once before the
-    /// first step.
+    /// A few test images, if the observer shows answers: once before the first step.
     Examples {
         workload: String,
         height: u32,
@@ -429,7 +425,7 @@ pub enum Event {
         images: Vec<u8>,
         labels: Vec<u16>,
     },
-    /// The class that the network gives each of the examples: before the first step, and at each look at the test set.
+    /// The network's classes of the examples: before the first step, and at each evaluation.
     Answered {
         workload: String,
         answers: Vec<u16>,
@@ -437,10 +433,9 @@ pub enum Event {
     Warned {
         warning: Warning,
     },
-    /// A workload cannot be trained; its record follows.
     WorkloadFailed {
         workload: String,
-        /// All of the reason. The record, which may be published, names no folder of this machine.
+        /// Full reason. The record, which may be published, omits folders of this machine.
         message: String,
     },
     WorkloadFinished {
@@ -448,20 +443,19 @@ pub enum Event {
     },
 }
 
-/// Measures the use of the machine around the training of one workload.
 pub trait ResourceMeter {
     fn start(&mut self);
-    /// Called after every window, never inside one.
+    /// Called after every window.
     fn sample(&mut self);
     fn finish(&mut self) -> Resources;
-    /// Bytes of the machine's memory that are free for whatever trains on its processors; nothing where the platform does
-    /// not tell, or the training happens elsewhere.
+    /// Returns the free memory of the machine for training on its processors. `None` if unknown, or if the training
+    /// happens elsewhere.
     fn free_memory_bytes(&self) -> Option<u64> {
         None
     }
 }
 
-/// A platform that offers no figures.
+/// A platform without metrics.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoMeter;
 
@@ -473,10 +467,9 @@ impl ResourceMeter for NoMeter {
     }
 }
 
-/// So many weights of each tensor go into the record.
 const SAMPLES_PER_TENSOR: u32 = 4;
 
-/// A few final weights; the seed decides which, so nobody can choose them.
+/// Chooses final weights for the record by the seed, so that a client cannot choose them.
 fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
     let mut samples = Vec::new();
     for (tensor, values) in (0..).zip(weights) {
@@ -490,10 +483,8 @@ fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
     samples
 }
 
-/// The record of a workload that failed with `error`, once the device has given back what was kept for it.
-///
-/// # Errors
-/// `error` itself, where no other workload can be trained after it: it says so, or the device no longer answers.
+/// Records a workload that failed with `error`, after the device has freed its memory. Returns `error` if no other
+/// workload can be trained after it.
 async fn record_failure(
     error: EngineError,
     request: &RunRequest,
@@ -504,10 +495,10 @@ async fn record_failure(
     progress: &mut Progress,
 ) -> Result<WorkloadRecord, EngineError> {
     let Some(cause) = error.failure_of_workload() else { return Err(error) };
-    // It may not have been started; nobody reads what it says.
+    // The meter may not have been started; its result is discarded.
     let _unused = edges.meter.finish();
     peaks.close();
-    // Why the device no longer answers, this error says better than the next one.
+    // This error explains the reason better than the next one would.
     if backend.recover().await.is_err() {
         return Err(error);
     }
@@ -533,7 +524,7 @@ async fn record_failure(
     record.input = input(backend);
     record.outcome = Outcome::failed(cause, &error.for_a_record());
     record.target = Some(Target { accuracy: asked.target_accuracy, reached_seconds: None, reached_step: None });
-    // The leaderboard holds the others to the time that passed.
+    // The leaderboard checks that the times of all workloads add up.
     record.timeline = progress.timeline(edges);
     Ok(record)
 }

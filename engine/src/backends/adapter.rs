@@ -7,26 +7,25 @@ use results::{Adapter, DeviceKind};
 
 use crate::error::EngineError;
 
-/// Which adapter to use, as a person says it.
+/// Request for an adapter, as a user types it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdapterChoice {
-    /// The best adapter that is not a program: discrete, then integrated, then any other.
     Any,
     Discrete,
     Integrated,
     /// A software adapter, such as llvmpipe.
     Cpu,
-    /// Place in the list of adapters, from 0.
+    /// Index in the list of adapters.
     Index(usize),
-    /// Every adapter that is not software: they share each batch.
+    /// All hardware adapters, which share each batch.
     All,
-    /// Places in the list of adapters, which share each batch.
+    /// Indices of adapters that share each batch.
     Indices(Vec<usize>),
-    /// Part of the name, in any case.
+    /// Part of the name, case-insensitive.
     Name(String),
-    /// Exactly this name, which only one may have: an adapter that was chosen already, among other back ends' devices.
+    /// Complete name, which exactly one adapter has.
     Exactly(String),
-    /// Whatever the browser gives.
+    /// The adapter that the browser returns.
     Browser,
 }
 
@@ -75,10 +74,7 @@ impl fmt::Display for AdapterChoice {
 }
 
 impl AdapterChoice {
-    /// Index of the adapter that fits.
-    ///
-    /// # Errors
-    /// None fits; the error lists those there are. Nothing else is taken instead.
+    /// Returns the index of the adapter that matches. Fails with the list of adapters if none does.
     pub fn choose(&self, adapters: &[Adapter]) -> Result<usize, EngineError> {
         let of_kind = |kind| adapters.iter().position(|a| !a.software && a.kind == kind);
         let found = match self {
@@ -108,11 +104,8 @@ impl AdapterChoice {
         found.ok_or_else(|| self.not_found(adapters))
     }
 
-    /// The same device for a back end that counts devices of its own: an index among `adapters` becomes a name, and all
-    /// other choices mean the same everywhere.
-    ///
-    /// # Errors
-    /// An index that is not there, and one of several adapters of the same name, which cannot be told apart elsewhere.
+    /// Returns the same choice for a backend that numbers its own devices: an index into `adapters` becomes a name.
+    /// Fails if the index does not exist or if several adapters have the name.
     pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self, EngineError> {
         let Self::Index(index) = *self else { return Ok(self.clone()) };
         let Adapter { name, api, .. } = &adapters[self.choose(adapters)?];
@@ -124,7 +117,7 @@ impl AdapterChoice {
         Ok(Self::Exactly(name.clone()))
     }
 
-    /// Whether a back end without adapters may be used: `any` and `cpu` fit the processor.
+    /// Accepts `any` and `cpu` for a backend on the processor.
     pub(super) fn choose_processor(&self, processor: &Adapter) -> Result<(), EngineError> {
         match self {
             Self::Any | Self::Cpu | Self::Browser => Ok(()),
@@ -143,18 +136,14 @@ impl AdapterChoice {
 }
 
 impl AdapterChoice {
-    /// Whether it is about several adapters.
+    /// Returns true if the choice names several adapters.
     pub fn is_of_several(&self) -> bool {
         matches!(self, Self::All | Self::Indices(_))
     }
 
-    /// Indices of the adapters that share each batch: those that are named, or so many `devices` of the kind that fits. They
-    /// have the same name, driver and interface, because devices that round differently would not keep the same weights. A
-    /// software adapter is taken as often as it is wanted.
-    ///
-    /// # Errors
-    /// Those of [`AdapterChoice::choose`], fewer adapters of that kind, adapters that are not alike, and another number of
-    /// `devices` than are named.
+    /// Returns the indices of the adapters that share each batch: those named, or `devices` adapters like the first
+    /// match. They have the same name, driver and interface, because devices that round differently would not keep the
+    /// same weights. A software adapter can be used more than once.
     pub fn choose_several(
         &self,
         adapters: &[Adapter],
@@ -198,14 +187,14 @@ impl AdapterChoice {
     }
 }
 
-/// Every adapter that is not software, through the interface of the best one: a device may be reached through several.
+/// Returns all hardware adapters of the best one's interface, because several interfaces may list the same device.
 fn all(adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
     let best = AdapterChoice::Any.choose(adapters).map_err(|_| AdapterChoice::All.not_found(adapters))?;
     let is_wanted = |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;
     Ok((0..adapters.len()).filter(is_wanted).collect())
 }
 
-/// Those with these indices; only a software adapter may be named twice.
+/// Checks that the indices exist, and that only software adapters repeat.
 fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
     if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
         return Err(choice.not_found(adapters));

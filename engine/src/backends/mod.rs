@@ -1,4 +1,4 @@
-//! The back ends of this build, and how one is opened by its name.
+//! Opening a backend of this build by name.
 
 mod adapter;
 #[cfg(feature = "burn")]
@@ -9,7 +9,7 @@ mod opening;
 pub mod reference;
 #[cfg(feature = "burn-remote")]
 pub mod served {
-    //! A device of this machine for others to compute on.
+    //! Devices of this machine for others to compute on.
 
     pub use super::burn::remote::{DeviceServer, WebSocketTransport};
 }
@@ -41,20 +41,13 @@ use crate::trainer::Backend;
 /// Name of the plain reference back end.
 pub const REFERENCE: &str = "reference";
 
-/// Opens the back end named `name` on the adapter that fits `choice`, to compute in f32.
-///
-/// The clock paces submissions.
-///
-/// # Errors
-/// No such back end, no such adapter (both list what there is), or a device that cannot be opened.
+/// Opens the backend named `name` on the matching adapter, to compute in f32. The clock paces submissions. Fails with a
+/// list if there is no such backend or adapter.
 pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     open_in(Precision::F32, name, choice, clock).await
 }
 
 /// As [`open`], to compute in `precision`.
-///
-/// # Errors
-/// Those of [`open`], and a back end or device that does not compute in it.
 pub async fn open_in(
     precision: Precision,
     name: &str,
@@ -64,10 +57,7 @@ pub async fn open_in(
     open_with(name, &Opening::new(precision, choice), clock).await
 }
 
-/// As [`open`], with everything that may be asked for.
-///
-/// # Errors
-/// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
+/// As [`open`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
@@ -83,7 +73,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         #[cfg(feature = "wgsl")]
         list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?) as Box<dyn Backend>),
         REFERENCE => {
-            // Plain loops submit nothing that would have to be paced.
+            // Plain loops need no pacing.
             drop(clock);
             let backend: Box<dyn Backend> = match precision {
                 Precision::F16 | Precision::F16Matrix => {
@@ -110,7 +100,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
     }
 }
 
-/// The adapters of this machine, in the order of their indices.
+/// Lists the adapters of this machine, in the order of their indices.
 #[async_recursion(?Send)]
 pub async fn adapters() -> Vec<Adapter> {
     #[cfg(feature = "wgsl")]

@@ -8,38 +8,35 @@ use serde::{Deserialize, Serialize};
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
 use crate::error::EngineError;
 
-/// What addresses name, in errors …
 pub(super) const REMOTES: &str = "the remote devices";
-/// … and which they may be.
 pub(super) const DIFFERENT: &str = "different ones: each trains on a share of every batch of its own";
 
-/// How to open a back end, whichever it is.
+/// Options for opening a backend.
 #[derive(Clone, Debug)]
 pub struct Opening {
     pub precision: Precision,
     pub adapter: AdapterChoice,
-    /// Threads of [`BURN_FLEX`]; without a number, one for each core.
+    /// Threads of [`BURN_FLEX`]. Default: one per core.
     pub threads: Option<NonZero<usize>>,
-    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
+    /// Number of [`WGSL`](super::list::WGSL) devices that share each batch. Default: those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
-    /// Whether these exchange gradients while they compute others; without a word, all but software adapters do.
+    /// True to exchange gradients while others are computed. Default: true except for software adapters.
     pub overlap: Option<bool>,
-    /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
+    /// Input mode of [`WGSL`](super::list::WGSL). Default: the data set is resident.
     pub input: Option<InputMode>,
-    /// How images lie in an external program; without a word, as the program has them.
+    /// Layout of images in an external program. Default: its own choice.
     pub layout: Option<Layout>,
-    /// Hosts and ports where devices of [`BURN_REMOTE`] are served; several share each batch.
+    /// Addresses of [`BURN_REMOTE`] devices; several share each batch.
     pub remote: Vec<String>,
-    /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
+    /// Features of the device that [`WGSL`](super::list::WGSL) ignores, to measure their effect.
     pub without: Vec<Feature>,
-    /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
+    /// Name of the processor, for the record of [`BURN_FLEX`].
     pub processor: Option<String>,
-    /// Where the kernels that were found to be fastest are kept for the next time.
+    /// Storage for tuning results.
     pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Opening {
-    /// On the adapter that fits, with nothing else asked for.
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
         Self {
             precision,
@@ -56,16 +53,11 @@ impl Opening {
         }
     }
 
-    /// Whether several devices are to share each batch.
     pub fn asks_for_several(&self) -> bool {
         self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1) || self.remote.len() > 1
     }
 
-    /// Whether the back end with this name trains on as many devices as were asked for, whatever they are.
-    ///
-    /// # Errors
-    /// One that trains on a single device, with the reason; and of [`BURN_REMOTE`], addresses that are not as many different
-    /// devices.
+    /// Checks that the backend can train on the requested devices.
     pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
         if name == BURN_REMOTE {
             return self.check_remotes();
@@ -76,7 +68,7 @@ impl Opening {
         }
     }
 
-    /// Devices that are served elsewhere are named by their addresses alone, each once.
+    /// Served devices are named by different addresses.
     fn check_remotes(&self) -> Result<(), EngineError> {
         let invalid = |what, allowed: &str, value: String| {
             Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
@@ -102,10 +94,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Whether there are several devices to exchange gradients as was asked for, whenever that is.
-    ///
-    /// # Errors
-    /// A single device, which exchanges nothing.
+    /// Refuses a choice of overlap for a single device, which exchanges nothing.
     pub fn check_overlap(&self) -> Result<(), EngineError> {
         match self.overlap {
             Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
@@ -117,10 +106,7 @@ impl Opening {
         }
     }
 
-    /// Whether batches come to the device of the back end with this name as was asked for, whatever that is.
-    ///
-    /// # Errors
-    /// One that brings them as it does, and several devices, with the reason.
+    /// Checks that the backend supports the requested input mode.
     pub fn check_input(&self, name: &str) -> Result<(), EngineError> {
         let Some(mode) = self.input else { return Ok(()) };
         let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
@@ -132,10 +118,7 @@ impl Opening {
         }
     }
 
-    /// Whether the back end with this name can be told how images lie, where that was asked for.
-    ///
-    /// # Errors
-    /// One that has them in one way, with the reason.
+    /// Checks that the backend supports the requested layout.
     pub fn check_layout(&self, name: &str) -> Result<(), EngineError> {
         match (self.layout, list::only_layout(name)) {
             (Some(layout), Some(reason)) => {
@@ -145,7 +128,7 @@ impl Opening {
         }
     }
 
-    /// What was asked for that only one back end has: what it is, and whose.
+    /// Options that only one backend has.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
         let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
@@ -153,10 +136,7 @@ impl Opening {
         threads.into_iter().chain(remote).chain(without)
     }
 
-    /// Whether each thing that was asked for means something to one of the back ends with these names.
-    ///
-    /// # Errors
-    /// The first that all of them would ignore.
+    /// Checks that each option applies to one of these backends.
     pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
         match self.particulars().find(|(_, suited)| !names.contains(suited)) {
             None => Ok(()),
@@ -167,7 +147,7 @@ impl Opening {
         }
     }
 
-    /// For one of several back ends: without what it would have to ignore.
+    /// Returns the options of one of several backends.
     pub fn suited_to(&self, name: &str) -> Self {
         let mut suited = self.clone();
         suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
@@ -177,22 +157,20 @@ impl Opening {
     }
 }
 
-/// What a device may have beyond what every WebGPU device has, and our kernels use where it is there.
+/// Optional device feature that our kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Feature {
-    /// Invocations of a subgroup see each other's values.
+    /// Invocations of a subgroup can exchange values.
     Subgroups,
-    /// Numbers of 16 bits.
     F16,
-    /// The device tells the time at which it begins and ends what it computes.
+    /// GPU timestamps.
     Timestamps,
 }
 
 impl Feature {
     pub const ALL: [Self; 3] = [Self::Subgroups, Self::F16, Self::Timestamps];
 
-    /// As it is typed.
     pub fn name(self) -> &'static str {
         match self {
             Self::Subgroups => "subgroups",
@@ -201,16 +179,15 @@ impl Feature {
         }
     }
 
-    /// The feature with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|feature| feature.name() == name)
     }
 }
 
-/// A place that outlives the program, such as a file or a browser's storage, for what would otherwise be found out again
-/// at the next visit. What it loses costs time and nothing else.
+/// Storage that outlives the program, such as a file or a browser's storage, for results of tuning. Losing it costs
+/// only time.
 pub trait Keeper: Debug + Send + Sync {
-    /// What was kept last under this key.
+    /// Returns the last text kept under this key.
     fn recall(&self, key: &str) -> Option<String>;
     fn keep(&self, key: &str, text: &str);
 }

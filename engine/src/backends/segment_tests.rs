@@ -7,8 +7,7 @@ use super::wgsl::workload_tests::narrow_job;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::Segments;
 
-/// Steps of each segment. An epoch has three or four steps: segments begin in the middle of some epochs and cross the
-/// end of others.
+/// Steps of each segment. An epoch has three or four steps, so segments begin inside epochs and cross their ends.
 const STEPS: [u32; 3] = [2, 4, 3];
 /// Largest difference between devices, as a share of the change by training. A leaderboard allows as much in f32.
 const TOLERANCE: f64 = 0.01;

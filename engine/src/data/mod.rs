@@ -1,4 +1,8 @@
-//! Data sets: what they are ([`DATA_SETS`]), and how their compact files are read and checked.
+//! Data sets: definitions ([`DATA_SETS`]), and reading their compact files.
+//!
+//! A compact file has a 32-byte header, then one byte per pixel and channel, then one byte per label. The header is
+//! little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and a reserved zero. The
+//! crate `data-sets` writes it.
 
 pub mod statistics;
 mod stories;
@@ -16,12 +20,10 @@ use statistics::Statistics;
 use stories::QUESTIONS;
 pub use stories::{Reading, StorySet, StoryTask};
 
-/// One half of a data set, in memory as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Samples, rows, columns, channels in row-major order; one byte each.
     pub images: Vec<u8>,
-    /// One class number for each sample.
     pub labels: Vec<u16>,
 }
 
@@ -30,7 +32,7 @@ impl Split {
         u32::try_from(self.labels.len()).unwrap_or(u32::MAX)
     }
 
-    /// Share of the samples that belong to the most frequent class.
+    /// Returns the share of the samples in the most frequent class.
     pub fn chance_accuracy(&self) -> f64 {
         let classes = self.labels.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut counts = vec![0_u32; classes];
@@ -40,13 +42,12 @@ impl Split {
     }
 }
 
-/// A data set whose files were read and verified.
 #[derive(Clone, Debug)]
 pub struct DataSet {
     pub definition: &'static DataSetDefinition,
     pub train: Split,
     pub test: Split,
-    /// Whether the samples were made up here, instead of read from what was published.
+    /// True if the samples were generated instead of published.
     pub generated: bool,
     statistics: Statistics,
 }
@@ -56,11 +57,7 @@ impl DataSet {
         Self { definition, train, test, generated, statistics: Statistics::default() }
     }
 
-    /// Reads the two files of `definition`: compact ones, whose size and SHA-256 must fit, or published stories.
-    ///
-    /// # Errors
-    /// A file that is truncated, altered or something else; the error names it, and the line where it has lines. A set that
-    /// no files hold.
+    /// Reads the training and test file of `definition`. Fails if a file is truncated, altered or something else.
     pub fn from_files(
         definition: &'static DataSetDefinition,
         train: Vec<u8>,
@@ -79,7 +76,7 @@ impl DataSet {
         Ok(Self::new(definition, train, test, false))
     }
 
-    /// Samples of this set that are made up from a fixed seed, the same everywhere; nothing for a set that can only be read.
+    /// Generates the samples from a fixed seed. Returns `None` for a set that can only be read.
     pub fn generated(definition: &'static DataSetDefinition) -> Option<Self> {
         let [train, test] = match definition.origin {
             Origin::Files { .. } => return None,
@@ -90,13 +87,12 @@ impl DataSet {
     }
 }
 
-/// Brings data sets from wherever they are: files, a server, a test's memory.
+/// Source of data sets: files, a server, or a test's memory.
 #[async_trait(?Send)]
 pub trait DataSource {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError>;
 }
 
-/// A data set that cannot be used, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     #[error(
@@ -125,7 +121,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// The same without the folders of this machine, which may have somebody's name in them.
+    /// Removes this machine's folders, which may contain a user name.
     pub(crate) fn without_folders(&self) -> Self {
         let mut error = self.clone();
         match &mut error {
@@ -148,7 +144,7 @@ fn without_folder(file: &str) -> String {
     file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned()
 }
 
-/// A compact data file as `reference/data-sets.json` lists it.
+/// Compact data file as listed in `reference/data-sets.json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataFile {
@@ -165,31 +161,27 @@ pub struct DataFile {
 }
 
 impl DataFile {
-    /// Values of one sample.
     pub fn features(&self) -> u32 {
         self.height * self.width * self.channels
     }
 }
 
-/// How many samples one half of a data set has, and their shape.
+/// Number and shape of the samples of a split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct SplitDefinition {
     pub samples: u32,
     pub height: u32,
     pub width: u32,
     pub channels: u32,
-    /// Labels are below this.
     pub classes: u32,
 }
 
 impl SplitDefinition {
-    /// Values of one sample.
     pub fn features(&self) -> u32 {
         self.height * self.width * self.channels
     }
 }
 
-/// A data set: two halves with samples of equal shape, and where they come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DataSetDefinition {
     pub name: String,
@@ -198,27 +190,26 @@ pub struct DataSetDefinition {
     pub origin: Origin,
 }
 
-/// Where a data set comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Compact files that were made from published ones; every byte of them is known.
+    /// Compact files made from published ones; every byte is known.
     Files { train: Box<DataFile>, test: Box<DataFile> },
-    /// Stories with questions: the published text files, or generated ones of the same task.
+    /// Published story files, or generated stories of the same task.
     Stories(StorySet),
-    /// Images that show nothing, generated wherever they are needed: no files hold them.
+    /// Generated images of noise.
     Images(GeneratedImages),
 }
 
 impl Origin {
-    /// Whether there is nothing but generated samples: nobody learns anything from them, and no figure of them is ranked.
+    /// Returns true if all samples are generated noise, which is never ranked.
     pub fn is_always_generated(&self) -> bool {
         matches!(self, Self::Images(_))
     }
 }
 
 impl DataSetDefinition {
-    /// Names of the training and the test file, if files can hold it.
+    /// Returns the names of the training and test file.
     pub fn file_names(&self) -> Option<[&str; 2]> {
         match &self.origin {
             Origin::Files { train, test } => Some([&train.file, &test.file]),
@@ -268,7 +259,7 @@ impl DataSetDefinition {
     }
 }
 
-/// Every data set there is: those of `reference/data-sets.json` in its order, then the stories and the generated images.
+/// All data sets: those of `reference/data-sets.json` in its order, then stories and generated images.
 pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let files: Vec<DataFile> =
         serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");
@@ -282,14 +273,13 @@ pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     of_files.chain(of_stories).chain(of_images).collect()
 });
 
-/// The data set with this name.
 pub fn data_set(name: &str) -> Option<&'static DataSetDefinition> {
     DATA_SETS.iter().find(|set| set.name == name)
 }
 
 const HEADER_BYTES: usize = 32;
 
-/// The bytes become the images: a data set is large, and is never there twice.
+/// Reads a file into a split, reusing its memory.
 fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataError> {
     let file = || expected.file.clone();
     if bytes.len() as u64 != expected.bytes {
@@ -302,7 +292,7 @@ fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataE
     parse_compact_file(expected, bytes).map_err(|reason| DataError::NotADataFile { file: file(), reason })
 }
 
-/// Reads header and body; the header must say what the definition says.
+/// Reads the body after comparing the header with the definition.
 fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, String> {
     let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or("it is shorter than its header")?;
     if &header[..4] != b"GMDS" {
@@ -328,24 +318,21 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     Ok(Split { images: bytes, labels })
 }
 
-/// Everybody sees the same images.
 const SEED: u32 = 1;
-/// Few, so that they take little memory: each epoch repeats them.
+/// Few, to save memory: each epoch repeats them.
 const TRAINING_IMAGES: u32 = 256;
 const TEST_IMAGES: u32 = 32;
 const IMAGE_CHANNELS: u32 = 3;
-/// As many as ImageNet's challenge has.
 const IMAGE_CLASSES: u32 = 1000;
 
-/// Square colour images of one size.
+/// Square color images of noise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct GeneratedImages {
-    /// Pixels of a row, and rows.
     pub side: u32,
 }
 
 impl GeneratedImages {
-    /// Every set: what residual networks read, and what Inception-v3 reads.
+    /// Sizes for residual networks and for Inception-v3.
     pub const ALL: [Self; 2] = [Self { side: 224 }, Self { side: 299 }];
 
     pub fn name(self) -> String {
@@ -353,7 +340,7 @@ impl GeneratedImages {
     }
 }
 
-/// Training and test half: uniform bytes, and uniform classes that have nothing to do with them.
+/// Generates both splits: uniform bytes, and independent uniform classes.
 fn generate_images(set: GeneratedImages) -> [Split; 2] {
     [(0, TRAINING_IMAGES), (1, TEST_IMAGES)].map(|(half, samples)| {
         let features = set.side * set.side * IMAGE_CHANNELS;
@@ -366,7 +353,6 @@ fn generate_images(set: GeneratedImages) -> [Split; 2] {
     })
 }
 
-/// So many random bytes, sixteen from each call of the generator.
 fn random_bytes(stream: u32, step: u32, count: u32) -> Vec<u8> {
     let sixteen = |index| pcg4d([index, stream, step, SEED]).into_iter().flat_map(u32::to_le_bytes);
     (0..count.div_ceil(16)).flat_map(sixteen).take(count as usize).collect()
@@ -402,7 +388,7 @@ mod tests {
         }
     }
 
-    /// Two samples of one row, two columns and one channel.
+    /// Returns two samples of one row, two columns and one channel.
     fn small() -> (DataFile, Vec<u8>) {
         let mut bytes = b"GMDS".to_vec();
         for word in [1u32, 2, 1, 2, 1, 10, 0] {

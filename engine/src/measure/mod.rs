@@ -1,8 +1,5 @@
-//! What every measurement shares, whichever asks for it: a run, a comparison, steps per second, kernels.
-//!
-//! Each of them is a policy: what is measured, in which order, and what its figures are. How a window is timed and how long
-//! it is, how those that are compared take turns, what the device's peak is beside them, what is announced meanwhile, and
-//! how a measurement can end: that is here, once.
+//! Shared parts of every measurement (a run, a comparison, steps per second, kernels): timing and length of windows,
+//! turns, the device's peak, events and outcomes.
 
 mod contest;
 
@@ -21,44 +18,54 @@ pub(crate) use contest::{Contest, Participant, Repeatable, Rules};
 pub use results::Phase;
 pub use results::measured::{Outcome, Window};
 
-/// What measurements announce that follow each other: steps per second, and kernels.
+/// Event of consecutive measurements: steps per second, and kernels.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The device is open.
-    Opened { adapter: Adapter },
-    /// A measurement begins, the `number`-th (from 1) of `count`.
-    Started { what: String, number: usize, count: usize },
-    /// Something is measured once more, because the first figures were surprising.
-    Again { what: String },
-    /// What goes on for one of those that are measured.
-    Phase { who: &'static str, phase: Phase },
-    /// A window is over. It is kept, even if nothing comes after it.
-    Window { who: &'static str, window: Window },
+    Opened {
+        adapter: Adapter,
+    },
+    /// Start of measurement `number` (from 1) of `count`.
+    Started {
+        what: String,
+        number: usize,
+        count: usize,
+    },
+    /// Repetition of a surprising measurement.
+    Again {
+        what: String,
+    },
+    Phase {
+        who: &'static str,
+        phase: Phase,
+    },
+    Window {
+        who: &'static str,
+        window: Window,
+    },
 }
 
-/// Receives what a measurement announces, events of type `E`: a run's [`crate::Event`], or the [`super::Event`] of
-/// measurements that follow each other. It knows nothing of what the engine does, as the engine knows nothing of screens.
+/// Receiver of a measurement's events: a run's [`crate::Event`], or [`Event`].
 pub trait Observer<E> {
     fn event(&mut self, event: &E);
 
-    /// Asked between windows, and before whatever else takes long; true ends the measurement with what there is.
+    /// Returns true to end the measurement. Called between windows, and before other long work.
     fn cancelled(&self) -> bool {
         false
     }
 
-    /// Whether somebody looks on who wants to see what a network answers on a few test images.
+    /// Returns true if the observer shows the network's answers on a few test images.
     fn wants_examples(&self) -> bool {
         false
     }
 
-    /// Asked between windows and before whatever else takes long: what to wait for before it goes on, if anything. It
-    /// ends when the measurement is cancelled as well.
+    /// Returns a future to wait for before continuing, which also ends on cancellation. Called like
+    /// [`Self::cancelled`].
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         None
     }
 }
 
-/// What an error comes to, for whoever goes on with the next measurement.
+/// Converts an error to the outcome of one measurement among others.
 pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figures, Difference> {
     match error {
         EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => {
@@ -69,7 +76,7 @@ pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figur
     }
 }
 
-/// The lowest, the median and the highest of some figures.
+/// Minimum, median and maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) lowest: f64,
@@ -78,30 +85,26 @@ pub(crate) struct Spread {
 }
 
 impl Spread {
-    /// `None` without figures.
     pub(crate) fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
         let figures: Vec<f64> = figures.collect();
         let quantile = |q| statistics::quantile(&figures, q);
         Some(Self { lowest: quantile(0.0)?, median: quantile(0.5)?, highest: quantile(1.0)? })
     }
 
-    /// Half the distance of the highest from the lowest, as a share of the median; 0 for a single figure.
+    /// Returns half the range relative to the median; 0 for a single value.
     pub(crate) fn relative(self) -> f64 {
         (self.highest - self.lowest) / 2.0 / self.median
     }
 }
 
-/// The peak beside these windows, and their share of it, each with its own: medians.
+/// Returns the median peak of these windows, and the median share of their own peaks.
 pub(crate) fn of_peak(windows: &[Window], flops_each: f64) -> (Option<f64>, Option<f64>) {
     let peaks = Spread::of(windows.iter().filter_map(|window| window.peak_flops_per_second));
     let shares = Spread::of(windows.iter().filter_map(|window| window.share_of_peak(flops_each)));
     (peaks.map(|peaks| peaks.median), shares.map(|shares| shares.median))
 }
 
-/// Trains so many steps and times them.
-///
-/// # Errors
-/// The trainer's.
+/// Trains and times steps.
 pub(crate) async fn timed_steps(
     trainer: &mut dyn Trainer,
     steps: u32,
@@ -110,22 +113,19 @@ pub(crate) async fn timed_steps(
     let start = clock.now_seconds();
     let report = trainer.train_steps(steps).await?;
     let passed = clock.now_seconds() - start;
-    // No clock is so coarse that a step takes no time at all.
+    // A coarse clock may show no time at all.
     let seconds = report.seconds.unwrap_or(passed).max(1e-9);
     let window = Window { samples: Some(report.samples), ..Window::new(steps, seconds) };
     Ok((report, window))
 }
 
-/// A window has at most so many times as many repetitions as the longest before it: the first ones include the driver's own
-/// preparations, and a coarse clock may see nothing of a few.
+/// Growth limit of windows: the first ones include the driver's preparations, and a coarse clock may miss short ones.
 const MOST_GROWTH: u32 = 8;
 
-/// How long a repetition takes, and so how many of them fill a window. That is decided before a window begins.
+/// Estimated time of a repetition, from which the length of the next window follows.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Length {
-    /// The latest estimate; absent before the first window.
     seconds_each: Option<f64>,
-    /// Of the windows so far.
     most_repetitions: u32,
 }
 
@@ -135,7 +135,7 @@ impl Length {
         self.most_repetitions = self.most_repetitions.max(window.repetitions);
     }
 
-    /// The fewest repetitions that take at least `seconds`; one while nothing is known about them.
+    /// Returns the smallest number of repetitions that takes at least `seconds`; 1 before the first window.
     pub(crate) fn repetitions(self, seconds: f64) -> u32 {
         let Some(seconds_each) = self.seconds_each else { return 1 };
         // A thousandth too short is long enough.
@@ -147,7 +147,7 @@ impl Length {
     }
 }
 
-/// The gauge of a back end, which is opened when it is first needed. A run goes on without one.
+/// Gauge of a backend, opened on first use. A run continues without one.
 pub(crate) struct Peaks<'a> {
     backend: &'a dyn Backend,
     gauge: Option<Box<dyn Gauge>>,
@@ -159,22 +159,21 @@ impl<'a> Peaks<'a> {
         Self { backend, gauge: None, opened: false }
     }
 
-    /// Opens the gauge, if the back end has one.
     pub(crate) async fn open(&mut self) {
         if !self.opened {
             self.opened = true;
-            // What has become of the device, the next window says.
+            // The next window reports a lost device.
             self.gauge = self.backend.gauge().await.ok().flatten();
         }
     }
 
-    /// Gives back what the gauge holds on the device. Whoever measures next opens another one.
+    /// Frees the gauge's memory on the device.
     pub(crate) fn close(&mut self) {
         self.gauge = None;
         self.opened = false;
     }
 
-    /// The peaks just now, after window number `window`.
+    /// Measures the peaks after window number `window`.
     pub(crate) async fn measure(&mut self, window: usize) -> Option<PeakSample> {
         self.open().await;
         let gauge = self.gauge.as_mut()?;
@@ -189,17 +188,17 @@ impl<'a> Peaks<'a> {
     }
 }
 
-/// One run of a comparison: places in the lists of seeds and of contenders.
+/// One run of a comparison, as indices of seed and contender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub seed: usize,
     pub contender: usize,
 }
 
-/// The turns of a comparison, in order: the present one and those to come.
+/// Remaining turns of a comparison.
 ///
-/// Every contender trains from a seed before any of them trains from the next one, so that those which are there when
-/// somebody has seen enough belong together. They take turns in going first, so that none always finds the device cool.
+/// Every contender trains from a seed before the next seed, so that finished runs can be compared at any time. They
+/// take turns in going first, so that none always finds the device cool.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     turns: VecDeque<Turn>,
@@ -213,52 +212,47 @@ impl Schedule {
         Self { count: turns.len(), turns }
     }
 
-    /// Whose turn it is; `None` when all are over.
+    /// Returns the current turn.
     pub fn present(&self) -> Option<Turn> {
         self.turns.front().copied()
     }
 
-    /// Place of the present turn, from 1, of [`Self::count`].
+    /// Returns the number of the current turn, from 1, of [`Self::count`].
     pub fn number(&self) -> usize {
         self.count - self.turns.len() + 1
     }
 
-    /// How many turns there are, those that were left out included.
+    /// Returns the total number of turns, including skipped ones.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The present turn is over.
+    /// Ends the current turn.
     pub fn go_on(&mut self) {
         self.turns.pop_front();
     }
 
-    /// The contender whose turn it is has no more: what stopped it with one seed would with the next.
+    /// Removes all turns of the current contender: its error would repeat with the next seed.
     pub fn give_up(&mut self) {
         if let Some(Turn { contender, .. }) = self.present() {
             self.turns.retain(|turn| turn.contender != contender);
         }
     }
 
-    /// Nobody has a turn any more.
+    /// Removes all turns.
     pub fn end(&mut self) {
         self.turns.clear();
     }
 }
 
-/// Measures peaks of a device, about a tenth of a second each.
+/// Measures the peaks of a device, in about a tenth of a second each, close to the windows they are compared with: a
+/// device's clock varies with heat and other work.
 #[async_trait(?Send)]
 pub trait Gauge {
-    /// Operations per second just now.
-    ///
-    /// # Errors
-    /// A device that is lost.
+    /// Measures operations per second.
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 
-    /// Bytes per second that copying reads and writes; `None` where nothing can be copied.
-    ///
-    /// # Errors
-    /// A device that is lost.
+    /// Measures bytes per second of copying (read and written); `None` if the device cannot copy.
     async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
         Ok(None)
     }

@@ -1,4 +1,4 @@
-//! Networks as data: layers and what each reads, from which shapes, weights and operation counts follow.
+//! Networks as data: layers and their inputs, which determine shapes, weights and operation counts.
 
 mod layer;
 mod shape;
@@ -18,38 +18,35 @@ pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, 
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
-/// A network: nodes in an order in which each reads only the data and nodes before it. The last one makes the
-/// logits. Every back end interprets the same list.
+/// A network: each node reads only the data and earlier nodes, and the last one returns the logits. Every backend
+/// interprets the same list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub name: &'static str,
-    /// Shape of one sample.
     pub input: Shape,
     pub nodes: Vec<Node>,
 }
 
-/// A layer and what it reads.
+/// A layer and its inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
     pub layer: Layer,
     pub inputs: Vec<Source>,
-    /// The earlier node whose tensor is this one's as well, where it has none of its own.
+    /// Earlier node that owns this node's tensor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
 }
 
-/// Something that a layer can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The sample itself.
     Data,
-    /// What the node with this index made.
+    /// Output of the node with this index.
     Node(usize),
 }
 
 impl Model {
-    /// A network in which each layer reads the one before it.
+    /// Creates a network in which each layer reads the previous one.
     pub fn sequence(name: &'static str, input: Shape, layers: Vec<Layer>) -> Self {
         let mut builder = ModelBuilder::new(name, input);
         for layer in layers {
@@ -58,8 +55,8 @@ impl Model {
         builder.finish()
     }
 
-    /// The same network with every weight matrix drawn within Glorot's limit, as the golden traces have it; vectors of
-    /// words and places that are drawn from a normal distribution, uniformly with its deviation.
+    /// Returns the network with Glorot weights, as in the golden traces. Normal word and position vectors become
+    /// uniform with the same deviation.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
         for node in &mut self.nodes {
@@ -79,11 +76,11 @@ impl Model {
         self
     }
 
-    /// The same network with every weight matrix that starts with random numbers of some size of its own, or with zeros,
-    /// drawn within Glorot's limit, and with words apart where a network compares them.
+    /// Returns the network with Glorot weights in place of constant scales and zeros, and with distinct words if it
+    /// compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
-        // Words that are hardly apart look alike to every other word: each has the same share of the softmax.
+        // Almost equal words would all have the same share of the softmax.
         const APART: f64 = 0.5;
         let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
@@ -101,38 +98,34 @@ impl Model {
         self
     }
 
-    /// Whether back ends can put it together.
-    ///
-    /// # Errors
-    /// The first layer that is not possible where it stands.
+    /// Checks that backends can build it. Fails with the first impossible layer.
     pub fn check(&self) -> Result<(), ModelError> {
         self.stages(true).map(drop)
     }
 
-    /// Share of the training in which its softmaxes pass what they read.
+    /// Returns the share of the training in which softmaxes pass their input.
     pub(crate) fn linear_until(&self) -> f64 {
         let share = |node: &Node| if let Layer::Softmax { linear_until } = node.layer { linear_until } else { 0.0 };
         self.nodes.iter().map(share).fold(0.0, f64::max)
     }
 
-    /// The node whose tensors a node reads: another, or itself.
+    /// Returns the node that owns a node's tensors.
     pub(crate) fn owner(&self, node: usize) -> usize {
         self.nodes[node].shares.unwrap_or(node)
     }
 
-    /// Number of classes: the features of the logits.
+    /// Returns the number of classes: the features of the logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
         Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())
     }
 
-    /// Parameters, trained or fixed; running statistics are none.
+    /// Returns the number of parameters, trained or fixed, without running statistics.
     pub fn parameters(&self) -> Result<u64, ModelError> {
         let tensors = self.tensors()?;
         Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
     }
 }
 
-/// Puts a network together, front to back.
 #[derive(Clone, Debug)]
 pub struct ModelBuilder {
     model: Model,
@@ -144,7 +137,7 @@ impl ModelBuilder {
         Self { model: Model { name, input, nodes: Vec::new() }, last: Source::Data }
     }
 
-    /// What the last layer made.
+    /// Output of the last layer.
     pub fn last(&self) -> Source {
         self.last
     }
@@ -166,10 +159,7 @@ impl ModelBuilder {
         self.last
     }
 
-    /// Adds a layer that reads `source`, with the tensor of the layer that made `owner` instead of its own.
-    ///
-    /// # Panics
-    /// The data has no tensor.
+    /// Adds a layer that reads `source`, with the tensor of the layer with output `owner`. Panics if that is the data.
     pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
         let Source::Node(owner) = owner else { panic!("the data has no tensor") };
         self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
@@ -182,21 +172,21 @@ impl ModelBuilder {
     }
 }
 
-/// Arithmetic that one sample needs, counted from shapes.
+/// Arithmetic of one sample, counted from shapes.
 ///
-/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations for each
-/// multiply-add; bias, activation, pooling, normalisation, softmax, dropout and optimiser are not
+/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations per
+/// multiply-add; bias, activation, pooling, normalization, softmax, dropout and optimizer are not
 /// (`reference/workloads.md`, conventions).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Operations {
     pub forward_multiply_adds: u64,
     pub forward_flops: u64,
-    /// Weight gradients of all layers that are trained, input gradients of all that do not read the data.
+    /// Weight gradients of trained layers, and input gradients of layers that do not read the data.
     pub backward_flops: u64,
 }
 
 impl Operations {
-    /// Forward and backward, floating-point operations for one training sample.
+    /// Forward and backward operations.
     pub fn training_flops(&self) -> u64 {
         self.forward_flops + self.backward_flops
     }
@@ -212,7 +202,7 @@ impl Model {
                 Source::Node(node) => (shapes[node], false),
             };
             let channels = u64::from(input.channels);
-            // Products with the input, whose gradient the data does not need, and others.
+            // The data needs no gradient of products with the input.
             let (with_input, others) = match node.layer {
                 Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
                 Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
@@ -221,10 +211,9 @@ impl Model {
                     let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
                     (gates * channels, gates * u64::from(units))
                 }
-                // Two products of tokens × tokens × channels; each has two gradients as well.
+                // Two products of tokens × tokens × channels, each with two gradients.
                 Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
                 Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
-                // A product for each pair of pixels, with two gradients.
                 Layer::PixelProducts => (0, channels * u64::from(output.features())),
                 _ => (0, 0),
             };

@@ -3,53 +3,53 @@ use shaders::params::{Epilogue, activation as activations};
 use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
-/// A model as back ends compute it: values, and stages that make one from others. Activations and dropout that can
-/// be finished where a value is stored have joined the stage that makes it.
+/// A model as backends compute it: values, and stages between them. Activations and dropout are merged into the stage
+/// that stores the value if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stages {
     /// The first is the data, the last the logits.
     pub(crate) values: Vec<Value>,
-    /// In an order in which each reads only values that were made before.
+    /// Each reads only values of earlier stages.
     pub(crate) stages: Vec<Stage>,
 }
 
-/// An activation: a value for each sample.
+/// Activation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) shape: Shape,
-    /// What was applied before it was stored; gradients of the value include its slope.
+    /// Functions applied before storing; gradients of the value include their slope.
     pub(crate) epilogue: Epilogue,
     pub(crate) storage: Storage,
 }
 
-/// How channels lie in memory.
+/// Layout of channels in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// Each pixel's channels are filled up to a multiple of four with zeros.
+    /// Channels of each pixel are padded with zeros to a multiple of four.
     PaddedChannels,
-    /// Each sample's values lie next to each other, and the sample is filled up: the data.
+    /// Values of a sample are contiguous, and the sample is padded: the data.
     Flat,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stage {
     pub(crate) kind: StageKind,
-    /// Places in the list of values.
+    /// Indices of values.
     pub(crate) inputs: Vec<usize>,
     pub(crate) output: usize,
-    /// Place of its first tensor in the model's list; the others follow.
+    /// Index of its first tensor in the model's list.
     pub(crate) tensor: usize,
-    /// Whether a later stage reads this tensor too: going backwards, its gradient is there before this stage's.
+    /// True if a later stage also reads this tensor, so that its gradient exists before this stage's backward pass.
     pub(crate) adds_to_gradient: bool,
 }
 
-/// The rectangle that a convolution, or the square that a pooling layer moves over its input.
+/// Rectangle of a convolution, or square of a pooling layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlidingWindow {
     /// Height and width.
     pub(crate) sides: [u32; 2],
     pub(crate) stride: u32,
-    /// Elements before the first row, and before the first column.
+    /// Zeros before the first row, and before the first column.
     pub(crate) padding: [u32; 2],
 }
 
@@ -63,7 +63,7 @@ pub(crate) enum StageKind {
         kind: PoolKind,
         window: SlidingWindow,
     },
-    /// Of each sample's values together, or of each pixel's channels by themselves.
+    /// Over all values of a sample, or over the channels of each pixel.
     Dense {
         bias: bool,
         per_pixel: bool,
@@ -102,18 +102,16 @@ pub(crate) enum StageKind {
     Gelu,
 }
 
-/// Which words an embedding reads.
+/// Words that an embedding reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) vocabulary: u32,
     /// Place of the first in a sample.
     pub(crate) first: u32,
-    /// Whether word 0 has a vector of zeros.
     pub(crate) zero_padding: bool,
 }
 
 impl Stages {
-    /// The value that a stage reads first.
     pub(crate) fn input(&self, stage: &Stage) -> &Value {
         &self.values[stage.inputs[0]]
     }
@@ -128,11 +126,11 @@ impl Stages {
     }
 }
 
-/// A model on its way to stages.
+/// A model being converted to stages.
 struct Lowering<'a> {
     model: &'a Model,
     stages: Stages,
-    /// The value that each node made.
+    /// Value of each node.
     made: Vec<usize>,
     tensor: usize,
     adds_to_gradient: bool,
@@ -140,7 +138,7 @@ struct Lowering<'a> {
 }
 
 impl Model {
-    /// The stages of this model; `dropout` says whether dropout layers do anything.
+    /// Converts the model to stages, with or without active dropout.
     pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
         let data = Value { shape: self.input, epilogue: Epilogue::default(), storage: self.data_storage() };
         let stages = Stages { values: vec![data], stages: Vec::new() };
@@ -156,7 +154,7 @@ impl Model {
         Ok(lowering.stages)
     }
 
-    /// Recurrent layers read pixels of whole fours; the others read the data as it is.
+    /// Recurrent layers read padded pixels; others read the data as it is.
     fn data_storage(&self) -> Storage {
         let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
         if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
@@ -198,7 +196,7 @@ impl Lowering<'_> {
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
                 (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
             }
-            // Their kernels apply the activation at every step themselves.
+            // Their kernels apply the activation at every step.
             Layer::Lstm { .. } => (StageKind::Recurrent(Cell::Lstm), Activation::Identity),
             Layer::Gru { activation, .. } => (StageKind::Recurrent(Cell::Gru(activation)), Activation::Identity),
             Layer::SimpleRnn { activation, .. } => {
@@ -217,7 +215,7 @@ impl Lowering<'_> {
             Layer::Concatenate => (StageKind::Concatenate, Activation::Identity),
             Layer::Add { activation } => (StageKind::Add, activation),
             Layer::BatchNorm { epsilon, keep, activation, .. } => {
-                // Its kernels apply any activation themselves.
+                // Its kernels apply any activation.
                 (StageKind::BatchNorm { epsilon, keep, activation }, Activation::Identity)
             }
             Layer::LayerNorm { epsilon } => (StageKind::LayerNorm { epsilon }, Activation::Identity),
@@ -231,7 +229,7 @@ impl Lowering<'_> {
         };
         let mut made = self.stage(kind, inputs, output, number);
         if activation == Activation::Gelu {
-            // Its slope does not follow from its result, so that what it reads must be kept.
+            // Its slope does not follow from its result, so its input must be kept.
             made = self.stage(StageKind::Gelu, vec![made], output, activations::IDENTITY);
         }
         self.made.push(made);
@@ -248,7 +246,7 @@ impl Lowering<'_> {
         output
     }
 
-    /// Dropout joins the value that it reads.
+    /// Merges dropout into the value that it reads.
     fn dropout(&mut self, index: usize, value: usize, rate: f32, active: bool) -> Result<(), ModelError> {
         let unsupported = |reason: &str| {
             Err(ModelError::Unsupported { model: self.model.name, layer: index, reason: reason.to_owned() })
@@ -276,7 +274,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether a source is an already made value.
     fn reads_value(&self, source: Source, value: usize) -> bool {
         match source {
             Source::Data => value == 0,
@@ -285,7 +282,7 @@ impl Lowering<'_> {
     }
 }
 
-/// Zeros before the first row, and before the first column.
+/// Returns zeros before the first row, and before the first column.
 pub(crate) fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
     let [height, width] = size.sides();
     let same = |made: u32, side: u32, given: u32| ((made - 1) * stride + side).saturating_sub(given) / 2;

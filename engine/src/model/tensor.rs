@@ -7,14 +7,14 @@ use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, W
 use crate::data::Split;
 use crate::random::{Generator, stream};
 
-/// A tensor of a model; the list of them is numbered in layer order, within a layer kernel, recurrent
-/// kernel, bias, recurrent bias.
+/// Tensor of a model. Tensors are numbered in layer order, within a layer kernel, recurrent kernel, bias, recurrent
+/// bias.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TensorSpec {
     pub number: u32,
     /// `dense1/kernel`, `conv2/bias`, …
     pub name: String,
-    /// Index of its node in the model.
+    /// Index of its node.
     pub layer: usize,
     pub shape: Vec<u32>,
     pub initial: Initial,
@@ -22,19 +22,19 @@ pub struct TensorSpec {
     pub multipliers: Multipliers,
 }
 
-/// Who changes a tensor.
+/// How a tensor changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {
-    /// The optimiser.
+    /// By the optimizer.
     Trained,
-    /// Nobody.
+    /// Never.
     Fixed,
-    /// The forward pass: running averages.
+    /// In the forward pass: running averages.
     Statistic,
 }
 
-/// Start values of a tensor, with the numbers of its [`Initializer`] worked out.
+/// Initial values of a tensor: its [`Initializer`] with the fans resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
@@ -54,7 +54,7 @@ pub enum Initial {
     /// Zeros, and ones for the forget gate.
     LstmBias,
     Orthogonal,
-    /// Filter `i` copies channel `i` while there are channels; the others are uniform in ±limit.
+    /// Filter `i` copies channel `i` if it exists; the others are uniform in ±limit.
     Dirac {
         limit: f64,
     },
@@ -87,16 +87,16 @@ impl Initial {
     }
 }
 
-/// Collects the tensors of a model.
+/// Builder of a model's list of tensors.
 struct Tensors {
     list: Vec<TensorSpec>,
-    /// How many layers of each kind there were.
+    /// Number of layers of each kind.
     counts: Vec<(&'static str, u32)>,
     layer: usize,
 }
 
 impl Tensors {
-    /// `conv3`, when two convolutions went before.
+    /// `conv3` after two other convolutions.
     fn name(&mut self, kind: &'static str) -> String {
         let count = match self.counts.iter_mut().find(|(name, _)| *name == kind) {
             Some((_, count)) => {
@@ -116,7 +116,6 @@ impl Tensors {
         self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
     }
 
-    /// Kernel and bias of a convolution or dense layer.
     fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
         let columns = shape.last().copied().unwrap_or(0);
         let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
@@ -127,7 +126,7 @@ impl Tensors {
         let initial = Initial::new(weights.kernel, fan_in, fan_out);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {
-            // A bias counts the inputs of its kernel, as Torch does.
+            // A bias has the fan in of its kernel, as in Torch.
             let initial = Initial::new(bias, fan_in, fan_out);
             let multipliers = weights.bias_multipliers;
             self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
@@ -208,13 +207,13 @@ impl Tensors {
         }
     }
 
-    /// A matrix whose two sides are its fans.
+    /// Adds a matrix whose sides are its fans.
     fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
         let initial = Initial::new(initializer, shape[0], shape[1]);
         self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
     }
 
-    /// Scale and bias of a normalisation.
+    /// Adds scale and bias of a normalization.
     fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
         let one = Initial::Constant { value: 1.0 };
         let zero = Initial::Constant { value: 0.0 };
@@ -224,7 +223,6 @@ impl Tensors {
 }
 
 impl Model {
-    /// All tensors in order.
     pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
         let shapes = self.shapes()?;
         let mut tensors = Tensors { list: Vec::new(), counts: Vec::new(), layer: 0 };
@@ -242,7 +240,7 @@ impl Model {
         Ok(tensors.list)
     }
 
-    /// A tensor can be read by another layer if it is the only one of both, and the same in both.
+    /// A tensor can be shared if it is the only one of both layers and has the same shape.
     fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
         let mut own = Tensors { list: Vec::new(), counts: Vec::new(), layer };
         own.of_layer(&self.nodes[layer].layer, input);
@@ -259,8 +257,8 @@ impl Model {
     }
 }
 
-// A leaderboard hashes the initial weights, so their logarithms and cosines need the same bits on every platform. In a page
-// the standard library's functions are libm's.
+// A leaderboard hashes the initial weights, so their logarithms and cosines need the same bits on every platform. In a
+// page, the standard library's functions are libm's.
 #[cfg(target_arch = "wasm32")]
 fn log(x: f64) -> f64 {
     x.ln()
@@ -272,8 +270,8 @@ fn cos(x: f64) -> f64 {
 }
 
 impl TensorSpec {
-    /// Start values, row-major, computed in double precision and rounded to float32. Whitened patches need the
-    /// training images.
+    /// Computes initial values, row-major, in double precision, rounded to float32. Whitened patches need the training
+    /// images.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
         let draw = Draw { stream: stream::WEIGHTS + self.number, seed };
@@ -299,7 +297,7 @@ impl TensorSpec {
         }
     }
 
-    /// The first filters copy one channel each through the middle of the kernel `[height, width, in, filters]`.
+    /// Copies one channel per filter through the middle of the kernel `[height, width, in, filters]`.
     #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
     fn dirac(&self, limit: f64, draw: &Draw) -> Vec<f32> {
         let &[height, width, inputs, filters] = self.shape.as_slice() else {
@@ -319,7 +317,6 @@ impl TensorSpec {
     }
 }
 
-/// Random numbers of one tensor.
 struct Draw {
     stream: u32,
     seed: u32,
@@ -335,21 +332,20 @@ impl Draw {
         (2.0 * self.number(index, 0) - 1.0) * limit
     }
 
-    /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` tells draws of one index apart.
+    /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` distinguishes draws of one index.
     fn normal(&self, index: u32, attempt: u32) -> f64 {
         // 1 - u is never 0.
         let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();
         radius * cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
     }
 
-    /// Drawn again beyond two deviations.
     fn truncated_normal(&self, index: u32) -> f64 {
         (0..).map(|attempt| self.normal(index, attempt)).find(|value| value.abs() <= 2.0).expect("there is no end")
     }
 }
 
-/// A matrix whose shorter sides are of length 1 and at right angles: random vectors, of which what they share with
-/// those before is taken away (Gram and Schmidt, twice for accuracy).
+/// Returns a matrix with orthonormal rows or columns: random vectors, orthogonalized (Gram and Schmidt, twice for
+/// accuracy).
 fn orthogonal(rows: usize, columns: usize, draw: &Draw) -> Vec<f64> {
     let (vectors, length) = (rows.min(columns), rows.max(columns));
     let mut basis: Vec<Vec<f64>> = Vec::with_capacity(vectors);

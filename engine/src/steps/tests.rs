@@ -13,7 +13,6 @@ use crate::data::{DataError, DataSet, DataSetDefinition, Split};
 use crate::train::check::faulty::{Fault, Faulty};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer};
 
-/// What happened in one measurement, and its time.
 #[derive(Default)]
 struct World {
     now: Cell<f64>,
@@ -26,7 +25,7 @@ impl Clock for World {
     }
 }
 
-/// Takes exactly as long as it is told: for each step, and for each sample.
+/// Takes a fixed time for each step, and for each sample.
 #[derive(Clone)]
 struct Fake {
     name: &'static str,
@@ -34,10 +33,10 @@ struct Fake {
     step_seconds: f64,
     sample_seconds: f64,
     bytes_per_sample: u64,
-    /// Whether it says how many before it is built.
+    /// True if it predicts its memory.
     predicts: bool,
     batch_size: u32,
-    /// From this time on, and from this batch size on, everything takes twice as long.
+    /// Time and batch size from which everything takes twice as long.
     slower_from: f64,
     steep_from: u32,
 }
@@ -128,7 +127,6 @@ impl Trainer for Fake {
     }
 }
 
-/// A device of a TFLOP/s.
 struct TeraflopGauge;
 
 #[async_trait(?Send)]
@@ -138,7 +136,7 @@ impl Gauge for TeraflopGauge {
     }
 }
 
-/// Another device each time.
+/// Changes its peak each time.
 struct RisingGauge(f64);
 
 #[async_trait(?Send)]
@@ -149,7 +147,6 @@ impl Gauge for RisingGauge {
     }
 }
 
-/// As many empty samples as a test needs.
 struct Empty;
 
 #[async_trait(?Send)]
@@ -161,7 +158,7 @@ impl DataSource for Empty {
     }
 }
 
-/// Stops after so many windows.
+/// Cancels after a number of windows.
 struct Watch {
     windows_left: u32,
 }
@@ -189,7 +186,7 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-/// The workload's part of the report, as [`measure`] makes it.
+/// Runs [`measure`] for the first workload.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
     let mut run = StepsRun {
@@ -215,7 +212,7 @@ fn windows_take_turns_and_are_equally_long() {
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
     let entries = &steps.sizes[0].entries;
     assert_eq!(steps.sizes[0].batch_size, 128);
-    // Twelve seconds are six of a second for each: one of warm-up and five windows, as long as a round still fits.
+    // Twelve seconds are six per contender: one for warm-up and five windows, if a round still fits.
     let log = world.log.borrow();
     let first = log.iter().position(|entry| *entry == ("fast", 10)).unwrap() - 1;
     let rounds: Vec<_> = log[first..].chunks(2).collect();
@@ -293,7 +290,6 @@ fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
     let what = "the workload as a whole".to_owned();
     assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
     assert_eq!(figures(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
-    // More samples than the data set has.
     let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
 }
@@ -311,14 +307,13 @@ fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
     assert_eq!(steps.sizes[1].entries[0].outcome, refused);
     assert!(steps.sizes[1].entries[1].outcome.measured().is_some());
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
-    // Not a step of what does not fit was trained.
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
 
 #[test]
 fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
     let world = Rc::default();
-    // A millisecond for each sample: doubling the batch changes nothing. With the other, samples get cheaper.
+    // A millisecond per sample: doubling the batch changes nothing. The other one gets faster per sample.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
     let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);
@@ -348,7 +343,7 @@ fn a_cliff_of_the_back_end_is_there_in_turns_too() {
     let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
-    // Where both do not fit at once, the first look has to do.
+    // If both do not fit, only the first measurement counts.
     let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
     let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
     assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
@@ -358,7 +353,7 @@ fn a_cliff_of_the_back_end_is_there_in_turns_too() {
 fn a_cancelled_contest_keeps_the_windows_that_it_has() {
     let world = Rc::default();
     let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
-    // The only window is the first one's; what warms up is none.
+    // The warm-up has no counted windows.
     let steps = measured(&world, &request(&[32, 64]), &contenders, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);

@@ -1,4 +1,4 @@
-//! What tests train, and what they say about a machine that lacks something.
+//! Networks for tests, and reports of missing hardware.
 
 mod skipped;
 
@@ -8,13 +8,13 @@ pub(crate) use skipped::skipped;
 use crate::model::{Layer, Model};
 use crate::workload::Workload;
 
-/// Every workload; those that are too large for the plain loops with their reduced networks.
+/// Returns every workload, with its reduced network if it has one.
 pub(crate) fn workloads() -> impl Iterator<Item = Workload> {
     crate::WORKLOADS.iter().map(|make| make().reduced())
 }
 
-/// Returns the same layers with an eighth of the channels, which train much faster. The logits, and a kernel that is made
-/// from the data, stay as they are.
+/// Returns the same layers with an eighth of the channels, which train much faster. The logits and fixed kernels are
+/// unchanged.
 pub(crate) fn narrow(mut model: Model) -> Model {
     let last = model.nodes.len() - 1;
     for (place, node) in model.nodes.iter_mut().enumerate() {
@@ -32,14 +32,14 @@ pub(crate) fn narrow(mut model: Model) -> Model {
     model
 }
 
-/// Returns the last layer alone, a step of which is a few launches, for tests that count steps.
+/// Returns the last layer alone, which needs few launches, for tests that count steps.
 pub(crate) fn shallow(model: &Model) -> Model {
     let logits = model.nodes.last().expect("a network has a last layer").layer.clone();
     Model::sequence(model.name, model.input, vec![logits])
 }
 
-/// Whether everything that a kernel may use must be there: CI runs on llvmpipe, which has f16 and, on a processor with
-/// AVX, subgroups of eight lanes. Other adapters have what they have; SwiftShader has neither.
+/// Returns true for the adapter of CI, llvmpipe, which has f16 and, with AVX, subgroups of eight lanes. Other adapters
+/// may lack features.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
 }

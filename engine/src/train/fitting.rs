@@ -1,4 +1,4 @@
-//! Which batch fits: predicted before anything is allocated.
+//! Prediction of the batch size that fits, before anything is allocated.
 
 use std::sync::Arc;
 
@@ -11,21 +11,17 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
 
-/// The network that is timed keeps its place while the check trains a second one on a batch as large.
+/// The check trains a second network while the first one keeps its memory.
 const NETWORKS_AT_ONCE: u64 = 2;
 
-/// A workload with the batch that it is trained with.
 pub(super) struct Fitted {
     pub(super) workload: Workload,
-    /// Said where that is not the recipe's.
+    /// Warning if the batch is smaller than the recipe's.
     pub(super) smaller: Option<Warning>,
 }
 
-/// The workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only a workload that is
-/// never ranked gets a smaller one, and only where nobody asked for a batch size.
-///
-/// # Errors
-/// No batch fits: what the smallest one needs. Whatever the back end lacks, and data that cannot be had.
+/// Returns the workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only
+/// workloads that are never ranked get a smaller one, and only without a requested batch size.
 pub(super) async fn fitted(
     request: &RunRequest,
     workload: &Workload,
@@ -64,7 +60,6 @@ pub(super) async fn fitted(
     Err(EngineError::NoBatchFits { workload: workload.name.to_owned(), what, needed_bytes, allowed_bytes })
 }
 
-/// A batch that does not fit.
 struct Refused {
     what: String,
     needed_bytes: u64,
@@ -72,7 +67,6 @@ struct Refused {
 }
 
 impl Refused {
-    /// What is said of the smaller batch of `trained`, where this one of `asked` samples does not fit.
     fn instead_of(&self, asked: u32, trained: &Workload) -> Warning {
         Warning::SmallerBatch {
             workload: trained.name.to_owned(),
@@ -84,16 +78,16 @@ impl Refused {
     }
 }
 
-/// The recipe's batch size, and the powers of two below it down to one sample for each device.
+/// Returns the recipe's batch size, and smaller powers of two with at least one sample per device.
 fn sizes(recipe: u32, devices: u32) -> impl Iterator<Item = u32> {
     let below = (0..u32::BITS).rev().map(|power| 1 << power).filter(move |size| (devices..recipe).contains(size));
     std::iter::once(recipe).chain(below)
 }
 
-/// Where a workload is to be trained, and what is free there.
+/// A backend and the free memory for training.
 pub(super) struct Room<'a> {
     backend: &'a dyn Backend,
-    /// Of the machine's memory, where the device has none of its own.
+    /// Free memory of the machine, if the device has none.
     free_bytes: Option<u64>,
 }
 
@@ -103,17 +97,14 @@ impl<'a> Room<'a> {
         Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
     }
 
-    /// Refuses a job that does not fit. Of a GPU's memory nobody tells, but what it binds at once is known.
-    ///
-    /// # Errors
-    /// What does not fit, with both numbers, and whatever the back end lacks.
+    /// Refuses a job that does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
     pub(super) fn holds(&self, workload: &Workload, job: &TrainingJob) -> Result<(), EngineError> {
         let predicted = self.backend.predicted_bytes(job)?;
         let Some(allowed_bytes) = self.free_bytes else { return Ok(()) };
         let batch_size = job.batches.batch_size;
         let (needed_bytes, with) = match predicted {
             Some(bytes) => (NETWORKS_AT_ONCE * bytes, "with a second network for its check, "),
-            // A back end that cannot tell keeps at least what its layers make.
+            // Without a prediction, at least the outputs of the layers are needed.
             None => (workload.bytes_of_layers(batch_size)?, ""),
         };
         if needed_bytes <= allowed_bytes {
@@ -124,7 +115,7 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Whether the device computes on the machine's processor, and keeps everything in its memory.
+/// Returns true if the device uses the machine's memory.
 fn is_processor(adapter: &Adapter) -> bool {
     adapter.software || adapter.kind == DeviceKind::Cpu
 }
@@ -147,10 +138,9 @@ mod tests {
     const LARGE: &str = "resnet50-synthetic";
     const OF_A_SAMPLE: u64 = 100;
 
-    /// Predicts so much for each sample, and binds no more than it is told.
+    /// Predicts memory per sample, up to a limit.
     struct Predicting {
         reference: ReferenceBackend<f32>,
-        /// Nothing where it cannot tell.
         of_a_sample: Option<u64>,
         binds_bytes: u64,
     }
@@ -199,7 +189,6 @@ mod tests {
         }
     }
 
-    /// A machine with so much free memory.
     struct Memory(Option<u64>);
 
     impl ResourceMeter for Memory {
@@ -215,7 +204,6 @@ mod tests {
         }
     }
 
-    /// What `workload` gets where nobody has named a batch, or somebody has.
     fn fit(
         workload: &str,
         backend: &Predicting,

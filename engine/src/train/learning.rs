@@ -13,23 +13,23 @@ use crate::measure::{Length, Peaks, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
-/// Windows aim a little over the minimum: the last one of an epoch may then be a few steps shorter and still count.
+/// A little over the minimum, because the last window of an epoch may be a few steps shorter.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
-/// A window ends when the host hears of it. It lasts so many times that delay, of which it cannot be told apart.
+/// Length of a window as a multiple of the delay until the host notices its end, which is part of its time.
 const LATENCIES_OF_WINDOW: f64 = 20.0;
-/// A loss so many times that of the first step has diverged: no recipe recovers from it.
+/// Ratio to the first loss from which training has diverged.
 const DIVERGED_RATIO: f64 = 1000.0;
-/// So many batches in a row do not have the same loss: their samples differ. Only 0 may come so often, from a network
-/// that knows its samples by heart.
+/// Identical losses in a row after which the device is assumed to drop work. A loss of 0 may repeat, if a network has
+/// memorized its samples.
 const MOST_EQUAL_LOSSES: u32 = 50;
-/// The record keeps the loss of each of the first steps.
+/// Number of first steps whose losses are recorded.
 const FIRST_LOSSES: usize = 20;
 /// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
 const MAX_STEPS_OF_SEGMENT: u32 = 60_000;
-/// Share of a workload's progress bar that is training; the rest is measuring.
+/// Share of training in a workload's progress bar; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
-/// One workload being trained: the trainer and the samples collected so far.
+/// A workload being trained: its trainer and the samples so far.
 pub(super) struct Learning<'a> {
     pub(super) record: &'a mut WorkloadRecord,
     pub(super) job: &'a TrainingJob,
@@ -37,22 +37,20 @@ pub(super) struct Learning<'a> {
     pub(super) progress: &'a mut Progress,
     /// Proof of this training, present while a leaderboard follows it.
     pub(super) proof: Option<Proof>,
-    /// Steps done so far.
     pub(super) step: u64,
     training_seconds: f64,
-    /// Time of the windows on the clock, which is longer than what a back end reports that leaves transfers out.
+    /// Time of windows on the clock, which includes transfers that a backend may not report.
     elapsed_seconds: f64,
     length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
     stopped_early: bool,
-    /// By the clock, when whoever looks on may see answers again; never before the first ones.
+    /// Earliest time of the next answers.
     pub(super) next_answers_seconds: f64,
-    /// What was not ideal about it so far.
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The latest loss, and how many times in a row it came.
+/// Latest loss, and its number of repetitions.
 #[derive(Default)]
 struct Repetition {
     loss: f64,
@@ -69,8 +67,6 @@ struct EpochSoFar {
 }
 
 impl Repetition {
-    /// # Errors
-    /// A loss that came too often: then the device no longer computes.
     fn note(&mut self, losses: &[f64]) -> Result<(), EngineError> {
         for &loss in losses {
             self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
@@ -109,12 +105,12 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Whether training may go on: nothing diverged and nobody cancelled.
+    /// Returns true unless training has diverged or was canceled.
     pub(super) fn going(&self) -> bool {
         self.record.outcome == Outcome::Completed
     }
 
-    /// Trains to the limits, looking at the test set at fixed step marks and at the end.
+    /// Trains to the limits, evaluating at fixed steps and at the end.
     pub(super) async fn train(
         &mut self,
         limits: &Limits,
@@ -149,7 +145,7 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// Looks at the held-out samples, outside every window.
+    /// Evaluates the held-out samples, outside every window.
     async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
@@ -163,19 +159,18 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// Whether training ended because held-out samples were no longer classified better.
     pub(super) fn stopped_early(&self) -> bool {
         self.stopped_early
     }
 
-    /// Waits for as long as the observer wants; whoever cancels meanwhile ends the training.
+    /// Waits while the observer pauses the run, which may cancel it.
     pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) {
         if self.progress.pause(edges).await && self.going() && edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
     }
 
-    /// One timed stretch of training, up to step `boundary`, on the clock not much longer than `seconds_left`.
+    /// Trains one window, up to step `boundary` and not much longer than `seconds_left`.
     pub(super) async fn window(
         &mut self,
         boundary: u64,
@@ -218,7 +213,6 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// How many steps fit into a window.
     pub(super) fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
         let most = if self.proof.is_some() { MAX_STEPS_OF_SEGMENT } else { u32::MAX };
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).clamp(1, most);
@@ -239,7 +233,7 @@ impl<'a> Learning<'a> {
         if let Some(position) = diverged {
             self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
         }
-        // JSON has no infinity: losses are kept up to the last one before.
+        // JSON has no infinity: losses are kept up to the last finite one.
         let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
@@ -252,7 +246,7 @@ impl<'a> Learning<'a> {
             self.record.curve.push(point);
         }
         let run_fraction = self.progress.advance(workload_fraction);
-        // A window without a finite loss shows what came before it.
+        // A window without a finite loss shows the previous one.
         let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
         edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
@@ -289,7 +283,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// The whole test set, outside every window.
+    /// Tests the whole test set, outside every window.
     async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         self.pause(edges).await;
         if !self.going() {
@@ -339,16 +333,13 @@ impl<'a> Learning<'a> {
     }
 }
 
-/// At most four times the minimum number of windows …
+/// Limits of measuring beyond the training.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
-/// … and at most so long.
 const BUDGET_SECONDS: f64 = 30.0;
 
 impl Learning<'_> {
-    /// Trains on, without looking at the test set, until the throughput has settled, and measures the peak of the device
-    /// in turns with that.
-    ///
-    /// A fast device finishes its epochs before it has filled five windows of a second.
+    /// Trains on, without evaluations, until the throughput has settled, measuring the device's peak in between. A fast
+    /// device finishes its epochs before it has filled five windows of a second.
     pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         if !self.going() {
             return Ok(());
@@ -380,7 +371,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Measures the peak of the device after training that ended where it was told to, for the last window that counts.
+    /// Measures the device's peak after training with a fixed length.
     pub(super) async fn measure_after_training(
         &mut self,
         peaks: &mut Peaks<'_>,
@@ -415,19 +406,18 @@ impl Learning<'_> {
 }
 
 const MOST_EXAMPLES: u32 = 12;
-/// All of them together may cost so many operations of the plain loops, a fraction of a second. Larger networks show fewer …
+/// Budget of the plain loops for all examples, a fraction of a second. Larger networks show fewer.
 const MOST_FLOPS: u64 = 200_000_000;
-/// … and none where there would be fewer than these.
+/// Minimum number of examples; networks that can afford fewer show none.
 const FEWEST_EXAMPLES: u32 = 4;
-/// Between two looks at the test set, answers follow each other no faster than a person looks from one to the next …
+/// Minimum time between answers, so that a person can follow them.
 const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
-/// … and take no more of the time than this share, which a leaderboard that follows counts as training: a slow device answers
-/// seldom.
+/// Largest share of time for answers, which a leaderboard counts as training.
 const SHARE_OF_ANSWERING: f64 = 1.0 / 60.0;
 
 impl Learning<'_> {
-    /// How many test images are shown with the network's answers; none where nobody looks on, where the samples are no
-    /// images that show something, where answering would take long, and where it is averages that are tested.
+    /// Returns the number of test images to show with the network's answers. 0 without an audience, for samples that
+    /// are not images, for slow networks, and if tests use averages.
     fn examples(&self, edges: &Edges<'_>) -> Result<u32, EngineError> {
         let (job, definition) = (self.job, self.job.data.definition);
         let shows_something = matches!(definition.origin, Origin::Files { .. });
@@ -441,7 +431,6 @@ impl Learning<'_> {
         Ok(if samples >= FEWEST_EXAMPLES { samples } else { 0 })
     }
 
-    /// Announces the images themselves.
     pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let samples = self.examples(edges)? as usize;
         if samples == 0 {
@@ -459,7 +448,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Announces the network's current answers, outside every window. The plain loops compute them, so that back ends
+    /// Announces the network's current answers, outside every window. The plain loops compute them, so that backends
     /// need no second way to classify.
     pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let samples = self.examples(edges)?;
@@ -476,7 +465,7 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Announces what the network answers now, if the last answers are old enough.
+    /// Announces answers if the last ones are old enough.
     pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         if edges.clock.now_seconds() < self.next_answers_seconds {
             return Ok(());

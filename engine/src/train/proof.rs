@@ -63,7 +63,6 @@ struct Kept {
     inside: Vec<(u64, Rc<StateBytes>)>,
 }
 
-/// Reason why a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeptReason {
     /// State of the last evaluation.
@@ -208,7 +207,7 @@ impl Learning<'_> {
         self.unless_broken(ended.map(Some), edges).map(drop)
     }
 
-    /// Sends the leaderboard the hashes and states that it requests after a training, by training parts again.
+    /// Sends the hashes and states that the leaderboard requests after a training, by training parts again.
     pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
@@ -359,7 +358,6 @@ impl Learning<'_> {
     }
 }
 
-/// Returns the leaderboard that follows this training.
 fn witness<'a>(edges: &'a mut Edges<'_>) -> Result<&'a mut dyn Witness, String> {
     match &mut edges.witness {
         Some(witness) => Ok(*witness),

@@ -1,4 +1,4 @@
-//! The training loop with a trainer and a clock that only pretend, and whole runs on plain loops.
+//! Tests of the training loop with a fake trainer and clock, and of whole runs on plain loops.
 
 mod fixtures;
 mod followed;
@@ -40,7 +40,7 @@ fn epochs_are_timed_without_their_evaluations() {
 fn windows_take_a_little_over_a_second_after_a_first_step_and_a_careful_second_window() {
     let (record, _) = TrainingTest::new(0.1).run();
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
-    // The test set is looked at after 50 steps.
+    // Evaluations happen every 50 steps.
     assert_eq!(steps[..6], [1, 8, 11, 11, 11, 8]);
     assert!(record.summary.stable, "{:?}", record.summary);
 }
@@ -122,7 +122,6 @@ fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
     assert_eq!(record.windows.len(), 3);
 }
 
-/// How long each wait was.
 fn waits(record: &WorkloadRecord) -> Vec<f64> {
     let waits = record.timeline.iter().filter(|stretch| stretch.phase == Phase::Paused);
     waits.map(|stretch| stretch.seconds).collect()
@@ -130,7 +129,7 @@ fn waits(record: &WorkloadRecord) -> Vec<f64> {
 
 #[test]
 fn no_clock_runs_while_a_run_waits() {
-    // In the training, whose time is limited; and where throughput is measured further, for a limited time.
+    // During training, which has a time limit, and during further measuring, which has another.
     let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
     let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
     let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
@@ -203,7 +202,7 @@ fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
     assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
 }
 
-/// 200 steps take 20 s here, with four looks at the test set.
+/// 200 steps take 20 s here, with four evaluations.
 #[test]
 fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_they_take() {
     let run = |looked_on| TrainingTest { looked_on, ..TrainingTest::new(0.1) }.run();
@@ -230,7 +229,6 @@ fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_wi
 
 #[test]
 fn a_network_that_learned_nothing_is_warned_of() {
-    // Two steps of two samples teach nothing about ten classes.
     let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown::with("", device_lost));
     let warnings = record.unwrap().warnings;
     let found = warnings.iter().find(|warning| matches!(warning, Warning::NotLearned { .. }));
@@ -353,7 +351,6 @@ fn what_is_wrong_with_the_device_or_with_the_request_is_no_affair_of_one_workloa
     }
 }
 
-/// Has all sets but one.
 struct Lacking(&'static str);
 
 #[async_trait(?Send)]

@@ -5,12 +5,12 @@ use shaders::reference as twin;
 use crate::random::stream;
 use crate::trainer::TrainingJob;
 
-/// Which samples each step trains on: the same for every back end.
+/// Assignment of samples to steps, the same for every backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
-    /// First sample that is trained on; those outside may be held out.
+    /// First training sample; others may be held out.
     pub first: u32,
-    /// Samples that are trained on.
+    /// Number of training samples.
     pub samples: u32,
     pub batch_size: u32,
     pub order: SampleOrder,
@@ -26,12 +26,12 @@ pub enum SampleOrder {
     File,
 }
 
-/// What happens where the batch size does not divide the set.
+/// Treatment of a batch size that does not divide the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Batching {
     /// The last batch of an epoch is short, as in Keras.
     ShortLast,
-    /// What does not fill a batch is left out.
+    /// An incomplete batch is left out.
     DropLast,
     /// Batches run across the end of the set into its beginning, as in Caffe's data layer. For file order only.
     Wrap,
@@ -47,7 +47,6 @@ pub struct BatchRange {
 }
 
 impl BatchPlan {
-    /// Steps after which every sample was used once.
     pub fn steps_per_epoch(&self) -> u32 {
         match self.batching {
             Batching::ShortLast | Batching::Wrap => self.samples.div_ceil(self.batch_size),
@@ -55,7 +54,6 @@ impl BatchPlan {
         }
     }
 
-    /// Steps after which `epochs` epochs are finished.
     pub fn steps_of_epochs(&self, epochs: u32) -> u64 {
         match self.batching {
             Batching::ShortLast | Batching::DropLast => u64::from(epochs) * u64::from(self.steps_per_epoch()),
@@ -63,8 +61,7 @@ impl BatchPlan {
         }
     }
 
-    /// The step after which the test set is looked at for the `mark`-th time, from 1, where that happens `per_epoch` times
-    /// in each epoch, evenly spread.
+    /// Returns the step of evaluation number `mark`, from 1, with `per_epoch` evenly spread evaluations in each epoch.
     pub fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
         let per_epoch = per_epoch.max(1);
         let begin = self.steps_of_epochs(mark / per_epoch);
@@ -72,7 +69,7 @@ impl BatchPlan {
         begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
     }
 
-    /// Samples that so many steps train on, from the first one on.
+    /// Returns the number of samples in the first steps.
     pub fn samples_of_steps(&self, steps: u64) -> u64 {
         let batch_size = u64::from(self.batch_size);
         match self.batching {
@@ -84,7 +81,7 @@ impl BatchPlan {
         }
     }
 
-    /// What step `step`, counted from 0 over the whole training, trains on.
+    /// Returns the samples of step `step`, counted from 0 over the whole training.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> BatchRange {
         match self.batching {
@@ -111,7 +108,6 @@ impl BatchPlan {
 }
 
 impl TrainingJob {
-    /// Returns the order of the samples at step `step`.
     pub(crate) fn order_at(&self, step: u64) -> Vec<u32> {
         let begin = match self.batches.order {
             SampleOrder::File => 0,
@@ -125,7 +121,7 @@ impl TrainingJob {
         order
     }
 
-    /// Returns the order of the samples before the change at the beginning of step `step`.
+    /// Returns the order before the change at the beginning of step `step`.
     #[cfg(any(feature = "wgsl", test))]
     pub(crate) fn order_before(&self, step: u64) -> Vec<u32> {
         step.checked_sub(1).map_or_else(|| self.file_order(), |before| self.order_at(before))
@@ -150,16 +146,14 @@ impl TrainingJob {
     }
 }
 
-/// The order of the samples, kept from step to step.
+/// Order of the samples, kept from step to step.
 #[derive(Default)]
 pub(crate) struct Order {
     pub(crate) samples: Vec<u32>,
-    /// Step to which the order belongs.
     step: Option<u64>,
 }
 
 impl Order {
-    /// Updates the order to step `step`.
     pub(crate) fn advance(&mut self, job: &TrainingJob, step: u64) {
         if self.step.is_some_and(|before| before + 1 == step) {
             job.change_order(step, &mut self.samples);
@@ -240,7 +234,6 @@ mod tests {
         kinds.into_iter().flat_map(of_kind).collect()
     }
 
-    /// Returns the samples of the first `steps` steps in order.
     fn trained(job: &TrainingJob, steps: u64) -> Vec<u32> {
         let mut order = Order::default();
         let mut trained = Vec::new();

@@ -1,4 +1,4 @@
-//! How a network is trained, apart from the network: batches, loss and optimisers, as data.
+//! Training recipes as data: batches, loss and optimizers.
 
 mod batches;
 mod input;
@@ -20,9 +20,8 @@ pub use segments::{Segments, segment_seed};
 pub struct Loss {
     /// Share of the target that is spread evenly over all classes: Szegedy et al. (2015).
     pub label_smoothing: f32,
-    /// Whether gradients are those of the batch's sum; figures are means all the same.
+    /// True if gradients are of the batch's sum. Reported losses are means.
     pub summed: bool,
-    /// Logits are multiplied by this.
     pub logits_scale: f32,
 }
 
@@ -32,7 +31,7 @@ impl Default for Loss {
     }
 }
 
-/// A second set of weights that follows the trained ones.
+/// Second set of weights that follows the trained ones.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum WeightAverage {
@@ -40,21 +39,21 @@ pub enum WeightAverage {
     /// averages; tests use it.
     Exponential { largest: f64 },
     /// Zhang et al. (2019): after every `every` steps it follows, keeping `decay^every·(t / planned)^3`, and the
-    /// weights jump to it; after the last step they jump without its following.
+    /// weights jump to it. After the last step they jump without following.
     Lookahead { every: u64, decay: f64 },
 }
 
-/// What happens to the average after a step.
+/// Change of the average after a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct AverageStep {
-    /// 0 nothing, 1 it follows the weights, 2 and the weights jump to it.
+    /// 0: none; 1: it follows the weights; 2: and the weights jump to it.
     pub mode: u32,
-    /// The share of it that is kept.
+    /// Share of the average that is kept.
     pub keep: f64,
 }
 
 impl WeightAverage {
-    /// After update `t`, from 0, of `planned`.
+    /// Returns the change after update `t`, from 0, of `planned`.
     pub fn step(&self, t: u64, planned: u64) -> AverageStep {
         match *self {
             Self::Exponential { largest } => {
@@ -76,28 +75,26 @@ impl WeightAverage {
         }
     }
 
-    /// Whether tests use the average instead of the weights.
     pub fn is_tested(&self) -> bool {
         matches!(self, Self::Exponential { .. })
     }
 }
 
-/// Training ends when held-out samples are no longer classified better, as in Theano's tutorials: after `updates`
-/// updates at the earliest, and not before `factor` times the update of the last real improvement.
+/// Rule of Theano's tutorials: training ends when held-out samples are no longer classified better, after at least
+/// `updates` updates, and at least `factor` times the update of the last real improvement.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EarlyStopping {
     pub updates: u64,
     pub factor: u64,
-    /// An error counts as improved below this share of the best one so far.
+    /// Share of the best error below which an error counts as improved.
     pub threshold: f64,
 }
 
-/// What has been seen of the held-out samples.
+/// State of early stopping.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     rule: EarlyStopping,
-    /// Training goes on up to this update.
     until: u64,
     best_error: f64,
 }
@@ -107,8 +104,7 @@ impl Patience {
         Self { rule, until: rule.updates, best_error: f64::INFINITY }
     }
 
-    /// Learns that after `updates` updates the share `error` of the held-out samples is classified wrongly; says
-    /// whether training should go on.
+    /// Takes the share `error` of misclassified held-out samples after `updates` updates. Returns true to continue.
     pub(crate) fn goes_on(&mut self, updates: u64, error: f64) -> bool {
         if error < self.best_error * self.rule.threshold {
             self.until = self.until.max(updates * self.rule.factor);

@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How weights change: a rule, its learning rate, and an L2 penalty that tensors may multiply.
+/// Rule, learning rate, and an L2 penalty that tensors may multiply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Optimizer {
@@ -12,12 +12,12 @@ pub struct Optimizer {
     pub schedule: Schedule,
     #[serde(default)]
     pub weight_decay: f64,
-    /// How long the gradients of all tensors may be together; longer ones are shortened to it.
+    /// Maximum joint length of all gradients; longer ones are scaled down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gradient: Option<f64>,
 }
 
-/// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
+/// Update rule with its constants; `reference/golden/README.md` section 3 defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rule {
@@ -29,20 +29,20 @@ pub enum Rule {
     RmsProp { rho: f64, epsilon: f64 },
     /// Zeiler (2012): `u = g·√(d + ε) / √(a + ε); w -= rate·u`, with running means a of g² and d of u².
     Adadelta { rho: f64, epsilon: f64 },
-    /// Kingma and Ba (2014), with the bias correction folded into the rate. Decoupled, the weight decay leaves the
-    /// running means alone: Loshchilov and Hutter (2017).
+    /// Kingma and Ba (2014), with the bias correction folded into the rate. If decoupled, the weight decay does not
+    /// affect the running means: Loshchilov and Hutter (2017).
     Adam { beta1: f64, beta2: f64, epsilon: f64, decoupled: bool },
 }
 
-/// Constants of a rule, by what every update does with them; those that a rule does not have are zero.
+/// Constants of a rule by their role; missing ones are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Constants {
-    /// Share of the velocity or of the first running mean that stays: momentum, rho or beta1.
+    /// Kept share of the velocity or of the first running mean: momentum, rho or beta1.
     pub(crate) decay: f64,
-    /// The same of the second running mean: beta2.
+    /// Kept share of the second running mean: beta2.
     pub(crate) second_decay: f64,
     pub(crate) epsilon: f64,
-    /// Whether the gradient is taken ahead along the velocity, from which the learning rate is kept apart then.
+    /// True for Nesterov's momentum, which leaves the learning rate out of the velocity.
     pub(crate) nesterov: bool,
 }
 
@@ -61,7 +61,7 @@ impl Rule {
         }
     }
 
-    /// Numbers that it remembers for each weight, momentum of zero included.
+    /// Number of values remembered for each weight, even with zero momentum.
     pub fn states(self) -> usize {
         match self {
             Self::Sgd { .. } | Self::Nesterov { .. } | Self::RmsProp { .. } => 1,
@@ -71,23 +71,21 @@ impl Rule {
 }
 
 impl Optimizer {
-    /// Without schedule, weight decay or limit.
     pub fn new(rule: Rule, learning_rate: f64) -> Self {
         Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0, largest_gradient: None }
     }
 
-    /// The same optimiser with another rate.
     #[must_use]
     pub fn with_learning_rate(self, learning_rate: f64) -> Self {
         Self { learning_rate, ..self }
     }
 
-    /// Learning rate of update `t`, from 0, of `planned`, in double precision, without the corrections of the rule.
+    /// Returns the learning rate of update `t`, from 0, of `planned`, without the corrections of the rule.
     pub fn scheduled_rate(&self, t: u64, planned: u64) -> f64 {
         self.learning_rate * self.schedule.factor(t, planned)
     }
 
-    /// What the rule multiplies the scheduled rate of update `t` by.
+    /// Returns the rule's factor on the scheduled rate of update `t`.
     pub fn correction(&self, t: u64) -> f64 {
         match self.rule {
             Rule::Adam { beta1, beta2, .. } => {
@@ -99,7 +97,7 @@ impl Optimizer {
     }
 }
 
-/// How the learning rate changes with the number `t` of updates done: a factor on the base rate.
+/// Factor on the learning rate, as a function of the number `t` of updates.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Schedule {
@@ -119,7 +117,7 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// The factor of update `t`, from 0, of a training that is planned to have `planned` updates.
+    /// Returns the factor of update `t`, from 0, of `planned`.
     pub fn factor(&self, t: u64, planned: u64) -> f64 {
         let updates = t as f64;
         let share = updates / planned.max(1) as f64;
@@ -144,7 +142,7 @@ impl Schedule {
     }
 }
 
-/// Height at `x` of the lines through `points`, which are sorted.
+/// Interpolates linearly between sorted points.
 fn interpolate(points: &[(f64, f64)], x: f64) -> f64 {
     let after = points.partition_point(|&(at, _)| at <= x);
     match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {

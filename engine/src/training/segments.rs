@@ -50,10 +50,7 @@ pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
 }
 
 impl TrainingJob {
-    /// Returns the state before the first step: start values, memories of zeros, and averages that are the weights.
-    ///
-    /// # Errors
-    /// A model whose tensors do not fit together.
+    /// Returns the state before the first step: start values, memories of zeros, and averages equal to the weights.
     pub fn initial_state(&self) -> Result<StateBytes, ModelError> {
         let weights = weights_bytes(&self.initial_weights()?);
         let mut memory = vec![0; self.optimizer.rule.states() * weights.len()];
@@ -65,9 +62,6 @@ impl TrainingJob {
 
     /// Returns the tensors of a state: first the weights, then each memory. Returns `None` if the state has the wrong
     /// length for this job, or numbers that are not finite.
-    ///
-    /// # Errors
-    /// A model whose tensors do not fit together.
     pub(crate) fn split_state(&self, state: &StateBytes) -> Result<Option<Vec<Vec<Vec<f32>>>>, ModelError> {
         let lengths: Vec<usize> = self.model.tensors()?.iter().map(|tensor| tensor.elements()).collect();
         let memories = self.optimizer.rule.states() + usize::from(self.average.is_some());

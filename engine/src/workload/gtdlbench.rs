@@ -1,4 +1,4 @@
-//! Caffe's defaults, as GTDLBench ran them.
+//! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
@@ -7,7 +7,7 @@ use crate::training::{
     Schedule, Shift, WeightAverage,
 };
 
-/// Biases learn twice as fast, and decay like the rest.
+/// Biases learn twice as fast.
 fn caffe_weights(kernel: Initializer) -> Weights {
     Weights { bias_multipliers: Multipliers { learning_rate: 2.0, ..Multipliers::default() }, ..Weights::new(kernel) }
 }
@@ -193,7 +193,7 @@ pub(super) fn tensorflow_cifar10() -> Workload {
 
 pub(super) fn theano_mnist() -> Workload {
     let name = "theano-mnist";
-    // The bias and tanh come behind the pooling; the largest of sums with one bias is the sum with the largest.
+    // Bias and tanh follow the pooling, which commutes with them.
     let pool = Layer::Pool {
         kind: PoolKind::Max,
         side: 2,

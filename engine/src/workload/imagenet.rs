@@ -1,5 +1,4 @@
-//! Networks of ImageNet's size, on images that show nothing: how fast they train is of interest, and not what they learn.
-//! The studies measured such networks on generated images, too.
+//! Networks of ImageNet's size on images of noise, for measuring speed only. The studies also used generated images.
 
 use super::{Workload, average_of_all, batch_norm, dense, max_pool};
 use crate::model::{
@@ -9,7 +8,7 @@ use crate::model::{
 use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule};
 
 pub(super) const CLASSES: u32 = 1000;
-/// Mean and deviation of ImageNet's channels, pixels / 255, as Torch's examples normalise them.
+/// Mean and deviation of ImageNet's channels, pixels / 255, as in Torch's examples.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 
@@ -23,8 +22,8 @@ pub(super) fn resnet50() -> Workload {
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
         model: residual(224, [3, 4, 6, 3]),
-        // Each stage's block that changes the shape, and one that does not. With twice as many, one behind the other, rounding
-        // comes to as much of the gradients in f16 as the check allows.
+        // One block of each stage that changes the shape, and one that does not. With twice as many, rounding in f16
+        // reaches the check's tolerance of gradients.
         reduced: Some(residual(96, [2, 1, 1, 1])),
         ..on_images("generated-images-224")
     }
@@ -35,7 +34,7 @@ const RESNET50: &str = "resnet50-synthetic";
 /// Filters of the first two convolutions of a stage's blocks.
 const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
-/// With so many blocks in each stage, for images of so many pixels a side, a multiple of 32.
+/// Builds the network for these numbers of blocks per stage, and images of `side` pixels, a multiple of 32.
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
     let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
@@ -53,7 +52,7 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
             let narrow = normalized_convolution(&mut network, x, [filters, 1, stride], Activation::Relu);
             let narrow = normalized_convolution(&mut network, narrow, [filters, 3, 1], Activation::Relu);
             let residual = normalized_convolution(&mut network, narrow, [4 * filters, 1, 1], Activation::Identity);
-            // The first block of each stage makes more channels, or fewer pixels.
+            // The first block of each stage changes the shape.
             let shortcut = if block == 0 {
                 normalized_convolution(&mut network, x, [4 * filters, 1, stride], Activation::Identity)
             } else {
@@ -67,8 +66,8 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
     network.finish()
 }
 
-/// A square convolution (filters, side, stride) without bias, padded so that the stride alone makes the image smaller, and
-/// its normalisation.
+/// Adds a square convolution (filters, side, stride) without bias, padded so that only the stride makes the image
+/// smaller, and its normalization.
 fn normalized_convolution(
     network: &mut ModelBuilder,
     source: Source,
@@ -84,9 +83,9 @@ fn normalized_convolution(
     network.then(batch_norm(activation))
 }
 
-/// What networks on generated images have in common.
+/// Common recipe of networks on generated images.
 pub(super) fn on_images(data_set: &'static str) -> Workload {
-    /// The paper's rate, which is for batches of 256.
+    /// The paper's rate for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
     Workload {
@@ -113,7 +112,7 @@ pub(super) fn on_images(data_set: &'static str) -> Workload {
         order: SampleOrder::Shuffled,
         batching: Batching::ShortLast,
         published_epochs: 90,
-        // Nobody can learn the classes of noise.
+        // Noise cannot be classified.
         target_accuracy: 1.0,
         evaluations_per_epoch: 1,
         loss_tolerance: 1e-3,
@@ -136,7 +135,7 @@ pub(super) fn inception_v3() -> Workload {
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",
         model: network(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
-        // A block of each kind; smaller images would end in a single pixel, of which a normalisation knows only the sign.
+        // A block of each kind. Smaller images would end in a single pixel, which normalization reduces to its sign.
         reduced: Some(network(139, &[32], &[128], 1)),
         optimizer: Optimizer {
             schedule: Schedule::Staircase { every: EVERY, factor: 0.94 },
@@ -150,13 +149,14 @@ pub(super) fn inception_v3() -> Workload {
 /// Filters of a convolution, and the height and width of its kernel. Its image keeps its size.
 type Convolution = (u32, [u32; 2]);
 
-/// The parts of the network, front to back.
+/// Szegedy et al. (2015), "Rethinking the Inception Architecture for Computer Vision", trained in TensorFlow's study of
+/// ImageNet.
 struct Inception {
     network: ModelBuilder,
 }
 
-/// For images of so many pixels a side; with a block for each number of filters behind the means, for each number of filters
-/// in rows and columns of seven pixels, and so many wide blocks.
+/// Builds the network for images of `side` pixels, with one block for each number of filters behind the means, one for
+/// each number of filters in rows and columns of seven pixels, and `wide` wide blocks.
 fn network(side: u32, behind_means: &[u32], of_seven: &[u32], wide: u32) -> Model {
     let mut inception = Inception { network: ModelBuilder::new(INCEPTION_V3, Shape::new(side, side, 3)) };
     inception.stem();
@@ -183,7 +183,7 @@ fn network(side: u32, behind_means: &[u32], of_seven: &[u32], wide: u32) -> Mode
 }
 
 impl Inception {
-    /// A convolution without bias, normalised, behind `source`.
+    /// Adds a normalized convolution without bias.
     fn convolution(&mut self, source: Source, (filters, [height, width]): Convolution, stride: u32, padding: Padding) {
         let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
         let (size, activation) = (KernelSize::new(height, width), Activation::Identity);
@@ -197,7 +197,7 @@ impl Inception {
         });
     }
 
-    /// Convolutions one behind the other; what the last one makes.
+    /// Adds consecutive convolutions.
     fn branch(&mut self, source: Source, convolutions: &[Convolution]) -> Source {
         convolutions.iter().fold(source, |source, &convolution| {
             self.convolution(source, convolution, 1, Padding::Same);
@@ -205,7 +205,7 @@ impl Inception {
         })
     }
 
-    /// The channels of all of them, one behind the other.
+    /// Concatenates the channels of all branches.
     fn concatenated(&mut self, branches: &[Source]) {
         let joined =
             branches.iter().copied().reduce(|all, next| self.network.reads(vec![all, next], Layer::Concatenate));
@@ -222,7 +222,7 @@ impl Inception {
         self.network.then(max_pool(3, 2));
     }
 
-    /// Branches that read the same, and one more of so many filters, of means of 3×3 pixels.
+    /// Adds branches with the same input, and one of 3×3 means with `pooled` filters.
     fn block(&mut self, branches: &[&[Convolution]], pooled: u32) {
         let input = self.network.last();
         let mut made: Vec<Source> = branches.iter().map(|branch| self.branch(input, branch)).collect();
@@ -245,8 +245,7 @@ impl Inception {
         self.branch(means, &[(filters, [1, 1])])
     }
 
-    /// Half the pixels: two branches that end with a convolution of 3×3 and stride 2, of so many filters, and the largest of
-    /// 3×3 pixels.
+    /// Halves the image: two branches that end with a 3×3 convolution of stride 2, and a 3×3 maximum.
     fn reduction(&mut self, branches: [&[Convolution]; 2], filters: [u32; 2]) {
         let input = self.network.last();
         let mut made = Vec::new();
@@ -259,7 +258,7 @@ impl Inception {
         self.concatenated(&made);
     }
 
-    /// A block whose larger branches end in a row and a column of three pixels, side by side.
+    /// Adds a block whose larger branches end in a row and a column of three pixels, side by side.
     fn wide_block(&mut self) {
         let input = self.network.last();
         let mut made = vec![self.branch(input, &[(320, [1, 1])])];
@@ -286,7 +285,6 @@ mod tests {
     use super::*;
     use crate::model::TensorKind;
 
-    /// Values of the tensors of this kind whose names end so.
     fn elements(model: &Model, ends: &str) -> u64 {
         let tensors = model.tensors().unwrap().into_iter();
         tensors.filter(|tensor| tensor.name.ends_with(ends)).map(|tensor| tensor.elements() as u64).sum()
@@ -297,14 +295,14 @@ mod tests {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
         let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
-        // Keras counts running averages as well, and its convolutions have biases, which the normalisations take away again:
-        // as many as there are scales.
+        // Keras also counts running averages, and the biases of its convolutions, which the normalizations cancel: as
+        // many as scales.
         let keras = model.parameters().unwrap() + statistics + elements(&model, "/scale");
         assert_eq!((keras, statistics), (25_636_712, 53_120));
         let multiply_adds = model.operations().unwrap().forward_multiply_adds as f64;
         assert!((multiply_adds - 3.8e9).abs() < 0.1e9, "table 1 of the paper: {multiply_adds}");
         let convolutions = model.nodes.iter().filter(|node| matches!(node.layer, Layer::Conv2d { .. })).count();
-        // Forty-nine, and the four of shortcuts; the fiftieth layer is dense.
+        // Four of them are shortcuts; the fiftieth layer is dense.
         assert_eq!(convolutions, 49 + 4);
     }
 
@@ -313,10 +311,10 @@ mod tests {
         let model = inception_v3().model;
         let tensors = model.tensors().unwrap();
         let elements = |kind| tensors.iter().filter(|of| of.kind == kind).map(|of| of.elements()).sum::<usize>();
-        // Keras counts running averages as well, and has no scales where they are fixed.
+        // Keras also counts running averages, and has no fixed scales.
         let of_keras = elements(TensorKind::Trained) + elements(TensorKind::Statistic);
         assert_eq!((of_keras, elements(TensorKind::Statistic)), (23_851_784, 34_432));
-        // Section 1 of the paper and the seeds say 5 billion, rounded down.
+        // Section 1 of the paper says 5 billion, rounded down.
         let multiply_adds = model.operations().unwrap().forward_multiply_adds;
         assert_eq!(multiply_adds / 1_000_000_000, 5);
     }
@@ -324,7 +322,7 @@ mod tests {
     #[test]
     fn its_grids_are_those_of_the_paper() {
         let shapes = inception_v3().model.shapes().unwrap();
-        // Table 1: what the blocks make, and the last of them.
+        // Table 1: outputs of the blocks.
         for grid in [Shape::new(35, 35, 288), Shape::new(17, 17, 768), Shape::new(8, 8, 1280), Shape::new(8, 8, 2048)] {
             assert!(shapes.contains(&grid), "{grid:?}");
         }

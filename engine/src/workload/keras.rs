@@ -12,7 +12,7 @@ fn glorot() -> Weights {
     Weights::new(Initializer::GlorotUniform)
 }
 
-/// What the five have in common.
+/// Common recipe of the five.
 fn keras(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Workload {
     Workload {
         name,
@@ -125,7 +125,7 @@ pub(super) fn mnist_hrnn() -> Workload {
     }
 }
 
-/// Words of a story, words of a question, and different words with the padding.
+/// Words of a story, words of a question, and size of the vocabulary with padding.
 const STORY: u32 = 552;
 const QUESTION: u32 = 5;
 const VOCABULARY: u32 = 36;
@@ -168,7 +168,7 @@ pub(super) fn babi_rnn() -> Workload {
 }
 
 pub(super) fn babi_memnn() -> Workload {
-    // The longest story and question of task 1 with 10,000 training questions, and its words with the padding.
+    // The longest story and question of task 1 with 10,000 training questions, and its vocabulary with padding.
     const STORY: u32 = 68;
     const QUESTION: u32 = 4;
     const VOCABULARY: u32 = 22;

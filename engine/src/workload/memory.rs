@@ -9,25 +9,24 @@ const SENTENCES: u32 = 10;
 const WORDS: u32 = 6;
 /// The 19 words of task 1, and the padding.
 const VOCABULARY: u32 = 20;
-/// Values of a word's vector.
+/// Length of a word vector.
 const UNITS: u32 = 20;
 const HOPS: usize = 3;
 
-/// Of words and of places alike.
+/// Initializer of words and places.
 const START: Initializer = Initializer::Normal { deviation: 0.1 };
-/// The paper puts the softmax in when the held-out loss stops falling. Here it comes after a fifth of the epochs.
+/// The paper inserts the softmax when the held-out loss stops falling. Here it comes after a fifth of the epochs.
 const LINEAR_UNTIL: f64 = 0.2;
 const EPOCHS: u32 = 100;
 /// Steps of an epoch of 900 stories.
 const STEPS_PER_EPOCH: u64 = 29;
 
-/// Vectors of words that are added up in sentences of [`WORDS`].
 const fn embedding(first: u32, count: u32) -> Layer {
     Layer::Embedding { vocabulary: VOCABULARY, units: UNITS, first, count, zero_padding: true, initializer: START }
 }
 
-/// Adjacent tying: the vectors with which a hop answers are those with which the next one is asked, so that there is one
-/// more memory than there are hops; the first has its words in common with the question, the last with the answer.
+/// Adjacent tying: the answering vectors of a hop are the asking vectors of the next, so there is one more memory than
+/// hops. The first shares its words with the question, the last with the answer.
 fn network(name: &'static str) -> Model {
     let sentences = Layer::SentenceSum { words: WORDS };
     let mut network = ModelBuilder::new(name, Shape::vector((SENTENCES + 1) * WORDS));

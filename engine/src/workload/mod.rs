@@ -27,21 +27,21 @@ use crate::training::{
 pub struct Workload {
     pub name: &'static str,
     pub title: &'static str,
-    /// What it is, where it comes from, and every deliberate difference.
+    /// Description, source, and every deliberate difference.
     pub description: &'static str,
     /// Name in [`crate::DATA_SETS`].
     pub data_set: &'static str,
-    /// Samples of the training file that are trained on, when not all are.
+    /// Training samples, if they are not the whole training file.
     pub training: Option<TrainingRange>,
     pub model: Model,
     pub input: InputRecipe,
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// By the samples that are held out.
+    /// Rule for stopping by the held-out samples.
     pub early_stopping: Option<EarlyStopping>,
-    /// Layers of the same kinds, on smaller images and fewer times, on which back ends are held to the plain loops where
-    /// those would take minutes for the network itself. It is no part of the recipe.
+    /// Smaller network of the same kinds of layers, compared with the plain loops if these would take minutes for the
+    /// network itself. It is not part of the recipe.
     #[serde(skip)]
     pub reduced: Option<Model>,
     pub batch_size: u32,
@@ -49,15 +49,15 @@ pub struct Workload {
     pub batching: Batching,
     /// Epochs of the published recipe; schedules that span the training are spread over them.
     pub published_epochs: u32,
-    /// Test accuracy whose first sighting is the time to accuracy, 0 to 1.
+    /// Test accuracy to reach, 0 to 1.
     pub target_accuracy: f64,
-    /// The test set is looked at so many times in each epoch, evenly spread, the last time at its end.
+    /// Evenly spread evaluations per epoch, the last one at its end.
     pub evaluations_per_epoch: u32,
-    /// Largest relative difference of any early loss from the reference back end's.
+    /// Largest relative difference of an early loss from the reference.
     pub loss_tolerance: f64,
 }
 
-/// Samples of the training file; the others are held out.
+/// Training samples of the file; the others are held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRange {
@@ -66,7 +66,7 @@ pub struct TrainingRange {
 }
 
 impl Workload {
-    /// Whether it is in the registry, and nothing of it was changed but by a request.
+    /// Returns true if it is in the registry.
     pub fn is_built_in(&self) -> bool {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
@@ -77,14 +77,13 @@ impl Workload {
         self.input.augmentation.flip != Flip::Alternating
     }
 
-    /// What a record says of a network that is in no registry: all that this type holds, for whoever reads it later.
+    /// Returns the definition for a record, unless the network is built in.
     pub(crate) fn described(&self) -> Option<serde_json::Value> {
-        // Through text, because a number of 32 bits is written as short there as people write it.
+        // Through text, because it writes a 32-bit number with its short decimal form.
         let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
         if self.is_built_in() { None } else { described() }
     }
 
-    /// The workload with its reduced network, where it has one.
     #[cfg(test)]
     #[must_use]
     pub(crate) fn reduced(mut self) -> Self {
@@ -94,12 +93,12 @@ impl Workload {
         self
     }
 
-    /// The workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order, and
-    /// nothing that changes them; tests look at the weights themselves.
+    /// Returns the workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order,
+    /// without averages and early stopping.
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
-        // Words stay the numbers that they are.
+        // Word numbers are not scaled.
         let reads_words = self.model.nodes.iter().any(|node| matches!(node.layer, Layer::Embedding { .. }));
         self.input = InputRecipe::scaled(if reads_words { 1.0 } else { 255.0 });
         self.order = SampleOrder::File;
@@ -110,18 +109,16 @@ impl Workload {
     }
 }
 
-/// How a workload is trained once, apart from what it says itself.
+/// Training of a workload, besides its recipe.
 pub(crate) struct Training {
     pub(crate) data: Arc<DataSet>,
     pub(crate) batches: BatchPlan,
-    /// Steps over which schedules are spread.
     pub(crate) planned_steps: u64,
     pub(crate) seed: u32,
     pub(crate) dropout: bool,
 }
 
 impl Workload {
-    /// Everything that a back end must know.
     pub(crate) fn job(&self, training: Training) -> TrainingJob {
         let Training { data, batches, planned_steps, seed, dropout } = training;
         TrainingJob {
@@ -141,10 +138,9 @@ impl Workload {
     }
 }
 
-/// Makes a workload.
 type Definition = fn() -> Workload;
 
-/// Every workload. A new one is a function and a line here.
+/// All workloads. A new one is a function and a line here.
 pub const WORKLOADS: &[Definition] = &[
     keras::mnist_mlp,
     keras::mnist_cnn,
@@ -168,25 +164,23 @@ pub const WORKLOADS: &[Definition] = &[
     imagenet::inception_v3,
 ];
 
-/// The workload with this name.
 pub fn workload(name: &str) -> Option<Workload> {
     WORKLOADS.iter().map(|make| make()).find(|w| w.name == name)
 }
 
-/// A versioned list of workloads with a budget. Scores of different versions are never compared.
+/// Versioned list of workloads with a budget. Scores of different versions are never compared.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SuiteDefinition {
     pub name: &'static str,
     pub version: u32,
     pub description: &'static str,
     pub workloads: &'static [&'static str],
-    /// Each workload trains for this many epochs …
+    /// Epochs of each workload, unless the time ends first.
     pub epochs: u32,
-    /// … or until it has trained for so long.
     pub training_seconds: f64,
 }
 
-/// Every suite; the first is what is run when none is asked for.
+/// All suites; the first is the default.
 pub const SUITES: &[SuiteDefinition] = &[
     SuiteDefinition {
         name: "quick",
@@ -224,7 +218,6 @@ pub const SUITES: &[SuiteDefinition] = &[
     },
 ];
 
-/// The suite with this name.
 pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
     SUITES.iter().find(|s| s.name == name)
 }
@@ -232,7 +225,7 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 
-/// The mean of all pixels of a square.
+/// Mean over a square of pixels.
 const fn average_of_all(side: u32) -> Layer {
     Layer::Pool {
         kind: PoolKind::Average,
@@ -244,7 +237,7 @@ const fn average_of_all(side: u32) -> Layer {
     }
 }
 
-/// As Torch has it unless told otherwise.
+/// Batch normalization with Torch's defaults.
 fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
@@ -270,32 +263,24 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
     Layer::Dense { units, activation, weights }
 }
 
-/// Bytes of a number.
 const NUMBER: u64 = 4;
-/// Copies of each weight: itself, its gradient, and at most two numbers that the optimiser remembers.
+/// Copies of a weight: itself, its gradient, and at most two numbers of the optimizer.
 const OF_A_WEIGHT: u64 = 4;
-/// What a layer makes, and its gradient.
+/// Copies of an activation: itself and its gradient.
 const OF_AN_ACTIVATION: u64 = 2;
-/// What a unit of a recurrent layer keeps of each step: an LSTM four gates, its cell and its output; a GRU three gates,
+/// Numbers kept per unit and step of a recurrent layer: an LSTM four gates, its cell and its output; a GRU three gates,
 /// three products with the state and its output; a simple layer its output twice.
 const OF_AN_LSTM_UNIT: u64 = 6;
 const OF_A_GRU_UNIT: u64 = 7;
 const OF_A_SIMPLE_UNIT: u64 = 2;
 
 impl Workload {
-    /// Bytes that training takes, for back ends that cannot tell themselves: those of the network, and the data set with one
-    /// byte for a value.
-    ///
-    /// # Errors
-    /// Shapes that do not fit together; the registry has none.
+    /// Returns the bytes of the network and of the data set, for backends without predictions.
     pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
         Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
     }
 
-    /// Bytes of the weights with what belongs to them, and of what all layers make of a batch with gradients.
-    ///
-    /// # Errors
-    /// Shapes that do not fit together; the registry has none.
+    /// Returns the bytes of weights with gradients and optimizer state, and of a batch's activations with gradients.
     pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
         let model = &self.model;
         let shapes = model.shapes()?;
@@ -323,21 +308,19 @@ fn data_bytes(data: &DataSetDefinition) -> u64 {
     [&data.train, &data.test].into_iter().map(|split| u64::from(split.samples) * u64::from(split.features())).sum()
 }
 
-/// A workload as a suite trains it.
 #[derive(Clone, Debug)]
 pub struct Standard {
     pub workload: Workload,
     pub batches: BatchPlan,
-    /// Training ends after so many steps …
+    /// Limits of training; the first one reached ends it.
     pub steps: u64,
-    /// … or when it has taken so long.
     pub training_seconds: f64,
-    /// Of the whole test set, all of which is looked at each time.
+    /// Size of the whole test set, which every evaluation uses.
     pub test_samples: u32,
 }
 
 impl Standard {
-    /// `None` where there is no such workload.
+    /// Returns `None` if there is no such workload.
     pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
         let workload = workload(name)?;
         let sets = data_set(workload.data_set).expect("a test holds every workload to a known data set");
@@ -349,26 +332,25 @@ impl Standard {
         Some(Self { workload, batches, steps, training_seconds, test_samples })
     }
 
-    /// What a back end is given.
     pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {
         let planned_steps = self.batches.steps_of_epochs(self.workload.published_epochs);
         self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
     }
 
-    /// The step after which the test set is looked at for the `number`-th time, from 1.
+    /// Returns the step of evaluation number `number`, from 1.
     pub fn evaluation_step(&self, number: u32) -> u64 {
         self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
     }
 }
 
 impl SuiteDefinition {
-    /// Its workloads in the order in which a run from this seed trains them.
+    /// Returns its workloads in the order in which a run from this seed trains them.
     pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
         random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
     }
 }
 
-/// In which order so many workloads are trained, by the seed, so that none always finds the device cool.
+/// Returns the order of workloads of a run, which depends on the seed, so that none always finds the device cool.
 pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
     let count = u32::try_from(count).expect("a suite has few workloads");
     let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
@@ -376,10 +358,8 @@ pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
 }
 
 impl Workload {
-    /// Which of the `file_samples` samples of the training file each step trains on.
-    ///
-    /// # Errors
-    /// A batch of more samples than are trained on, or of none.
+    /// Assigns the `file_samples` samples of the training file to steps. Fails if the batch is empty or larger than the
+    /// training set.
     pub fn batches(&self, file_samples: u32, batch_size: u32, seed: u32) -> Result<BatchPlan, EngineError> {
         let all = TrainingRange { first: 0, samples: file_samples };
         let TrainingRange { first, samples } = self.training.unwrap_or(all);
@@ -418,7 +398,7 @@ mod tests {
             ("theano-mnist", 431_080, 2_293_000, 4_586_000, 8_596_000),
             ("theano-cifar10", 14_318, 129_432, 258_864, 323_328),
             ("airbench94", 1_972_792, 118_147_360, 236_294_720, 471_482_368),
-            // Not of the sources: added up by hand, layer by layer.
+            // Added up by hand, layer by layer, because the sources lack them.
             ("keras-babi-memnn", 24_750, 102_080, 204_160, 408_320),
             ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
             ("resnet20-cifar10", 272_474, 40_813_184, 81_626_368, 162_368_000),
@@ -444,7 +424,7 @@ mod tests {
         let own = Workload { name: "own", ..built_in };
         let described = own.described().unwrap();
         assert_eq!((&described["name"], &described["data_set"]), (&"own".into(), &"mnist".into()));
-        // As short as it is written in a recipe, though it is a number of 32 bits.
+        // As short as in a recipe, although it has 32 bits.
         assert_eq!(described["model"]["nodes"][1]["layer"]["dropout"]["rate"].to_string(), "0.2");
         assert_eq!(described["optimizer"]["rule"]["rms_prop"]["rho"], 0.9);
     }
@@ -460,7 +440,7 @@ mod tests {
 
     #[test]
     fn the_complete_suite_holds_every_workload_of_its_time_once() {
-        /// What came after the suite was made: a suite stays what it is.
+        /// Workloads added after the suite was made: a suite never changes.
         const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
         let mut names = suite("complete").unwrap().workloads.to_vec();
         let all = WORKLOADS.iter().map(|make| make().name);
@@ -478,7 +458,7 @@ mod tests {
         }
     }
 
-    /// What a layer does, apart from its numbers of channels and the size of the image.
+    /// Describes a layer without its channels and the size of its image.
     fn kind(layer: &Layer) -> String {
         match layer {
             Layer::Conv2d { size, stride, padding, .. } => format!("{size:?} {stride} {padding:?}"),
@@ -505,7 +485,7 @@ mod tests {
     fn every_workload_names_a_data_set_of_its_shape() {
         for workload in WORKLOADS.iter().map(|make| make()) {
             let set = crate::data_set(workload.data_set).expect(workload.name);
-            // Images may be cropped or get a border; anything else is taken as it is.
+            // Images may be cropped or get a border.
             let input = workload.model.input;
             let same = set.train.features() == input.features();
             assert!(same || set.train.channels == input.channels, "{}", workload.name);

@@ -37,7 +37,7 @@ fn data(set: &str) -> Arc<DataSet> {
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../data"), PathBuf::from);
     let definition = data_set(set).unwrap();
     if let Some(generated) = DataSet::generated(definition) {
-        // The same everywhere; traces are made from such stories.
+        // The traces use the same generated stories.
         return Arc::new(generated);
     }
     let read = |name: &str| {
@@ -49,11 +49,8 @@ fn data(set: &str) -> Arc<DataSet> {
 }
 
 #[cfg(feature = "burn-flex")]
-/// Calls `compute` in a program that runs `test`, the calling test, and no other. A pool of threads, for instance, is made
-/// once in a program.
-///
-/// # Panics
-/// Where that program fails, or where `test` is not the path of a test.
+/// Calls `compute` in a process that runs only `test`, the calling test, because a thread pool is made once per
+/// program. Panics if that process fails, or if `test` is not the path of a test.
 fn alone(test: &str, compute: impl FnOnce()) {
     const ALONE: &str = "GRADMARK_TEST_ALONE";
 
@@ -68,13 +65,12 @@ fn alone(test: &str, compute: impl FnOnce()) {
     assert!(said.contains("1 passed"), "{test} is no test's name");
 }
 
-/// The `wgsl` back end on the best adapter, or on a software one. Without any, the test is skipped and says so,
-/// or fails when `REQUIRE_GPU` is 1.
+/// Opens the `wgsl` backend on the best adapter, or on a software one. Skips the test if there is none.
 fn gpu() -> Option<Box<dyn Backend>> {
     opened("wgsl")
 }
 
-/// The same for any back end.
+/// Opens any backend like [`gpu`].
 fn opened(name: &str) -> Option<Box<dyn Backend>> {
     let open = |choice| pollster::block_on(backends::open(name, &choice, Rc::new(Clock::default())));
     let opened = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));

@@ -41,7 +41,7 @@ fn ask_for_threads_again_and_again() {
     let asked = thread::available_parallelism().unwrap().get() + 1;
     assert_eq!(open(asked).unwrap().adapter().name, format!("processor (Burn, {asked} threads)"));
     assert_eq!(rayon::current_num_threads(), asked);
-    // Who knows the processor's name gets it back.
+    // A name from the caller replaces ours.
     let named = open_on(Some("AMD EPYC 9B14"), asked).unwrap();
     assert_eq!(named.adapter().name, format!("AMD EPYC 9B14 (Burn, {asked} threads)"));
     let error = open(asked + 1).err().unwrap().to_string();

@@ -13,7 +13,7 @@ use engine::{
 use results::{InputMode, Precision};
 use serde_json::Value;
 
-/// A trace file: what the generator wrote and how far a correct engine may be from it.
+/// A trace file: expected numbers and their tolerances.
 struct Golden {
     name: String,
     json: Value,
@@ -34,10 +34,10 @@ impl Golden {
     }
 }
 
-/// How many traces there are at least: none may go missing unnoticed.
+/// Minimum number of traces, so that a missing one is noticed.
 const TRACES: usize = 17;
 
-/// The workload of a trace: one of the registry, or one of layers that no published workload of the registry has.
+/// Returns the workload of a trace, some of which have layers that no published workload has.
 fn traced(name: &str) -> Option<Workload> {
     let (activation, recurrent) = (Activation::Tanh, Initializer::Orthogonal);
     let gru = |units| Layer::Gru { units, activation, recurrent };
@@ -49,14 +49,13 @@ fn traced(name: &str) -> Option<Workload> {
     }
 }
 
-/// The recipe of `keras-mnist-hrnn` with other layers over the pixels of each row and over the rows.
+/// Returns `keras-mnist-hrnn` with other layers over the pixels of each row and over the rows.
 fn over_rows(name: &'static str, [pixels, rows]: [Layer; 2]) -> Workload {
     let recipe = engine::workload("keras-mnist-hrnn").unwrap();
     let logits = recipe.model.nodes.last().unwrap().layer.clone();
     Workload { name, model: Model::sequence(name, recipe.model.input, vec![pixels, rows, logits]), ..recipe }
 }
 
-/// Every trace of the folder.
 fn traces() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -65,7 +64,7 @@ fn traces() -> Vec<Golden> {
         .filter_map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            // The vectors of the generator have none.
+            // The generator's vectors have no workload.
             let workload = json["workload"].as_str()?;
             assert!(traced(workload).is_some(), "{name}: the engine has no workload `{workload}`");
             Some(Golden { name, json })
@@ -76,7 +75,7 @@ fn traces() -> Vec<Golden> {
     traces
 }
 
-/// Every trace, or with `GRADMARK_TRACES` only those with it in their names.
+/// Returns every trace, or with `GRADMARK_TRACES` only those with it in their names.
 fn every_wanted_trace() -> Vec<Golden> {
     let mut traces = traces();
     if let Ok(part) = std::env::var("GRADMARK_TRACES") {
@@ -88,14 +87,14 @@ fn every_wanted_trace() -> Vec<Golden> {
     traces
 }
 
-/// Decides which tests compute a trace: the small size of tests leaves out those with [`Cost::High`].
+/// Choice of tests that compute a trace: the small size of tests skips those with [`Cost::High`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cost {
     Cheap,
     High,
 }
 
-/// Operations of the largest trace that is cheap: three seconds of the plain loops in double precision.
+/// Operations of the largest cheap trace, about three seconds of the plain loops in double precision.
 const MOST_FLOPS_OF_A_CHEAP_TRACE: u64 = 15_000_000_000;
 
 impl Golden {
@@ -103,7 +102,6 @@ impl Golden {
         traced(self.json["workload"].as_str().unwrap()).unwrap()
     }
 
-    /// Counts the operations of the steps and of the test after them.
     fn cost(&self) -> Cost {
         const TEST_SAMPLES: u64 = 1000;
         let operations = self.workload().model.operations().unwrap();
@@ -113,7 +111,6 @@ impl Golden {
     }
 }
 
-/// Those of [`every_wanted_trace`] that cost as much.
 fn wanted_traces(cost: Cost) -> Vec<Golden> {
     every_wanted_trace().into_iter().filter(|golden| golden.cost() == cost).collect()
 }
@@ -137,10 +134,10 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
     pollster::block_on(engine::trace(&workload, request, backend, data(workload.data_set))).unwrap()
 }
 
-/// How much of what is allowed the numbers of a trace are off by.
+/// Deviations of a trace as shares of their tolerances.
 #[derive(Default)]
 struct Verdict {
-    /// The largest share, and the number that has it.
+    /// The largest share, and its number.
     worst: (f64, String),
     wrong: Vec<String>,
 }
@@ -165,7 +162,7 @@ impl Verdict {
     }
 }
 
-/// The largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for what is not a number.
+/// Returns the largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for NaN.
 fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     let share = |(found, expected): (&f64, &f64)| {
         let share = (found - expected).abs() / (absolute + relative * expected.abs());
@@ -174,8 +171,7 @@ fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     found.iter().zip(expected).map(share).fold(0.0, f64::max)
 }
 
-/// Holds a computed trace to a golden one. `strict` replaces the file's tolerances of the first step, and of the losses
-/// that are stable, where it is smaller.
+/// Compares a trace with a golden one. `strict` limits the tolerances of the first step, and of the stable losses.
 fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     let name = &golden.name;
     let mut verdict = Verdict::default();
@@ -191,7 +187,7 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
         let tolerance = if step < stable { tolerance.min(strict) } else { tolerance };
         verdict.hold(format!("the loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
     }
-    // Weights are seen in float32, and small updates of them are not exact to the strictest tolerance.
+    // Weights are read in float32, in which small updates are not exact to the strictest tolerance.
     let strictest =
         [("grad_norm", &trace.grad_norms, strict.max(1e-6)), ("first_update_norm", &trace.first_update_norms, 1.0)];
     for (list, found, strict) in strictest {
@@ -221,13 +217,13 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     verdict.finish(name, &trace.backend);
 }
 
-/// A tolerance is three times what the runs of an ensemble show, or 1e-5: nobody has widened it.
+/// Checks that a tolerance is three times the ensemble's deviation, or 1e-5.
 fn is_from_the_ensemble(golden: &Golden, list: &str) {
     let of = |kind: &str| golden.numbers(&format!("/deviation/{kind}_{list}_rel"));
     let tolerances = golden.numbers(&format!("/tolerance/{list}_rel"));
     let mut deviation = 0.0_f64;
     for (index, ((single, double), tolerance)) in of("f32").into_iter().zip(of("jitter")).zip(tolerances).enumerate() {
-        // A loss has at least the tolerance of the losses before it.
+        // A loss has at least the tolerance of earlier losses.
         let before = if list == "loss" { deviation } else { 0.0 };
         deviation = single.max(double).max(before);
         // All three are rounded to two digits.
@@ -236,7 +232,7 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
     }
 }
 
-/// The traces of this repository; whoever tries an engine of his own may lay others beside them.
+/// Traces of this repository; others may be added for experiments.
 const OURS: [&str; TRACES] = [
     "caffe-cifar10",
     "caffe-mnist",
@@ -319,8 +315,7 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// Costly traces are left out: for each of their networks, a test of the trainer compares streamed batches with resident data
-/// bit for bit.
+/// For the networks of costly traces, a test of the trainer compares streamed batches with resident data bit for bit.
 #[test]
 #[ignore = "computes the cheap golden traces twice more"]
 fn batches_from_the_host_reproduce_every_cheap_trace() {
@@ -336,8 +331,7 @@ fn batches_from_the_host_reproduce_every_cheap_trace() {
     }
 }
 
-/// Computes every trace with `threads` threads, alone: their pool is made once in a program. Each number of threads splits
-/// sums in its own way.
+/// Computes every trace with `threads` threads, in a separate process. The number of threads changes the order of sums.
 #[cfg(feature = "burn-flex")]
 fn burn_on_the_processor(test: &str, threads: usize) {
     crate::alone(test, || {
@@ -370,7 +364,7 @@ fn burn_on_three_threads_reproduces_every_trace() {
     burn_on_the_processor("traces::burn_on_three_threads_reproduces_every_trace", 3);
 }
 
-/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
+/// Takes tens of minutes with llvmpipe, which compiles Burn's kernels slowly.
 #[cfg(feature = "burn-wgpu")]
 #[test]
 #[ignore = "computes every golden trace"]
@@ -379,8 +373,7 @@ fn burn_on_wgsl_reproduces_every_trace() {
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// No software adapter runs these, so that it depends on the machine which of them are tested; with `REQUIRE_GPU=1` at
-/// least one.
+/// No software adapter runs these, so the tested ones depend on the machine; with `REQUIRE_GPU=1` there must be one.
 #[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
 #[test]
 #[ignore = "computes every golden trace"]

@@ -15,7 +15,7 @@ use results::{Adapter, Client, ClientKind, Compared, Correctness, Precision, Pro
 use crate::skipped::skipped;
 use crate::{Clock, data, gpu};
 
-/// A third of an epoch: as much as shows whether it learns, and a few seconds on an emulated GPU.
+/// A third of an epoch: enough to see learning, and a few seconds on an emulated GPU.
 const STEPS: u64 = 150;
 
 struct RealData;
@@ -33,7 +33,7 @@ impl Observer<Event> for Nobody {
     fn event(&mut self, _event: &Event) {}
 }
 
-/// The perceptron's record after [`STEPS`] steps, and what makes the run non-standard.
+/// Returns the perceptron's record after [`STEPS`] steps, and its departures from the standard.
 fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
     let client = Client {
         kind: ClientKind::Native,
@@ -83,7 +83,7 @@ fn the_perceptron_learns_digits_in_f16_as_well_as_in_f32_and_the_record_says_whi
     });
     let Some(half) = half.into_iter().find_map(Result::ok) else {
         let whose = without_f16.expect("there is an adapter, and where it refuses f16 it says why");
-        // CI's adapter has f16; others have what they have.
+        // CI's adapter has f16; others may lack it.
         return skipped(whose.contains("llvmpipe"), "the adapter does not compute in f16");
     };
     let ((single, standard), (half, reasons)) = (trained(single.as_ref()), trained(half.as_ref()));
@@ -95,7 +95,7 @@ fn the_perceptron_learns_digits_in_f16_as_well_as_in_f32_and_the_record_says_whi
     assert!(half.correctness.unwrap().largest_difference > 0.0);
 }
 
-/// The back ends of this build that every machine can run.
+/// Returns the backends of this build that every machine can run.
 fn backends() -> impl Iterator<Item = Box<dyn Backend>> {
     let mut all = vec![gpu()];
     if cfg!(feature = "burn-flex") {
@@ -104,9 +104,9 @@ fn backends() -> impl Iterator<Item = Box<dyn Backend>> {
     all.into_iter().flatten()
 }
 
-/// Losses, logits, the gradient of each tensor, what the steps change of it, and tests before and after them.
+/// Compares losses, logits, gradients, updates, and tests before and after.
 fn is_computed_as_the_plain_loops_do(name: &str) {
-    // Four images in a batch, which the plain loops train on in some seconds.
+    // Four images in a batch take the plain loops some seconds.
     let workload = Workload { batch_size: 4, ..engine::workload(name).unwrap() };
     let data = data(workload.data_set);
     for backend in backends() {
@@ -131,12 +131,12 @@ fn inception_v3_is_computed_as_the_plain_loops_do() {
     is_computed_as_the_plain_loops_do("inception-v3-synthetic");
 }
 
-/// The first batch of this seed has a window of a max-pool with two values that single precision cannot tell apart, in a
-/// channel of which normalisation makes much: the plain loops in single precision are off by 0.4 in the gradients.
+/// With this seed, the first batch has a max-pool window with two values that are equal in single precision, in a
+/// channel that normalization magnifies: the plain loops in single precision have errors of 0.4 in the gradients.
 const SEED: u32 = 2_503_953_253;
 
 fn checked(backend: &dyn Backend) -> Correctness {
-    // As many samples as the check compares itself: the plain loops would take minutes for a batch of the recipe.
+    // The number of samples that the check compares: the plain loops would take minutes for a batch of the recipe.
     let workload = Workload { batch_size: 2, ..engine::workload("airbench94").unwrap() };
     pollster::block_on(check_workload(&workload, SEED, data(workload.data_set), backend)).unwrap()
 }
@@ -157,7 +157,7 @@ fn a_wrong_back_end_gains_nothing_by_it() {
     assert_eq!(found.redraws, 1, "the other samples are well-conditioned");
 }
 
-/// Right but for gradients, which it does not compute.
+/// Correct except for gradients, which it does not compute.
 struct WithoutGradients(ReferenceBackend<f32>);
 
 #[async_trait(?Send)]

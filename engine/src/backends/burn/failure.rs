@@ -1,7 +1,10 @@
-//! What Burn's errors mean.
+//! Burn's errors and panics as errors of the engine.
 //!
-//! Burn has two kinds: the device is unusable from now on, and everything else, which only the message describes. A
-//! device that is out of memory is among the latter, in the words of CubeCL, of wgpu or of a driver that they quote.
+//! Burn has two kinds of error: the device is unusable from now on, and everything else, which only the message
+//! describes. Out of memory is among the latter, in the words of CubeCL, wgpu or a driver.
+//!
+//! Burn also panics, for example when a driver refuses a kernel. Such a panic is an error of one backend and must not
+//! discard what others have measured. (A page cannot catch it: its worker ends and reports it.)
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -17,7 +20,7 @@ use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
 use crate::training::Segments;
 
-/// Words that say that there is no memory left, in lower case. The last three are names of drivers' errors.
+/// Phrases for missing memory, in lower case. The last three are driver error names.
 const FULL: [&str; 7] = [
     "out of memory",
     "out-of-memory",
@@ -28,14 +31,14 @@ const FULL: [&str; 7] = [
     "outofmemory",
 ];
 
-/// The engine's error for one of Burn's.
+/// Converts one of Burn's errors.
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
     #[cfg(feature = "burn-remote")]
     if is_broken_link(&message) {
         return EngineError::LinkLost;
     }
-    // A device that is gone may say that it has no memory.
+    // A lost device may report that it has no memory.
     if error.is_device_poisoned() {
         return EngineError::DeviceLost { message };
     }
@@ -46,21 +49,18 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
     EngineError::DeviceRefused { message }
 }
 
-/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
-/// ends a server in the middle of training checks the words.
+/// Returns true if the message says that the server's answer will never arrive. Burn has no other sign for it; a test
+/// that ends a server during training checks the words.
 #[cfg(feature = "burn-remote")]
 pub(super) fn is_broken_link(message: &str) -> bool {
     message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
-/// What `work` returns.
-///
-/// # Errors
-/// Its own, and its panic, which has been printed.
+/// Returns the result of `work`, or its panic as an error.
 pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, EngineError> {
     let mut work = pin!(work);
     poll_fn(|context| {
-        // What a panic may leave half changed is not used again.
+        // State that a panic left half changed is not used again.
         let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
         polled.unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
     })
@@ -71,14 +71,14 @@ fn panicked(panic: &(dyn Any + Send)) -> EngineError {
     EngineError::Panicked { message: words(panic).to_owned() }
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say why")
 }
 
-/// A trainer whose panics are errors. Of one that has panicked nothing more is asked; not even that it frees its memory,
-/// which might panic again.
+/// Trainer whose panics are errors. After a panic it is neither called nor dropped, because freeing its memory might
+/// panic again.
 pub(super) struct Guarded<T> {
     /// Absent once it has panicked.
     trainer: Option<T>,
@@ -167,12 +167,12 @@ mod tests {
     #[test]
     fn a_device_that_is_full_says_so_in_many_words() {
         for reason in [
-            // CubeCL's errors of allocations and launches, alone and as the cause of others.
+            // CubeCL's errors of allocations and launches, alone and as a cause.
             "out of device memory allocating 1099511627776 bytes\nBacktrace",
             "An IO error happened\nCaused by:\n  can't allocate buffer of size: 1099511627776",
             "An out-of-memory error happened during launch\nCaused by:\n  none left",
             "Can't allocate 4096 bytes: every page size the memory tracks still holds live allocations",
-            // What wgpu and the drivers say.
+            // Messages of wgpu and drivers.
             "wgpu error: Out of Memory",
             "ERROR_OUT_OF_DEVICE_MEMORY",
             "CUDA_ERROR_OUT_OF_MEMORY",

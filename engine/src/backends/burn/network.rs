@@ -12,46 +12,41 @@ use super::value::{Arrangement, Order, Value, sides};
 use crate::error::EngineError;
 use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
 
-/// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {
     layers: Vec<Planned>,
     data: Planned,
-    /// How each tensor of the model lies in Burn's.
     pub(super) arrangements: Vec<Arrangement>,
 }
 
-/// A layer of the list, with its place among the others.
+/// Layer with its place in the network.
 #[derive(Clone)]
 struct Planned {
     node: Node,
-    /// Shape of a sample of its first input, and of what it makes.
     input: Shape,
     output: Shape,
     order: Order,
     /// Place of its first tensor in the model's list.
     tensor: usize,
-    /// Which of the dropout layers it is.
+    /// Number of the dropout layer.
     dropout: u32,
-    /// The last layer that reads what it makes.
+    /// Index of the last layer that reads its output.
     last_reader: usize,
     functions: Functions,
 }
 
-/// What one pass needs besides the network.
+/// State of one pass.
 pub(super) struct Pass<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
-    /// Whether dropout layers drop in training.
     pub(super) dropout: bool,
     pub(super) leaves: Leaves<'a>,
-    /// Running averages that the pass has moved, with the places of their tensors.
+    /// Running averages updated by the pass, with the places of their tensors.
     pub(super) statistics: Vec<(usize, Tensor<1>)>,
 }
 
-/// What a pass has made so far, as long as somebody will read it.
+/// Values made so far that a later layer reads.
 pub(super) struct Made {
     data: Option<Value>,
-    /// Of each layer up to now.
     values: Vec<Option<Value>>,
 }
 
@@ -71,8 +66,6 @@ impl Pass<'_> {
 }
 
 impl Network {
-    /// # Errors
-    /// A layer that Burn's operations do not make as we define it.
     pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
@@ -120,7 +113,8 @@ impl Network {
         }
     }
 
-    /// How a tensor lies in Burn's: kernels with the filters first, and weights that read an image as its values lie.
+    /// Returns the layout of a tensor: convolution kernels have the filters first, and dense weights follow the layout
+    /// of their input.
     fn arrangement(&self, spec: &TensorSpec) -> Arrangement {
         let layer = &self.layers[spec.layer];
         let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
@@ -137,25 +131,24 @@ impl Network {
         }
     }
 
-    /// How a batch, which we have as (rows, height, width, channels), is to lie for [`Network::forward`].
+    /// Returns the layout that [`Network::forward`] expects of a batch, from (rows, height, width, channels).
     pub(super) fn arrangement_of_data(&self, rows: usize) -> Arrangement {
         layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    /// (rows, classes) logits of a batch, whose list is arranged as [`Network::arrangement_of_data`] says.
+    /// Returns (rows, classes) logits of a batch.
     pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
     }
 
-    /// A pass that has made nothing yet.
     pub(super) fn begin(&self, step: &Step, batch: Tensor<1>) -> Made {
         let batch = batch.reshape([step.count as usize, self.data.output.features() as usize]);
         let data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    /// Goes on to the layer with the number `until`, which is not made.
+    /// Computes all layers before `until`.
     pub(super) fn advance(&self, made: &mut Made, pass: &mut Pass<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
@@ -163,7 +156,7 @@ impl Network {
         }
     }
 
-    /// What the layer with this number reads. What no later one does is gone with it.
+    /// Takes the inputs of a layer, dropping values that no later layer reads.
     fn read(&self, made: &mut Made, index: usize) -> Vec<Value> {
         let node = &self.layers[index].node;
         let read = |&source: &Source| {
@@ -175,12 +168,11 @@ impl Network {
         node.inputs.iter().map(read).collect()
     }
 
-    /// Goes on to the end, which is (rows, classes).
+    /// Computes the remaining layers and returns (rows, classes).
     pub(super) fn finish(&self, made: &mut Made, pass: &mut Pass<'_>) -> Tensor<2> {
         self.advance(made, pass, self.layers.len());
         let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
-        // Classes count in our order.
         match last.order {
             Order::ChannelsFirst => logits.channels_last(last.output).flatten(1, 2),
             Order::ChannelsLast | Order::Flat => logits.flat(),
@@ -231,14 +223,14 @@ impl Network {
         }
     }
 
-    /// (rows, pixels, channels) of the second value that a layer reads.
+    /// Returns the second input as (rows, pixels, channels).
     fn second(&self, layer: &Planned, value: Option<Value>) -> Tensor<3> {
         let value = value.expect("this layer reads two values");
         value.channels_last(self.source(layer.node.inputs[1]).output)
     }
 }
 
-/// Both values are in one order; the second may have a single pixel.
+/// Adds values of the same layout. The second may have a single pixel.
 fn add(first: Value, second: Value) -> Value {
     match (first, second) {
         (Value::ChannelsFirst(a), Value::ChannelsFirst(b)) => Value::ChannelsFirst(a + b),
@@ -248,7 +240,7 @@ fn add(first: Value, second: Value) -> Value {
     }
 }
 
-/// The order of what a layer makes from a value in the order `read`.
+/// Returns the layout of a layer's output, given the layout of its input.
 fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     match layer {
         Layer::Conv2d { .. } if layers::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
@@ -271,7 +263,7 @@ fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     }
 }
 
-/// Images lie as the layers that read them want them.
+/// Returns the layout that the layers reading the data expect.
 fn order_of_data(model: &Model) -> Order {
     let read_by = |wanted: fn(&Layer) -> bool| {
         model.nodes.iter().any(|node| node.inputs.contains(&Source::Data) && wanted(&node.layer))
@@ -289,14 +281,12 @@ fn last_reader(model: &Model, source: Source) -> usize {
     model.nodes.iter().rposition(|node| node.inputs.contains(&source)).unwrap_or(usize::MAX)
 }
 
-/// The tensors of a model as the layers of one pass read them. In training, those that are trained start the graph
-/// that Burn differentiates.
+/// Tensors of a model as read by one pass. In training, the trained ones are leaves of the graph.
 pub(super) struct Leaves<'a> {
-    /// All tensors of the model, flat.
+    /// All tensors, flat.
     tensors: &'a [Tensor<1>],
-    /// Which of them are trained in this pass; none where the list is empty.
+    /// Trained tensors of this pass, or empty.
     trained: &'a [bool],
-    /// Those that were read and are trained.
     read: Vec<(usize, Leaf)>,
 }
 
@@ -326,7 +316,7 @@ impl<'a> Leaves<'a> {
         self.leaf(tensor, flat.reshape(sides), Leaf::Kernel)
     }
 
-    /// The tensor itself, whatever is trained.
+    /// Returns a tensor that is not part of the graph.
     pub(super) fn plain(&self, tensor: usize) -> Tensor<1> {
         self.tensors[tensor].clone()
     }
@@ -340,21 +330,19 @@ impl<'a> Leaves<'a> {
         leaf
     }
 
-    /// Those that were read and are trained.
     pub(super) fn into_read(self) -> ReadLeaves {
         ReadLeaves(self.read)
     }
 }
 
-/// The leaves of a graph that are tensors of the model.
+/// Leaves of a graph that are tensors of the model.
 pub(super) struct ReadLeaves(Vec<(usize, Leaf)>);
 
 impl ReadLeaves {
-    /// Adds the flat gradients of tensors to those that other graphs found, by the tensors' places in the model's list.
-    /// `None` stays for those that are not trained.
+    /// Adds flat gradients to those of other graphs, by tensor.
     pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
         for (tensor, leaf) in self.0 {
-            // Layers that share a tensor have a leaf each.
+            // Layers that share a tensor have one leaf each.
             if let Some(gradient) = leaf.gradient(gradients) {
                 add_gradient(found, tensor, gradient);
             }
@@ -362,7 +350,7 @@ impl ReadLeaves {
     }
 }
 
-/// Adds to the gradient of a tensor what one more of the places has found at which it is read.
+/// Adds the gradient of one use of a tensor.
 pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
     found[tensor] = Some(match found[tensor].take() {
         Some(others) => others + gradient,

@@ -12,13 +12,10 @@ use super::Opened;
 use crate::backends::Opening;
 use crate::error::EngineError;
 
-/// What a processor is called where nobody knows its name, as in a browser.
+/// Name if the caller does not know the processor's.
 const NAMELESS: &str = "processor";
 
-/// Opens the processor, to compute with as many threads as were asked for.
-///
-/// # Errors
-/// A choice that the processor does not fit, and another number of threads than this program computes with already.
+/// Opens the processor with the requested number of threads.
 pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
@@ -36,7 +33,7 @@ pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
 }
 
-/// The environment may have made rayon's pool smaller than the machine, without anybody having asked us.
+/// The environment may have limited rayon's pool.
 fn cores() -> String {
     match threads() {
         1 => "1 thread".to_owned(),
@@ -45,13 +42,13 @@ fn cores() -> String {
     }
 }
 
-/// Number of threads. All of Burn's loops, and the products of `gemm`, run in rayon's global pool.
+/// Number of threads of rayon's global pool, in which all of Burn's loops and the products of `gemm` run.
 #[cfg(not(target_family = "wasm"))]
 pub(super) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// Burn has one thread in a page's worker.
+/// A page's worker has one thread.
 #[cfg(target_family = "wasm")]
 pub(super) fn threads() -> usize {
     1

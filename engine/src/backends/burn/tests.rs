@@ -32,7 +32,7 @@ use crate::workload::Workload;
 pub(super) const IMAGE: Shape = Shape::new(7, 5, 3);
 const CLASSES: u32 = 10;
 
-/// The Burn back ends of this build that every machine can run.
+/// Returns the Burn backends of this build that every machine can run.
 fn backends() -> Vec<Box<dyn Backend>> {
     let names: &[&str] = &[
         #[cfg(feature = "burn-flex")]
@@ -81,7 +81,6 @@ pub(super) fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
-/// A job that trains `model` on random images.
 pub(super) fn job_of(model: Model) -> TrainingJob {
     let workload = crate::workload("keras-cifar10-cnn").unwrap();
     let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.05);
@@ -89,7 +88,6 @@ pub(super) fn job_of(model: Model) -> TrainingJob {
     TrainingJob { model, optimizer, loss, input, average: None, ..job(&workload) }
 }
 
-/// Everything that can be read of a trainer after some steps.
 struct Readings {
     losses: Vec<f64>,
     gradients: Vec<Vec<f32>>,
@@ -120,7 +118,7 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Holds a back end to the reference after some steps.
+/// Compares a backend with the reference after some steps.
 pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
@@ -146,7 +144,7 @@ fn check_layers(backend: &dyn Backend, name: &'static str, layers: Vec<Layer>) {
     check(backend, &job_of(Model::sequence(name, IMAGE, layers)), 2);
 }
 
-/// Small models which together have every kind of layer that reads images.
+/// Small models with every kind of layer that reads images.
 pub(super) fn models() -> Vec<(&'static str, Vec<Layer>)> {
     use Activation::{Gelu, Identity, Relu, Tanh};
     use Padding::{Same, Valid, Zeros};
@@ -229,7 +227,7 @@ pub(super) fn models() -> Vec<(&'static str, Vec<Layer>)> {
     ]
 }
 
-/// Layers that read other than the last one made.
+/// Models whose layers read other than the previous output.
 pub(super) fn graphs() -> Vec<Model> {
     let mut residual = ModelBuilder::new("residual", IMAGE);
     let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
@@ -271,7 +269,7 @@ fn every_layer_and_its_gradient_is_that_of_the_reference() {
     }
 }
 
-/// Returns a job for each optimizer rule. Together they cover every kind of average, limit and loss.
+/// Returns a job per optimizer rule, together with every kind of average, limit and loss.
 fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let rules = [
         Rule::Sgd { momentum: 0.0 },
@@ -291,7 +289,6 @@ fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let job = |(place, rule)| {
         let layers = vec![dense(6, Activation::Tanh), logits()];
         let mut job = job_of(Model::sequence("rules", IMAGE, layers));
-        // Some limits are smaller than the gradients, and some larger.
         let largest_gradient = [None, Some(0.05), Some(1e6)][place % 3];
         job.optimizer = Optimizer { weight_decay: 0.01, largest_gradient, ..Optimizer::new(rule, 0.01) };
         job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
@@ -404,7 +401,7 @@ fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
             assert!(says, "{}: {result:?}", backend.name());
         };
         match pollster::block_on(backend.build(&TrainingJob { data, ..whole.clone() })) {
-            // Where kernels are compiled, building tests a batch.
+            // Building tests a batch if kernels are compiled.
             Err(error) => panicked(Err(error), "out of range"),
             Ok(mut trainer) => {
                 pollster::block_on(trainer.train_steps(1)).unwrap();
@@ -430,7 +427,6 @@ fn a_panic_is_reported_in_its_own_words() {
     }
 }
 
-/// The devices of Burn that every machine can compute on.
 fn devices() -> Vec<(&'static str, Device)> {
     vec![
         #[cfg(feature = "burn-flex")]
@@ -440,21 +436,20 @@ fn devices() -> Vec<(&'static str, Device)> {
     ]
 }
 
-/// Uniform in ±`limit`.
 #[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
 fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
     let generator = Generator { stream, step: 0, seed: 1 };
     (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
 }
 
-/// Root mean square of what a convolution of 64 channels with a kernel of 5×5 taps is off by, with this bias, where Burn
-/// adds the bias and where it is added afterwards.
+/// Returns the root mean square error of a convolution of 64 channels with 5×5 taps, with Burn's bias and with one
+/// added afterwards.
 fn off_by(device: &Device, bias: f32) -> [f64; 2] {
     const SAMPLES: usize = 32;
     const CHANNELS: usize = 64;
     const FILTERS: usize = 32;
     const KERNEL: usize = 5;
-    // As large as the kernel, so that there is one sum for each filter.
+    // One sum for each filter.
     const IMAGE: usize = KERNEL;
     let images = values(0, SAMPLES * CHANNELS * IMAGE * IMAGE, 0.5);
     let kernels = values(1, FILTERS * CHANNELS * KERNEL * KERNEL, 0.05);
@@ -490,7 +485,7 @@ fn a_convolution_is_no_less_exact_where_its_bias_is_added_afterwards() {
     }
 }
 
-/// Burn computes no gradients of what nobody trains: of a whitening kernel, and of a scale that is fixed.
+/// Burn computes no gradients of a whitening kernel or of a fixed scale.
 #[test]
 fn a_network_with_fixed_tensors_passes_the_check() {
     let Some(backend) = flex() else { return };

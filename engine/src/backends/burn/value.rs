@@ -3,7 +3,7 @@ use burn_tensor::Tensor;
 use super::functions::Functions;
 use crate::model::{Activation, Shape};
 
-/// How the values of a sample lie in a tensor.
+/// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// (rows, channels, height, width), as Burn's convolutions want them.
@@ -14,7 +14,7 @@ pub(super) enum Order {
     Flat,
 }
 
-/// What a layer made: a value for each sample.
+/// Output of a layer.
 #[derive(Clone)]
 pub(super) enum Value {
     ChannelsFirst(Tensor<4>),
@@ -23,7 +23,7 @@ pub(super) enum Value {
 }
 
 impl Value {
-    /// (rows, channels, height, width); `shape` is that of a sample.
+    /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
         let [height, width, channels] = sides(shape);
         match self {
@@ -32,7 +32,7 @@ impl Value {
                 let rows = tensor.dims()[0];
                 tensor.swap_dims(1, 2).reshape([rows, channels, height, width])
             }
-            // A layer that makes vectors makes a single pixel.
+            // Vectors have one pixel.
             Self::Flat(tensor) => {
                 let rows = tensor.dims()[0];
                 tensor.reshape([rows, channels, height, width])
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// (rows, pixels, channels)
+    /// Returns (rows, pixels, channels).
     pub(super) fn channels_last(self, shape: Shape) -> Tensor<3> {
         let [height, width, channels] = sides(shape);
         match self {
@@ -56,7 +56,7 @@ impl Value {
         }
     }
 
-    /// (rows, features), the features in the order in which they lie.
+    /// Returns (rows, features) in memory order.
     pub(super) fn flat(self) -> Tensor<2> {
         match self {
             Self::ChannelsFirst(tensor) => tensor.flatten(1, 3),
@@ -65,7 +65,6 @@ impl Value {
         }
     }
 
-    /// The same values in another order.
     pub(super) fn ordered(self, order: Order, shape: Shape) -> Self {
         match order {
             Order::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
@@ -82,7 +81,7 @@ impl Value {
         }
     }
 
-    /// The same values multiplied by others, whose list is in this one's order.
+    /// Multiplies by factors in the same layout.
     pub(super) fn times(self, factors: Tensor<1>) -> Self {
         fn product<const D: usize>(tensor: Tensor<D>, factors: Tensor<1>) -> Tensor<D> {
             let dims = tensor.dims();
@@ -96,17 +95,17 @@ impl Value {
     }
 }
 
-/// Height, width and channels as Burn counts.
+/// Returns height, width and channels.
 pub(super) fn sides(shape: Shape) -> [usize; 3] {
     [shape.height, shape.width, shape.channels].map(|side| side as usize)
 }
 
-/// How a list of numbers in our order lies in a tensor of Burn: with its axes in another order.
+/// Permutation of axes between our order and Burn's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arrangement {
-    /// Sides of ours, row-major.
+    /// Our sides, row-major.
     sides: Vec<usize>,
-    /// Axis number `i` of Burn's tensor is axis `axes[i]` of ours.
+    /// Axis `i` of Burn's tensor is axis `axes[i]` of ours.
     axes: Vec<usize>,
 }
 
@@ -116,12 +115,11 @@ impl Arrangement {
         Self { sides, axes: axes.to_vec() }
     }
 
-    /// Nothing moves.
     pub(super) fn plain(elements: usize) -> Self {
         Self::new(vec![elements], &[0])
     }
 
-    /// From our order to Burn's.
+    /// Converts from our order.
     pub(super) fn store(&self, ours: Vec<f32>) -> Vec<f32> {
         if self.is_plain() {
             return ours;
@@ -129,7 +127,7 @@ impl Arrangement {
         self.places().into_iter().map(|place| ours[place]).collect()
     }
 
-    /// From Burn's order to ours.
+    /// Converts to our order.
     pub(super) fn load(&self, stored: Vec<f32>) -> Vec<f32> {
         if self.is_plain() {
             return stored;
@@ -145,7 +143,7 @@ impl Arrangement {
         self.axes.is_sorted()
     }
 
-    /// Our place of each of Burn's elements.
+    /// Returns our index of each of Burn's elements.
     fn places(&self) -> Vec<usize> {
         let stride = |axis: usize| self.sides[axis + 1..].iter().product::<usize>();
         self.axes.iter().fold(vec![0], |places, &axis| {
@@ -171,7 +169,7 @@ mod tests {
     #[test]
     fn a_kernel_is_stored_with_its_filters_first() {
         let kernel = Arrangement::new(vec![1, 2, 2, 2], &[3, 2, 0, 1]);
-        // Rows, columns, inputs, filters; the numbers are row-major places.
+        // Rows, columns, inputs, filters.
         let ours: Vec<f32> = (0u8..8).map(f32::from).collect();
         assert_eq!(kernel.store(ours), [0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
     }

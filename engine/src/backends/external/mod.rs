@@ -1,7 +1,6 @@
-//! A program of any framework as a back end: it gets the layers, the start values, the batches and the masks of dropout,
-//! and answers with losses and what else a check asks for. `docs/EXTERNAL.md` is the protocol.
-//!
-//! The engine starts no programs: whoever does implements [`Program`].
+//! An external program as a backend: it gets layers, initial weights, batches and dropout masks, and returns losses and
+//! what a check needs. `docs/EXTERNAL.md` describes the protocol. The engine starts no programs: the caller implements
+//! [`Program`].
 
 #[cfg(test)]
 mod tests;
@@ -25,44 +24,33 @@ use crate::training::{Loss, Optimizer};
 
 use trainer::ExternalTrainer;
 
-/// A program that answers one message after the other.
 #[async_trait(?Send)]
 pub trait Program {
-    /// Sends a message, and returns when the link has taken it.
-    ///
-    /// # Errors
-    /// A program that has ended.
     fn send(&self, message: Message) -> Result<(), EngineError>;
 
-    /// Waits for the answer to the message that was sent last.
-    ///
-    /// # Errors
-    /// A program that has ended, or that does not answer as it should.
+    /// Waits for the answer to the last message.
     async fn receive(&self) -> Result<Message, EngineError>;
 }
 
-/// An object of JSON, and bytes that follow it.
+/// JSON object followed by bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
     pub header: Value,
     pub payload: Vec<u8>,
 }
 
-/// A program that has introduced itself.
 pub struct ExternalBackend {
     conversation: Conversation,
     adapter: Adapter,
-    /// How images were asked to lie.
+    /// Requested layout of images.
     layout: Option<Layout>,
-    /// How many networks it was given so far.
+    /// Number of networks built so far.
     networks: Cell<u32>,
 }
 
 impl ExternalBackend {
-    /// Asks a program who it is. It is called `name`, which [`checked_name`] has checked, and timed by `clock`.
-    ///
-    /// # Errors
-    /// One that speaks another version of the protocol, or none, and any precision but f32.
+    /// Introduces a program. `name` has been checked by [`checked_name`]. Fails on another version of the protocol, and
+    /// on any precision but f32.
     pub async fn meet(
         name: &'static str,
         program: Rc<dyn Program>,
@@ -125,7 +113,6 @@ impl Backend for ExternalBackend {
     }
 }
 
-/// Questions to a program, and its answers.
 #[derive(Clone)]
 struct Conversation {
     name: &'static str,
@@ -134,8 +121,6 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// # Errors
-    /// A refusal, and a program that has ended or that speaks another protocol.
     async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Answer, EngineError> {
         let header = question.header();
         let name = header["message"].as_str().expect("every question has a name").to_owned();
@@ -162,10 +147,7 @@ impl Conversation {
     }
 }
 
-/// A name for tables and records: lower-case letters, digits and hyphens.
-///
-/// # Errors
-/// Another one, and one of our own back ends'.
+/// Checks a name for tables and records: lowercase letters, digits and hyphens, and not one of our backends.
 pub fn checked_name(text: &str) -> Result<String, String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if text.is_empty() || text.len() > 40 || !text.chars().all(is_fine) {
@@ -179,9 +161,9 @@ pub fn checked_name(text: &str) -> Result<String, String> {
 
 /// Version of the protocol in `docs/EXTERNAL.md`.
 pub const PROTOCOL_VERSION: u32 = 1;
-/// Names and sentences of a program are no longer than this.
+/// Maximum length of names and sentences of a program.
 const LONGEST_TEXT: usize = 100;
-/// Three years: a longer time is in another unit.
+/// Three years: a longer time has another unit.
 const LONGEST_SECONDS: f64 = 1e8;
 
 #[derive(Serialize)]
@@ -209,7 +191,7 @@ enum Question<'a> {
         network: u32,
         rows: u32,
     },
-    /// Nobody answers.
+    /// Has no answer.
     Forget {
         network: u32,
     },
@@ -221,29 +203,28 @@ impl Question<'_> {
     }
 }
 
-/// A network with all that training it takes. Start values of the tensors follow.
+/// A network with its training recipe, followed by the initial weights.
 #[derive(Serialize)]
 struct Build<'a> {
     network: u32,
     model: &'a Model,
-    /// What each of its nodes makes of one sample.
+    /// Output shape of each node for one sample.
     shapes: Vec<Shape>,
     tensors: &'a [TensorSpec],
     loss: Loss,
     optimizer: &'a Optimizer,
     classes: u32,
-    /// Every number of samples that a batch has in training, a whole batch first: a program can get ready for them.
+    /// Sizes of training batches, a whole batch first, so that a program can prepare for them.
     batch_sizes: Vec<u32>,
-    /// The same in tests.
     test_batch_sizes: Vec<u32>,
-    /// Dropout layers that drop in training, each with a mask in every training batch.
+    /// Active dropout layers, each with a mask in every training batch.
     dropouts: Vec<DropoutPlace>,
-    /// How images are to lie; absent where that is left to the program.
+    /// Requested layout of images, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Layout>,
 }
 
-/// A dropout layer: its node, and how many values of a sample it sees.
+/// A dropout layer's node and number of values per sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 struct DropoutPlace {
     node: usize,
@@ -252,19 +233,18 @@ struct DropoutPlace {
 
 #[derive(Serialize)]
 struct StepToTrain {
-    /// From 0.
     step: u64,
     rows: u32,
-    /// That of the schedule.
+    /// Rate of the schedule.
     scheduled_rate: f64,
-    /// The same with the correction that the rule has for this step: Adam's.
+    /// The same with the rule's correction for this step (Adam's).
     learning_rate: f64,
 }
 
-/// An answer, whose fields are read one by one so that an error can name the field.
+/// An answer. Fields are read one by one, so that an error can name the field.
 struct Answer {
     program: &'static str,
-    /// Name of the message that it answers.
+    /// Name of the answered message.
     message: String,
     header: Value,
     payload: Vec<u8>,
@@ -273,18 +253,13 @@ struct Answer {
 }
 
 impl Answer {
-    /// # Errors
-    /// A field that is missing or of another type.
     fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, EngineError> {
         let value = self.header.get(name).ok_or_else(|| self.wrong(name, "is missing"))?;
         T::deserialize(value)
             .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
     }
 
-    /// As [`Self::field`], where the field may be missing or null.
-    ///
-    /// # Errors
-    /// A field of another type.
+    /// Reads a field that may be missing or null.
     fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
         match self.header.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -292,10 +267,7 @@ impl Answer {
         }
     }
 
-    /// A field with a time.
-    ///
-    /// # Errors
-    /// A number below 0 or of years.
+    /// Reads a field with a time.
     fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
         let seconds: Option<f64> = self.optional(name)?;
         match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
@@ -304,10 +276,7 @@ impl Answer {
         }
     }
 
-    /// A field with a number of right answers among `samples`.
-    ///
-    /// # Errors
-    /// A number above that.
+    /// Reads the number of correct answers among `samples`.
     fn correct(&self, samples: u64) -> Result<u64, EngineError> {
         let correct: u64 = self.field("correct")?;
         if correct > samples {
@@ -316,11 +285,8 @@ impl Answer {
         Ok(correct)
     }
 
-    /// The loss of step `step`, or of a test before it, from the field `name`. Null stands for NaN and infinity, which
-    /// training can reach, but not before its first update.
-    ///
-    /// # Errors
-    /// Anything else that is no number.
+    /// Reads the loss of step `step`, or of a test before it. Null stands for NaN and infinity, which cannot occur
+    /// before the first update.
     fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
         if value.is_null() && step > 0 {
             return Ok(f64::NAN);
@@ -331,10 +297,7 @@ impl Answer {
         })
     }
 
-    /// The payload, of `count` numbers.
-    ///
-    /// # Errors
-    /// More or fewer bytes.
+    /// Returns the payload of `count` numbers.
     fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
         let bytes = self.payload.len();
         if bytes != 4 * count {
@@ -344,12 +307,10 @@ impl Answer {
         Ok(self.payload.chunks_exact(4).map(number).collect())
     }
 
-    /// An error that names the field.
     fn wrong(&self, field: &str, what: &str) -> EngineError {
         self.broken(&format!("the field `{field}` of its answer {what}"))
     }
 
-    /// An error that names the message.
     fn broken(&self, what: &str) -> EngineError {
         let message = format!("after the message `{}`, {what}", self.message);
         EngineError::ProgramFailed { program: self.program.to_owned(), message }
@@ -359,14 +320,13 @@ impl Answer {
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Cause {
-    /// A layer, an optimiser or a loss that the program does not have.
     Unsupported,
     OutOfMemory,
     #[default]
     Failed,
 }
 
-/// A sentence of the program's, without what would spoil a table.
+/// Removes control characters and truncates.
 fn short(text: &str) -> String {
     let words: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     words.trim().chars().take(LONGEST_TEXT).collect()
@@ -383,19 +343,16 @@ const SECONDS_OF_A_PAUSE: f64 = 0.2;
 #[derive(Default)]
 struct Timing {
     answers: f64,
-    /// By the program: the work, and what it did before.
+    /// Time reported by the program: the work, and its preparation.
     reported_seconds: f64,
     preparing_seconds: f64,
-    /// By the clock: until the answers, and what the link took of that.
+    /// Time until the answers by the clock, and the link's part of it.
     clock_seconds: f64,
     link_seconds: f64,
 }
 
 impl Timing {
     /// Adds an answer and returns the time that it reports for its work.
-    ///
-    /// # Errors
-    /// Sums that differ from the clock by more than a tenth, with an allowance for scheduling.
     fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64, EngineError> {
         let reported = answer.time("seconds")?.filter(|&seconds| seconds > 0.0);
         let reported = reported.ok_or_else(|| answer.wrong("seconds", "must be a number above 0"))?;
@@ -423,7 +380,7 @@ impl Timing {
     }
 }
 
-/// Whether one time is longer than another by more than so many answers explain.
+/// Returns true if a time exceeds another by more than this number of answers explains.
 fn exceeds(seconds: f64, other: f64, answers: f64) -> bool {
     seconds > (1.0 + TOLERANCE) * other + SECONDS_OF_AN_ANSWER * answers + SECONDS_OF_A_PAUSE
 }

@@ -19,8 +19,7 @@ use results::FailureCause;
 
 type AnswerTo = fn(&Value) -> Message;
 
-/// A program that records questions and gives scripted answers, with a clock that advances by the `clock` of its answers,
-/// or their `seconds`.
+/// Records questions and gives scripted answers. Its clock advances by the `clock` or `seconds` of the answers.
 struct Fake {
     asked: RefCell<Vec<Message>>,
     answer: AnswerTo,
@@ -66,7 +65,7 @@ fn as_the_protocol_has_it(header: &Value) -> Message {
     })
 }
 
-/// As the protocol has it, but with these fields in the answer to one message.
+/// Replaces fields in the answer to one message.
 fn with(header: &Value, message: &str, fields: Value) -> Message {
     let mut answer = as_the_protocol_has_it(header);
     if let (true, Value::Object(fields)) = (header["message"] == message, fields) {
@@ -75,7 +74,7 @@ fn with(header: &Value, message: &str, fields: Value) -> Message {
     answer
 }
 
-/// The batches have 10 samples of 25, and so the last one of an epoch 5.
+/// Batches have 10 of 25 samples, so the last one of an epoch has 5.
 fn job(workload: &str) -> TrainingJob {
     let workload = crate::workload(workload).unwrap();
     let definition = data_set(workload.data_set).unwrap();
@@ -136,7 +135,7 @@ fn a_program_gets_layers_weights_batches_and_masks() {
     let rows: Vec<u64> = (0..3).map(|step| steps.header["steps"][step]["rows"].as_u64().unwrap()).collect();
     assert_eq!(rows, [10, 10, 5]);
     assert_eq!(steps.payload.len(), 25 * (4 * 784 + 4 + 2 * 512));
-    // Pixels are a 255th of their bytes, and labels follow them.
+    // Pixels are divided by 255, and labels follow them.
     let float = |at: usize| f32::from_le_bytes(steps.payload[at..at + 4].try_into().unwrap());
     assert_eq!((float(0), float(4 * 250), float(4 * 251)), (0.0, 250.0 / 255.0, 0.0));
     assert_eq!(steps.payload[10 * 4 * 784 + 4..][..4], 1u32.to_le_bytes());
@@ -211,7 +210,6 @@ fn what_a_program_lacks_costs_one_workload_and_what_breaks_the_protocol_ends_the
     }
 }
 
-/// Trains ten steps and tests ten times with a program that answers like this.
 fn ten_steps_and_tests(answer: AnswerTo) -> Result<f64, EngineError> {
     let mut trainer = build(&Fake::answering(answer), &job("keras-mnist-mlp"))?;
     pollster::block_on(async {
@@ -390,7 +388,6 @@ fn documented_transcript_is_what_a_program_gets() {
     assert!(transcript.0.borrow().is_empty());
 }
 
-/// As the protocol has it, by a program that has NCHW whatever it is asked for.
 fn with_channels_first(header: &Value) -> Message {
     with(header, "build", json!({"layout": "nchw"}))
 }
@@ -413,7 +410,7 @@ fn a_layout_is_told_to_the_program_which_has_to_say_that_it_has_it() {
     assert!(error.ends_with("nhwc was asked for, and it has nchw"), "{error}");
     let error = built(&Fake::answering(as_the_protocol_has_it), Layout::Nchw).unwrap_err().to_string();
     assert!(error.ends_with("nchw was asked for, and it says nothing of layouts"), "{error}");
-    // Nobody asks, and the program tells what it has.
+    // Without a request, the program reports its layout.
     let variants = build(&program, &job).unwrap().variants();
     assert!(variants.contains(&"layout: nchw".to_owned()), "{variants:?}");
     assert!(program.asked("build").last().unwrap().header.get("layout").is_none());

@@ -13,23 +13,21 @@ use crate::random::stream;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 use crate::training::{Order, TestView};
 
-/// Test samples that are classified at once, at least.
+/// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
-/// Batches travel in messages of about this size; a program holds one of them.
+/// Approximate size of a message, which a program must hold.
 const BYTES_OF_MESSAGE: usize = 32 << 20;
 
-/// A network that a program trains.
 pub(super) struct ExternalTrainer {
     conversation: Conversation,
     network: u32,
     job: TrainingJob,
     feed: Feed,
     classes: usize,
-    /// Numbers of each tensor.
     elements: Vec<usize>,
     step: u64,
     facts: TrainerFacts,
-    /// Of the answers to `train`, and of those to `evaluate`.
+    /// Of answers to `train`, and to `evaluate`.
     training: Timing,
     testing: Timing,
     link: Link,
@@ -55,8 +53,6 @@ impl Link {
 }
 
 impl ExternalTrainer {
-    /// # Errors
-    /// What the program lacks or refuses.
     pub(super) async fn new(
         conversation: Conversation,
         network: u32,
@@ -123,13 +119,11 @@ impl ExternalTrainer {
         })
     }
 
-    /// Steps of which one message has the batches.
     fn steps_of_message(&self) -> u32 {
         let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
         u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1)
     }
 
-    /// The next step's message, with its batch.
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
         let step = self.job.step(self.step, 0);
         self.feed.training_batch(&self.job, self.step, payload);
@@ -141,7 +135,6 @@ impl ExternalTrainer {
         told
     }
 
-    /// Lists of numbers that lie as the model's tensors do.
     async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
         let answer = self.conversation.ask(question, Vec::new()).await?;
         let numbers = answer.numbers(self.elements.iter().sum())?;
@@ -242,13 +235,12 @@ impl Trainer for ExternalTrainer {
 
 impl Drop for ExternalTrainer {
     fn drop(&mut self) {
-        // A program that has ended needs no message.
         let header = Question::Forget { network: self.network }.header();
         drop(self.conversation.program.send(Message { header, payload: Vec::new() }));
     }
 }
 
-/// Numbers of samples of the job's batches: a whole one's, and that of an epoch's rest.
+/// Sizes of a whole batch and of the rest of an epoch.
 fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
     let whole = job.batches.step(0).count;
     let rest = job.batches.step(u64::from(job.batches.steps_per_epoch()).saturating_sub(1)).count;
@@ -264,15 +256,12 @@ fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
     }
 }
 
-/// Samples of a whole batch of a test.
 fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
 }
 
-/// Makes batches of the job's samples.
 pub(super) struct Feed {
     preprocessing: Preprocessing,
-    /// Values of a sample.
     features: u32,
     dropouts: Vec<Dropout>,
     order: Order,
@@ -298,7 +287,6 @@ impl Feed {
         self.dropouts.iter().map(|dropout| dropout.place).collect()
     }
 
-    /// Bytes of a training batch of so many samples.
     pub(super) fn bytes(&self, rows: u32) -> usize {
         let masks = self.dropouts.iter().map(|dropout| dropout.place.features).sum::<u32>();
         rows as usize * (4 * self.features + 4 + masks) as usize
@@ -317,7 +305,6 @@ impl Feed {
         }
     }
 
-    /// Appends test samples as a view sees them.
     pub(super) fn test_batch(&self, split: &Split, order: &[u32], step: &Step, view: &TestView, bytes: &mut Vec<u8>) {
         self.batch(self.preprocessing.gather.seen(view), split, order, step, bytes);
     }
@@ -329,7 +316,7 @@ impl Feed {
     }
 }
 
-/// The model's dropout layers, if they drop. Each sees as many values as what it reads has.
+/// Returns the active dropout layers.
 fn dropouts(job: &TrainingJob) -> Result<Vec<Dropout>, ModelError> {
     let (model, shapes) = (&job.model, job.model.shapes()?);
     let features = |source: Source| match source {

@@ -1,4 +1,4 @@
-//! Plain loops in single or double precision: obviously right, and the judge of all other back ends.
+//! Plain loops in single or double precision: the slow, obviously correct twin of all other backends.
 
 mod examiner;
 mod network;
@@ -17,22 +17,18 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
-/// The reference in precision `T`. It runs in the calling task, without waiting for anything.
+/// Reference backend in precision `T`, which never waits.
 pub struct ReferenceBackend<T> {
     adapter: Adapter,
     weights: StartWeights,
     precision: PhantomData<T>,
 }
 
-/// The classes that the network of a job with these tensors gives the first samples of the test set.
-///
-/// # Errors
-/// A model that cannot be built.
+/// Classifies the first samples of the test set with these weights.
 pub(crate) fn answers(job: &TrainingJob, weights: Vec<Vec<f32>>, samples: u32) -> Result<Vec<u16>, EngineError> {
     Ok(ReferenceTrainer::<f32>::from_weights(job, weights)?.answers(samples))
 }
 
-/// What training begins with.
 #[derive(Clone, Copy)]
 enum StartWeights {
     OfTheJob,
@@ -53,7 +49,7 @@ impl<T: Real> ReferenceBackend<T> {
         Self { adapter, weights: StartWeights::OfTheJob, precision: PhantomData }
     }
 
-    /// Training begins with weights that are rounded to f16, which shows how much such rounding changes.
+    /// Starts training with weights rounded to f16, to measure the effect of such rounding.
     pub(crate) fn from_weights_in_f16() -> Self {
         Self { weights: StartWeights::RoundedToF16, ..Self::new() }
     }

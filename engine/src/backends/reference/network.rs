@@ -1,4 +1,4 @@
-//! One pass through the stages of a model, forth and back.
+//! Forward and backward pass through the stages of a model.
 
 #[cfg(test)]
 mod tests;
@@ -15,28 +15,25 @@ use crate::model::{Cell, PoolKind, SlidingWindow, Stage, StageKind, Stages, Word
 /// Layouts of the reference have no padding.
 pub(super) const ALIGNMENT: u32 = 1;
 
-/// The stages of a model, its tensors, and what one pass leaves behind.
 pub(super) struct Network<T> {
     stages: Stages,
     /// All tensors in model order.
     pub(super) tensors: Vec<Vec<T>>,
-    /// Loss gradients of `tensors` of the last [`Network::backward`].
+    /// Gradients of `tensors` from the last [`Network::backward`].
     pub(super) gradients: Vec<Vec<T>>,
     /// (rows, features) of each value.
     values: Vec<Vec<T>>,
     /// Gradients of `values`, once something has contributed.
     value_gradients: Vec<Option<Vec<T>>>,
-    /// For each stage, what its forward pass kept.
+    /// Data of each stage's forward pass for its backward pass.
     kept: Vec<Kept<T>>,
     rows: u32,
 }
 
-/// What a stage's forward pass keeps for its backward pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept<T> {
     /// Winning taps of a pooling stage.
     taps: Vec<u32>,
-    /// Whatever numbers a stage needs again.
     numbers: Vec<Vec<T>>,
 }
 
@@ -53,7 +50,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Logits of `input` (`rows` samples).
+    /// Returns the logits of `input` (`rows` samples).
     pub(super) fn forward(&mut self, step: &Step, input: Vec<T>, rows: u32) -> &[T] {
         self.rows = rows;
         self.values[0] = input;
@@ -101,7 +98,7 @@ impl<T: Real> Network<T> {
         self.values.last().map_or(&[], |logits| logits)
     }
 
-    /// Computes the gradient of every tensor, given the gradient of the logits of the last [`Network::forward`].
+    /// Computes the gradient of every tensor from the gradient of the logits.
     pub(super) fn backward(&mut self, step: &Step, dy: Vec<T>) {
         self.value_gradients.fill(None);
         *self.value_gradients.last_mut().expect("there is at least the data") = Some(dy);
@@ -153,8 +150,8 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Adds to the gradient of the value that `stage` reads as its input number `input`: `compute` gets the value,
-    /// its epilogue, and the gradient to write. The data needs none.
+    /// Adds to the gradient of the stage's input number `input`: `compute` gets the value, its epilogue, and the
+    /// gradient to write. The data needs no gradient.
     fn contribute(&mut self, stage: &Stage, input: usize, compute: impl FnOnce(&Self, &[T], &Epilogue, &mut [T])) {
         let value = stage.inputs[input];
         if value == 0 {
@@ -172,7 +169,7 @@ impl<T: Real> Network<T> {
         self.value_gradients[value] = Some(dx);
     }
 
-    /// Splits the gradient of a stage that was computed in one part among kernel and bias.
+    /// Splits a gradient among kernel and bias.
     fn store_weight_gradient(&mut self, stage: &Stage, part: &[T], bias: bool) {
         let (kernel, rest) = part.split_at(self.gradients[stage.tensor].len());
         self.gradients[stage.tensor].copy_from_slice(kernel);
@@ -181,7 +178,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// The bias of a stage, or zeros for one that has none.
+    /// Returns the bias of a stage, or zeros.
     fn bias(&self, stage: &Stage, bias: bool, outputs: u32) -> Vec<T> {
         if bias { self.tensors[stage.tensor + 1].clone() } else { vec![T::ZERO; outputs as usize] }
     }
@@ -369,7 +366,7 @@ impl<T: Real> Network<T> {
         let mut gates = vec![T::ZERO; (product.rows * product.outputs) as usize];
         twin::dense_forward(&product, step, &self.values[stage.inputs[0]], kernel, bias, &mut gates);
         let mut previous = vec![T::ZERO; (product.rows * params.stored_units) as usize];
-        // What only some cells keep: an LSTM its cells, a GRU its products with the state.
+        // An LSTM keeps its cells, and a GRU its products with the state.
         let mut kept = Vec::new();
         match cell {
             Cell::Lstm => {
@@ -395,7 +392,7 @@ impl<T: Real> Network<T> {
         let mut numbers = std::mem::take(&mut self.kept[index].numbers);
         let [gates, kept, previous] = numbers.as_mut_slice() else { unreachable!("three lists were kept") };
         let recurrent = &self.tensors[stage.tensor + 1];
-        // The gates become the gradients of what went into them.
+        // The gates become the gradients of their inputs.
         match cell {
             Cell::Lstm => twin::lstm_backward(&params, recurrent, dy, kept, gates),
             Cell::Gru(_) => {
@@ -423,7 +420,7 @@ impl<T: Real> Network<T> {
     }
 }
 
-/// Gradients of a kernel and of the bias behind it, which is empty where there is none.
+/// Returns the gradients of a kernel and of its bias, if it has one.
 fn weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T]) -> [Vec<T>; 2] {
     let mut kernel = vec![T::ZERO; params.part_stride as usize];
     twin::dense_weight_gradient(params, x, dy, &mut kernel);

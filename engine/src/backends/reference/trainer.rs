@@ -12,18 +12,17 @@ use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::{Loss, Order, Rule, Segments};
 
-/// Test samples that are classified at once.
+/// Maximum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
 
 pub(super) struct ReferenceTrainer<T> {
     job: TrainingJob,
     classes: u32,
     preprocessing: Preprocessing,
-    /// Values of a sample.
     row_stride: u32,
     network: Network<T>,
     updater: Updater<T>,
-    /// Logits of the last training step; a test overwrites those of the network.
+    /// Logits of the last training step; a test overwrites the network's.
     logits: Vec<T>,
     order: Order,
     step: u64,
@@ -34,7 +33,6 @@ impl<T: Real> ReferenceTrainer<T> {
         Self::from_weights(job, job.initial_weights()?)
     }
 
-    /// Before the first step, with these weights.
     pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
         let tensors = precise(weights);
         let stages = job.model.stages(job.dropout)?;
@@ -52,7 +50,7 @@ impl<T: Real> ReferenceTrainer<T> {
         })
     }
 
-    /// Loss of the next step's batch as training sees it; nothing is updated.
+    /// Returns the training loss of the next batch without an update.
     pub(super) fn next_loss(&mut self) -> f64 {
         self.training_pass(&self.job.step(self.step, 0)).0
     }
@@ -70,7 +68,7 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss.to_f64(), u64::from(result.correct), dy)
     }
 
-    /// Loss and right answers of one training step, which also updates the weights.
+    /// Trains one step and returns its loss, correct answers and samples.
     pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
         let step = self.job.step(self.step, 0);
         let (loss, correct, dy) = self.training_pass(&step);
@@ -80,7 +78,7 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss, correct, step.count)
     }
 
-    /// Classifies the samples of these numbers, as they are at hand.
+    /// Classifies the samples with these numbers.
     pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
@@ -100,7 +98,7 @@ impl<T: Real> ReferenceTrainer<T> {
         report
     }
 
-    /// The classes that the first samples of the test set are given.
+    /// Returns the classes of the first samples of the test set.
     pub(super) fn answers(&mut self, samples: u32) -> Vec<u16> {
         let job = self.job.clone();
         let order: Vec<u32> = (0..samples).collect();
@@ -113,7 +111,7 @@ impl<T: Real> ReferenceTrainer<T> {
         logits.chunks_exact(self.classes as usize).map(highest).collect()
     }
 
-    /// Logits of a batch of test samples, over all views of them, and their labels.
+    /// Returns logits, summed over all views of the test samples, and labels.
     fn test_logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
         let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
         for (place, view) in self.job.input.test_views.iter().enumerate() {
@@ -212,12 +210,10 @@ fn single<T: Real>(values: &[T]) -> Vec<f32> {
     values.iter().map(|value| value.to_f64() as f32).collect()
 }
 
-/// Changes tensors by their gradients, and remembers what the optimiser must.
 pub(super) struct Updater<T> {
     specs: Vec<TensorSpec>,
     /// Velocities, means or mean squares; two lists for rules that need two.
     states: [Vec<Vec<T>>; 2],
-    /// Averages of the tensors, where the job wants them.
     shadow: Vec<Vec<T>>,
 }
 
@@ -228,7 +224,7 @@ impl<T: Real> Updater<T> {
         Ok(Self { specs: job.model.tensors()?, states: [zeros.clone(), zeros], shadow })
     }
 
-    /// Update number `number`. Scalars are computed in double precision.
+    /// Does update `number`. Scalars are computed in double precision.
     pub(super) fn update(&mut self, job: &TrainingJob, number: u64, gradients: &[Vec<T>], tensors: &mut [Vec<T>]) {
         let real = T::from_f64;
         let step = job.step(number, 0);
@@ -275,7 +271,7 @@ impl<T: Real> Updater<T> {
         }
     }
 
-    /// Exchanges the tensors and their averages if tests look at those.
+    /// Exchanges the tensors and their averages if tests use the averages.
     pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Vec<T>>) {
         if job.average.is_some_and(|average| average.is_tested()) {
             std::mem::swap(tensors, &mut self.shadow);

@@ -1,5 +1,5 @@
-//! What every back end has in common that shares batches among several devices: how a batch is divided, what becomes of what
-//! the devices found, and how the host waits for all of them at once.
+//! Data-parallel training of any backend: dividing a batch, combining the results of devices, and waiting for all
+//! devices at once.
 
 #[cfg(all(test, feature = "wgsl"))]
 pub(super) mod comparison;
@@ -12,16 +12,13 @@ use shaders::params::Step;
 
 use crate::error::EngineError;
 
-/// Says of an error which device it is of, counted from `place` 0.
+/// Adds the device to an error. `place` counts from 0.
 pub(super) fn of_device(place: usize, devices: usize, name: &str) -> impl Fn(EngineError) -> EngineError + use<> {
     let name = name.to_owned();
     move |error| EngineError::OfDevice { number: place + 1, devices, name: name.clone(), error: Box::new(error) }
 }
 
-/// That devices which did the same updates have the same weights, to the last bit.
-///
-/// # Errors
-/// The first device whose weights are others than those of the first, which `of_device` names.
+/// Checks that all devices have the same weights, to the last bit.
 pub(super) fn check_agreement<'a>(
     first: &[f32],
     others: impl Iterator<Item = &'a [f32]>,
@@ -37,20 +34,19 @@ pub(super) fn check_agreement<'a>(
     Ok(())
 }
 
-/// The rows of a batch that are one device's.
+/// Rows of a batch that one device trains on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Share {
     pub(crate) first_row: u32,
     pub(crate) count: u32,
 }
 
-/// Rows of the largest share.
 #[cfg(any(feature = "wgsl", test))]
 pub(crate) fn most_rows(batch_size: u32, devices: u32) -> u32 {
     batch_size.div_ceil(devices)
 }
 
-/// Shares of a batch of so many samples, in the order of its rows, as even as can be. Of a small batch some have none.
+/// Divides a batch as evenly as possible. Shares of a small batch may be empty.
 pub(crate) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> {
     let begin = move |device: u32| {
         let row = u64::from(samples) * u64::from(device) / u64::from(devices);
@@ -63,14 +59,15 @@ pub(crate) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> 
 }
 
 impl Share {
-    /// What a step of the whole batch is for this device.
+    /// Returns the step of this device.
     pub(crate) fn of(self, whole: Step) -> Step {
         let Self { first_row, count } = self;
         Step { first_row, count, elsewhere: whole.count - count, ..whole }
     }
 }
 
-/// Puts the sum, element by element, in the place of `sum`, whose memory is used again. `found`: bytes of f32 of each device.
+/// Writes the sum of all devices' f32 values, given as bytes, to `sum`, reusing its memory. The order is fixed, so that
+/// the same run gives the same bits.
 pub(crate) fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
     let Some((first, others)) = found.split_first() else { return sum.clear() };
     sum.resize(first.len() / 4, 0.0);
@@ -82,8 +79,8 @@ pub(crate) fn sum<B: Deref<Target = [u8]>>(found: &[B], sum: &mut Vec<f32>) {
     }
 }
 
-/// Means and sums of squared deviations of all parts together, `2·channels` numbers. Each part has those of its own pixels,
-/// and says how many these are. Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
+/// Combines means and sums of squared deviations, `2·channels` numbers each, of parts with these numbers of pixels.
+/// Chan, Golub and LeVeque, "Algorithms for Computing the Sample Variance", 1983.
 #[expect(clippy::cast_possible_truncation, reason = "devices compute in float32")]
 pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channels: usize) -> Vec<f32> {
     let mut seen = 0.0;
@@ -100,10 +97,9 @@ pub(crate) fn moments<'a>(parts: impl Iterator<Item = (&'a [f32], u64)>, channel
     all.into_iter().map(|value: f64| value as f32).collect()
 }
 
-/// Ends when a device has done something.
 pub(crate) type Ending<T> = Pin<Box<dyn Future<Output = Result<T, EngineError>>>>;
 
-/// What each device does, in the order of the devices.
+/// Work of each device, in device order.
 pub(crate) struct UnderWay<T>(Vec<Progress<T>>);
 
 enum Progress<T> {
@@ -116,7 +112,7 @@ impl<T> UnderWay<T> {
         Self(devices.map(Progress::Going).collect())
     }
 
-    /// Whether no device does it any more, as far as has been told. Nobody waits; what nobody has asked for yet begins.
+    /// Returns true if no device is still working. Starts work that has not begun, and does not wait.
     pub(crate) fn has_ended(&mut self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
         for progress in &mut self.0 {
@@ -129,10 +125,7 @@ impl<T> UnderWay<T> {
         self.0.iter().all(|progress| matches!(progress, Progress::Ended(_)))
     }
 
-    /// Waits for all devices.
-    ///
-    /// # Errors
-    /// The first that failed, with its place.
+    /// Waits for all devices. Returns the first error with its place.
     pub(crate) async fn ended(self) -> Result<Vec<T>, (usize, EngineError)> {
         let mut all = Vec::new();
         for (place, progress) in self.0.into_iter().enumerate() {
@@ -178,7 +171,7 @@ mod tests {
     #[test]
     fn gradients_are_added_element_by_element() {
         let found = [[1.0f32, -2.0], [0.5, 4.0], [0.0, 1.0]].map(|values| values.map(f32::to_le_bytes).concat());
-        // What was there before is gone, however long it was.
+        // Earlier contents are discarded.
         let mut result = vec![7.0; 3];
         sum(&found, &mut result);
         assert_eq!(result, [1.5, 3.0]);

@@ -1,7 +1,6 @@
 //! Stories with questions: tasks 1 and 2 of bAbI (Weston and others, 2015, "Towards AI-Complete Question Answering").
 //!
-//! [`parser`] reads the published text files, [`generator`] makes up texts in the same format, and [`encode`] turns
-//! either into bytes: each word is the number of its place in the sorted vocabulary, counted from 1, and 0 is padding.
+//! Each word becomes the number of its place in the sorted vocabulary, counted from 1; 0 is padding.
 
 mod generator;
 mod parser;
@@ -19,21 +18,19 @@ use parser::{Sample, is_word};
 /// Questions of the test file, and of most training files.
 pub(super) const QUESTIONS: u32 = 1000;
 
-/// A task of bAbI that this program knows.
+/// Supported bAbI task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoryTask {
-    /// Where somebody is, which one sentence tells.
+    /// Place of a person, stated by one sentence.
     OneSupportingFact,
-    /// Where an object is: one sentence tells who handled it, another where that person was.
+    /// Place of an object: one sentence states who handled it, another where that person was.
     TwoSupportingFacts,
 }
 
 impl StoryTask {
-    /// Every task, by its number.
     pub const ALL: [Self; 2] = [Self::OneSupportingFact, Self::TwoSupportingFacts];
 
-    /// Number of the task, from 1.
     pub fn number(self) -> u32 {
         match self {
             Self::OneSupportingFact => 1,
@@ -41,7 +38,7 @@ impl StoryTask {
         }
     }
 
-    /// Names of the training and the test file in the published archive.
+    /// Returns the names of the training and test file in the published archive.
     pub fn file_names(self) -> [&'static str; 2] {
         match self {
             Self::OneSupportingFact => ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"],
@@ -50,7 +47,7 @@ impl StoryTask {
     }
 }
 
-/// Training and test half from the two published files, whose names are in the errors.
+/// Parses the two published files.
 pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
     let [train_file, test_file] = set.file_names();
     let train = parse(train_file, train, set.training_questions())?;
@@ -74,27 +71,25 @@ fn parse<'t>(file: &str, bytes: &'t [u8], questions: u32) -> Result<Vec<parser::
     Ok(samples)
 }
 
-/// Training and test half of made-up stories.
 pub(super) fn generated(set: StorySet) -> [Split; 2] {
     let [train, test] = generator::generate(set.task, set.training_questions());
     read(set, train.as_bytes(), test.as_bytes()).expect("what is generated has the published format")
 }
 
-/// How a network reads a story and its question: numbers of words, one behind the other.
+/// Encoding of a story and its question as word numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// The words of the story, then those of the question; each of the two is filled up with zeros at its front, or cut
-    /// there. Punctuation marks are words.
+    /// Words of the story, then of the question, each padded or cut at its front. Punctuation marks are words.
     Words,
-    /// The same of 10,000 training questions, as long as the longest of task 1.
+    /// The same with 10,000 training questions, with room for the longest of task 1.
     ManyQuestions,
-    /// Sentences of the same length, the last one told first, then the question; each is filled up with zeros at its end.
-    /// There are no punctuation marks.
+    /// Sentences of fixed length, the last one first, then the question, each padded at its end. Punctuation marks are
+    /// removed.
     Sentences,
 }
 
-/// Stories of a task as a network reads them.
+/// A task with its encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct StorySet {
     pub task: StoryTask,
@@ -107,7 +102,6 @@ const SENTENCES: u32 = 10;
 const SENTENCE_LENGTH: u32 = 6;
 
 impl StorySet {
-    /// Every set.
     pub const ALL: [Self; 4] = [
         Self { task: StoryTask::OneSupportingFact, reading: Reading::Words },
         Self { task: StoryTask::TwoSupportingFacts, reading: Reading::Words },
@@ -124,7 +118,7 @@ impl StorySet {
         }
     }
 
-    /// Names of the training and the test file, seen from the folder of the published archive with 1,000 questions.
+    /// Returns the names of the training and test file, relative to the archive's folder with 1,000 questions.
     pub fn file_names(self) -> [&'static str; 2] {
         match (self.reading, self.task) {
             (Reading::ManyQuestions, StoryTask::OneSupportingFact) => {
@@ -141,17 +135,17 @@ impl StorySet {
         if self.reading == Reading::ManyQuestions { 10_000 } else { QUESTIONS }
     }
 
-    /// Numbers of the story, and of the question.
+    /// Returns the numbers of words of the story and of the question.
     pub(in crate::data) fn lengths(self) -> [u32; 2] {
         match self.reading {
-            // The longest story of task 2 has as many.
+            // Length of the longest story of task 2.
             Reading::Words => [552, 5],
             Reading::ManyQuestions => [68, 4],
             Reading::Sentences => [SENTENCES * SENTENCE_LENGTH, SENTENCE_LENGTH],
         }
     }
 
-    /// Different numbers, that of the padding included.
+    /// Returns the number of different numbers, with padding.
     pub(in crate::data) fn vocabulary(self) -> u32 {
         match self.reading {
             // The 35 words of task 2.
@@ -162,14 +156,14 @@ impl StorySet {
     }
 }
 
-/// The number of each word: its place among all words in the order of their characters, from 1. 0 is padding.
+/// Number of each word: its place in sorted order, from 1. 0 is padding.
 struct Vocabulary<'t> {
     set: StorySet,
     numbers: BTreeMap<&'t str, u32>,
 }
 
 impl<'t> Vocabulary<'t> {
-    /// All words of stories, questions and answers; punctuation marks are words where the network reads them.
+    /// Collects the words of stories, questions and answers, with punctuation if the network reads it.
     fn of<'s>(set: StorySet, samples: impl Iterator<Item = &'s Sample<'t>>) -> Self
     where
         't: 's,
@@ -187,15 +181,12 @@ impl<'t> Vocabulary<'t> {
         Self { set, numbers: words }
     }
 
-    /// Different numbers that there are, the padding's included.
     fn size(&self) -> u32 {
         u32::try_from(self.numbers.len() + 1).unwrap_or(u32::MAX)
     }
 
-    /// A story and its question are one image of bytes, the answer is its label.
-    ///
-    /// # Panics
-    /// The vocabulary is not that of the samples, or has more numbers than a byte.
+    /// Encodes story and question as an image of bytes, and the answer as its label. Panics if the vocabulary lacks a
+    /// word or does not fit a byte.
     fn encode(&self, samples: &[Sample<'_>]) -> Split {
         let [story_length, question_length] = self.set.lengths().map(|length| length as usize);
         let row = story_length + question_length;
@@ -217,15 +208,14 @@ impl<'t> Vocabulary<'t> {
         u8::try_from(self.numbers[word]).expect("a small vocabulary")
     }
 
-    /// What is too long is cut at its front.
+    /// Truncates long texts at the front.
     fn fill_up_at_the_front(&self, words: &[&str], bytes: &mut [u8]) {
         for (byte, word) in bytes.iter_mut().rev().zip(words.iter().rev()) {
             *byte = self.number(word);
         }
     }
 
-    /// Sentences, which end with a punctuation mark, the last one first: as many as there is room for, each with the words
-    /// that there is room for.
+    /// Lays out sentences, the last one first, truncated to the available room.
     fn lay_out_sentences(&self, words: &[&str], bytes: &mut [u8]) {
         let sentences = words.split(|word| !is_word(word)).filter(|sentence| !sentence.is_empty());
         let sentences: Vec<&[&str]> = sentences.collect();

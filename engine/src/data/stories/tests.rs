@@ -1,4 +1,4 @@
-//! Generated stories, replayed; and the published files, where they are at hand.
+//! Generated stories, replayed; and the published files, if available.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use super::*;
 use crate::data::{DataSet, StoryTask, data_set};
 
-/// A world that only listens: it shares nothing with the generator but the language.
+/// Independent interpreter of stories: it shares nothing with the generator but the language.
 #[derive(Default)]
 struct Listener<'t> {
-    /// Whether this is only a part of a story, in which things are dropped that nobody was seen to take.
+    /// True for part of a story, where things may be dropped that were never taken.
     fragment: bool,
     place_of_person: HashMap<&'t str, &'t str>,
     holder: HashMap<&'t str, &'t str>,
@@ -47,9 +47,8 @@ impl<'t> Listener<'t> {
     }
 }
 
-/// A question of a text.
 struct Asked<'t> {
-    /// The numbered sentences before it.
+    /// Numbered sentences before the question.
     sentences: Vec<(u32, &'t str)>,
     question: &'t str,
     answer: &'t str,
@@ -111,7 +110,7 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
             let mut counts: HashMap<&str, u32> = HashMap::new();
             half.iter().for_each(|sample| *counts.entry(sample.answer).or_default() += 1);
             assert_eq!(counts.len(), 6, "{counts:?}");
-            // A sixth of a thousand, give or take.
+            // About a sixth of a thousand.
             assert!(counts.values().all(|count| (110..=230).contains(count)), "{counts:?}");
         }
     }
@@ -163,8 +162,7 @@ fn stories_with_too_many_words_are_refused() {
     assert!(error.contains("36 different words where at most 35"), "{error}");
 }
 
-/// The published files, from `GRADMARK_BABI`; without it, from the folder that a developer may have beside the
-/// workspace. `None`, with a report, where there are none.
+/// Returns the published files from `GRADMARK_BABI`, or from the developer's folder next to the workspace.
 fn published(task: StoryTask) -> Option<[Vec<u8>; 2]> {
     let folder = std::env::var_os("GRADMARK_BABI")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/babi"), PathBuf::from);
@@ -217,7 +215,7 @@ const SET: StorySet = StorySet { task: StoryTask::OneSupportingFact, reading: Re
 fn words_are_numbered_in_order_and_filled_up_at_the_front() {
     let sample = Sample { story: vec!["b", "c", "."], question: vec!["a", "?"], answer: "c" };
     let words = Vocabulary::of(SET, [&sample].into_iter());
-    // In the order of characters: `.`, `?`, `a`, `b`, `c`.
+    // In character order: `.`, `?`, `a`, `b`, `c`.
     assert_eq!(words.size(), 6);
     let split = words.encode(&[sample]);
     let mut expected = vec![0; 549];

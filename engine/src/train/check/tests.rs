@@ -1,4 +1,4 @@
-//! Right and wrong back ends before the judge.
+//! Checks of correct and wrong backends.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::{Layer, Model, Node, TensorKind};
 use crate::random::Generator;
 use crate::workload::Training;
 
-/// A batch that the reference trains on itself, and one that it takes too long for.
+/// A batch that the reference can train, and one that takes too long.
 const SMALL: u32 = 8;
 const LARGE: u32 = 600;
 
@@ -125,7 +125,7 @@ fn gradients_of_the_sum_over_a_batch_are_put_together_as_a_sum() {
     assert!(found.whole_batch.is_some_and(|whole| whole.passed && whole.gradient_difference < 1e-3));
 }
 
-/// What `airbench94` begins with, and a normalisation whose scale is fixed.
+/// Returns the first layers of `airbench94`: whitening, and a normalization with a fixed scale.
 pub(crate) fn whitened() -> Workload {
     let mut workload = crate::workload("keras-cifar10-cnn").unwrap();
     let airbench = crate::workload("airbench94").unwrap().model;
@@ -143,12 +143,12 @@ fn a_back_end_that_leaves_out_gradients_which_nobody_needs_is_right() {
     assert_eq!(fixed, 2, "the whitening kernel, and a scale");
     let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
     assert_eq!(compared(&found), None);
-    // Updates show whether what is fixed stays as it is.
+    // Updates show that fixed tensors stay fixed.
     let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::NoUpdate, 0));
     assert_eq!(compared(&found), Some(Compared::Update));
 }
 
-/// ResNet-20 with a batch that repeats four samples four times.
+/// Compares ResNet-20 in a batch that repeats four samples four times.
 fn repeated_samples(fault: Fault) -> WholeBatch {
     repeated_samples_of(&crate::workload("resnet20-cifar10").unwrap(), fault)
 }

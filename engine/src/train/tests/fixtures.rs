@@ -1,4 +1,4 @@
-//! A trainer and a clock that only pretend, and what a test makes of them.
+//! Fake trainer and clock, and small runs on plain loops.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -24,14 +24,14 @@ use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, Tr
 use crate::training::{BatchPlan, Batching, SampleOrder, Segments};
 use crate::workload::Training;
 
-/// A network that takes exactly as long as it is told and learns what it is told.
+/// Trainer with predetermined times and losses.
 struct FakeTrainer {
     now: Rc<Cell<f64>>,
     step_seconds: f64,
     reported_share: Option<f64>,
     latency_seconds: f64,
     evaluation_seconds: f64,
-    /// A step, and what its loss is.
+    /// A step and its loss.
     odd_loss: Option<(u64, f64)>,
     constant_loss: Option<f64>,
     accuracies: Vec<f64>,
@@ -120,26 +120,23 @@ impl Clock for FakeClock {
     }
 }
 
-/// Keeps events, and cancels or waits after so many windows.
+/// Records events, and cancels or waits after a number of windows.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
     pub(super) wants_examples: bool,
-    /// What the examples show.
     pub(super) labels: Vec<u16>,
     pub(super) answers: Vec<Vec<u16>>,
     pub(super) now: Rc<Cell<f64>>,
     pub(super) waited: Rc<Cell<bool>>,
 }
 
-/// A wait after so many windows.
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     pub(super) after: usize,
     pub(super) seconds: f64,
-    /// Whether somebody cancels meanwhile.
     pub(super) cancels: bool,
 }
 
@@ -189,15 +186,13 @@ pub(super) struct TrainingTest {
     pub(super) latency_seconds: f64,
     pub(super) limits: Limits,
     pub(super) measure: bool,
-    /// A step, and what its loss is.
     pub(super) odd_loss: Option<(u64, f64)>,
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
-    /// How long it takes to read the weights, where somebody looks on; nothing where nobody does.
+    /// Time to read the weights, if an observer shows answers.
     pub(super) looked_on: Option<f64>,
-    /// True if training again gives a different state.
     pub(super) is_unsteady: bool,
 }
 
@@ -229,7 +224,7 @@ impl TrainingTest {
         (record, observer)
     }
 
-    /// Runs it with a leaderboard that follows. Returns the warnings as well.
+    /// Runs with a leaderboard that follows. Returns the warnings as well.
     pub(super) fn run_before(
         self,
         witness: Option<&mut dyn Witness>,
@@ -305,13 +300,11 @@ impl TrainingTest {
     }
 }
 
-/// Trains with plain loops, and fails with one workload.
+/// Plain loops that fail with one workload.
 pub(crate) struct BreaksDown {
     reference: ReferenceBackend<f32>,
-    /// The workload.
     name: &'static str,
     error: fn() -> EngineError,
-    /// Whether anything can be trained afterwards.
     recovers: bool,
 }
 
@@ -359,7 +352,6 @@ impl Backend for BreaksDown {
     }
 }
 
-/// Serves sets small enough for plain loops.
 pub(crate) struct SmallData;
 
 #[async_trait(?Send)]
@@ -403,7 +395,6 @@ pub(crate) fn request(workloads: &[&str]) -> RunRequest {
     }
 }
 
-/// Returns [`request`] for [`narrow`] networks.
 pub(crate) fn narrow_request(workloads: &[&str]) -> RunRequest {
     let mut request = request(workloads);
     for workload in &mut request.workloads {

@@ -7,7 +7,7 @@ use results::{Beacon, Phase, Warning};
 use super::fixtures::TrainingTest;
 use crate::train::{Commitment, PendingAnswer, Witness};
 
-/// A leaderboard that numbers its beacons and keeps everything it receives.
+/// Leaderboard that numbers its beacons and records messages.
 #[derive(Default)]
 struct Follower {
     /// First segments of laps, with the hash of the state.

@@ -11,7 +11,7 @@ use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Round
 use crate::random::stream;
 
 impl Planned {
-    /// `softmax(q·kᵀ/√d)·v`, from its parts: Burn's own attention is for inference.
+    /// Computes `softmax(q·kᵀ/√d)·v` from its parts, because Burn's attention is for inference only.
     pub(super) fn attention(&self, input: Value, heads: usize) -> Value {
         let [height, width, channels] = sides(self.output);
         let (tokens, size) = (height * width, channels / heads);
@@ -30,7 +30,7 @@ impl Planned {
     }
 }
 
-/// Whether a convolution is a product of each pixel's channels.
+/// Returns true for a product of each pixel's channels.
 pub(super) fn is_pointwise(layer: &Layer) -> bool {
     matches!(layer, Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. } if size.area() == 1)
 }
@@ -52,8 +52,8 @@ impl Planned {
             let kernel = pass.leaves.kernel(self.tensor, [filters, channels, height, width]);
             let options =
                 ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
-            // Not begun with the bias: a kernel for graphics devices would round every product to what the bias leaves
-            // room for, and the bias's gradient would be one long sum. It costs no time that could be measured.
+            // The bias is added afterwards: a kernel for graphics devices that starts with it would round every product
+            // to the remaining precision, and its gradient would be one long sum.
             let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
             Value::ChannelsFirst(match bias {
                 Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
@@ -63,14 +63,14 @@ impl Planned {
         made.activated(activation, self.functions)
     }
 
-    /// Zeros before and after the rows and the columns.
+    /// Returns zeros before and after the rows and columns.
     fn zeros(&self, size: KernelSize, stride: u32, padding: Padding) -> [(usize, usize); 2] {
         let before = zeros_before(padding, size, stride, self.input, self.output);
         let ([height, width, _], [output_height, output_width, _]) = (sides(self.input), sides(self.output));
         let ([rows, columns], stride) = (size.sides(), stride as usize);
         let of_axis = |before: u32, side: u32, given: usize, made: usize| {
             let (before, side) = (before as usize, side as usize);
-            // As many on both sides wherever that makes as much: not every framework has a fast way for the others.
+            // Even padding where the output size allows it, because not every backend is fast with uneven padding.
             let even = (given + 2 * before).checked_sub(side).map(|room| room / stride + 1);
             let after = ((made - 1) * stride + side).saturating_sub(given + before);
             (before, if even == Some(made) { before } else { after })
@@ -104,7 +104,8 @@ impl Planned {
 }
 
 impl Planned {
-    /// `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighbouring channels is the mean of a window.
+    /// Computes `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighboring channels is the mean of a
+    /// window.
     pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
         let image = input.channels_first(self.input);
         let dims = image.dims();
@@ -112,7 +113,7 @@ impl Planned {
         let (radius, window) = (radius as usize, 2 * radius as usize + 1);
         let options = AvgPoolOptions::new([window, 1]).with_stride([1; 2]).with_padding([radius, 0]);
         let squares = image.clone().square().reshape([rows, 1, channels, height * width]);
-        // Zeros beyond the first and last channel count, so that this is a share of the sum everywhere.
+        // Padding counts, so the mean is a constant share of the sum.
         let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
         let excess = means * (alpha / bias * window as f32);
         let kept = image.clone() - image * taken_away(excess, beta);
@@ -126,7 +127,7 @@ impl Planned {
         }
     }
 
-    /// In training, the running averages follow the mean and the unbiased variance of the batch.
+    /// In training, the running averages follow the mean and unbiased variance of the batch.
     fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Tensor<D> {
         let [mean, variance] = [2, 3].map(|place| self.tensor + place);
         let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
@@ -160,13 +161,12 @@ impl Planned {
     }
 }
 
-/// `1 - (1 + excess)^-beta`. What is taken away from a value is mostly small, and has to be known to as many digits as
-/// the value itself: a power would lose them.
+/// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
 fn taken_away(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     if beta != 0.75 {
         return (excess.log1p() * -beta).exp().neg() + 1.0;
     }
-    // The usual 3/4 is two square roots, each less 1.
+    // The usual 3/4 is two square roots, each minus 1.
     let root = (excess.clone() + 1.0).sqrt();
     let first = excess / (root.clone() + 1.0);
     let second = first.clone() / (root.sqrt() + 1.0);
@@ -174,7 +174,7 @@ fn taken_away(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     more.clone() / (more + 1.0)
 }
 
-/// How the values of a batch, which we count as (rows, height, width, channels), lie in this order.
+/// Returns the layout of a batch of (rows, height, width, channels) in this order.
 pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
     let [height, width, channels] = sides(shape);
     match order {
@@ -184,14 +184,14 @@ pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangemen
 }
 
 impl Planned {
-    /// Which values survive is drawn on the host, from the same numbers as everywhere.
+    /// Draws the mask on the host, with the random numbers of all backends.
     pub(super) fn dropped(&self, input: Value, rate: f32, pass: &mut Pass<'_>) -> Value {
         if !pass.is_training() || !pass.dropout {
             return input;
         }
         let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
         let survivor = 1.0 / (1.0 - rate);
-        // Counted over the whole batch, of which this device may have a share.
+        // Indices count over the whole batch, and this device may have a share.
         let first = step.first_row.wrapping_mul(self.output.features());
         let factor = |index: u32| {
             if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
@@ -218,14 +218,13 @@ impl Planned {
         if !zero_padding {
             return Value::ChannelsLast(vectors);
         }
-        // 0 for word 0 and 1 for all others.
         let is_word = numbers.clamp(0.0, 1.0);
         Value::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
     }
 }
 
 impl Planned {
-    /// Words times the weights of their places, added up in each sentence.
+    /// Adds up the words of each sentence, weighted by position.
     pub(super) fn sentence_sum(&self, input: Value, words: usize, pass: &Pass<'_>) -> Value {
         let [_, sentences, channels] = sides(self.output);
         let x = input.channels_last(self.input);
@@ -241,7 +240,6 @@ impl Planned {
         Value::Flat(input.flat().matmul(words.transpose()))
     }
 
-    /// Products of the pixels of this layer's first input, and of another value of that many channels.
     pub(super) fn pixel_products(&self, input: Value, second: Tensor<3>) -> Value {
         Value::ChannelsLast(input.channels_last(self.input).matmul(second.swap_dims(1, 2)))
     }
@@ -261,7 +259,7 @@ impl Planned {
     }
 }
 
-/// `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, both counted from 1.
+/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
 fn position_weights(words: usize, channels: usize) -> Vec<f32> {
     let weight = |at: usize| {
         let place = (at / channels + 1) as f64 / words as f64;
@@ -273,17 +271,16 @@ fn position_weights(words: usize, channels: usize) -> Vec<f32> {
     (0..words * channels).map(weight).collect()
 }
 
-/// What a step has besides its input.
 struct Recurrence {
     /// (units, gates·units).
     weights: Tensor<2>,
-    /// (gates·units), of the products with the hidden state.
+    /// (gates·units), for the products with the hidden state.
     bias: Option<Tensor<1>>,
     units: usize,
     functions: Functions,
 }
 
-/// What a sequence hands from step to step; nothing is zero.
+/// State between steps. `None` is zero.
 #[derive(Default)]
 struct State {
     hidden: Option<Tensor<2>>,
@@ -291,7 +288,7 @@ struct State {
 }
 
 impl Planned {
-    /// Each row of an image is a sequence of its columns; the last hidden states are the output.
+    /// Treats each row of an image as a sequence of columns. The output is the last hidden state.
     pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
         let [height, width, channels] = sides(self.input);
         let (units, columns) = (units as usize, (cell.gates() * units) as usize);
@@ -321,9 +318,8 @@ impl Planned {
     }
 }
 
-/// The state after a step; `input`: (sequences, gates·units), `x·W + b`.
+/// Each cell returns the next state; `input` is `x·W + b`: (sequences, gates·units).
 impl Recurrence {
-    /// `input` with the products of the hidden state.
     fn with_products(&self, input: Tensor<2>, hidden: Option<Tensor<2>>) -> Tensor<2> {
         match hidden {
             Some(hidden) => input + hidden.matmul(self.weights.clone()),
@@ -348,7 +344,7 @@ impl Recurrence {
         State { hidden: Some(squashed(3) * self.functions.tanh(cell.clone())), cell: Some(cell) }
     }
 
-    /// Gates z, r, g; the reset gate works on the products, which have a bias of their own.
+    /// Gates z, r, g. The reset gate applies to the products, which have a separate bias.
     fn gru(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
         let bias = self.bias.clone().expect("a GRU has two biases").unsqueeze_dim(0);
         let products = match hidden.clone() {

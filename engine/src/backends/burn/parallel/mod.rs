@@ -1,15 +1,13 @@
-//! Synchronous data-parallel training with Burn: several devices hold the same network, and each trains on its share of each
-//! batch.
+//! Synchronous data-parallel training with Burn.
 //!
-//! Each device differentiates the loss of its share, which is its part of the mean over the whole batch. The gradients, one
-//! behind the other in a single tensor, are read from each device after the backward pass, added on the host in the order of
-//! the devices, and handed to each. Then every device does the same update, and weights stay the same to the last bit, which
-//! is looked at before each test. Random numbers are counted over the whole batch. At a batch normalisation the graph ends,
-//! and another begins: there the devices tell each other the statistics of their shares, and on the way back the sums of their
-//! gradients. So the result is that of one device with the whole batch, but for the order in which numbers are added.
+//! Each device differentiates the loss of its share of the batch. The gradients are concatenated, read from each device
+//! after the backward pass, added on the host in device order, and sent to all. Then every device does the same update,
+//! so the weights stay equal to the last bit, which is checked before each test. Random numbers count over the whole
+//! batch. At a batch normalization the devices also exchange the statistics of their shares, and on the way back the
+//! sums of their gradients. The result equals one device with the whole batch, except for the order of additions.
 //!
-//! Whatever devices Burn has can do that. Served ones do: any of Burn's back ends can be served, several of them on one
-//! machine, and each computes in a process of its own.
+//! Burn's own all-reduce (`burn::tensor::distributed`) is NCCL, for CUDA devices of one process. This one works with
+//! all devices, among them served ones, each in a separate process.
 
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
@@ -31,20 +29,16 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// Several devices that Burn computes on, which are alike.
+/// Several equal devices.
 pub(super) struct ParallelBackend {
     devices: Vec<BurnBackend>,
-    /// What they are called in errors.
+    /// Names in errors.
     names: Vec<String>,
     clock: Rc<dyn Clock>,
 }
 
 impl ParallelBackend {
-    /// Of two devices at least, each with what it is called in errors.
-    ///
-    /// # Errors
-    /// Devices that are not alike: those that round differently would not keep the same weights. `instead` says how others are
-    /// named.
+    /// Takes at least two devices with their names in errors.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -63,14 +57,13 @@ impl ParallelBackend {
         Ok(Self { devices, names, clock })
     }
 
-    /// One that has used everything for the first time.
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
         let devices = self.devices.iter().map(|backend| backend.opened.device.clone()).collect();
         let party = Party::new(devices, self.names.clone(), Rc::clone(&self.clock));
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let device = backend.opened.device.clone();
-            // What is used for the first time is used by all of them together.
+            // Warm-up happens on all of them together.
             let replica = BurnTrainer::new(device, job, backend.settings(), FirstUse::Ordinary, self.clock.as_ref());
             replicas.push(replica.await.map_err(party.of_device(place))?);
         }
@@ -117,19 +110,17 @@ impl Backend for ParallelBackend {
 /// The devices that share each batch.
 struct Party {
     devices: Vec<Device>,
-    /// What they are called in errors.
     names: Vec<String>,
     clock: Rc<dyn Clock>,
-    /// What became of what the devices found, in the last exchange: the same memory for all of them.
+    /// Result of the last exchange, whose memory is reused.
     combined: Vec<f32>,
-    /// What was handed to all devices and may not have arrived, and since when.
+    /// Transfers in progress, and the time they began.
     writing: Option<(f64, UnderWay<Vec<f32>>)>,
 }
 
-/// What becomes of what the devices found.
 enum Combination {
     Sum,
-    /// Of means and sums of squared deviations of so many channels, of which each device that found any has so many values.
+    /// Means and sums of squared deviations, with the number of values of each device that has samples.
     Moments {
         channels: usize,
         values: Vec<u64>,
@@ -145,16 +136,13 @@ impl Party {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
 
-    /// Says of an error which device it is of.
+    /// Adds the device to an error.
     fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
         of_device(place, self.devices.len(), &self.names[place])
     }
 
-    /// Brings together what devices found, each of which is named by its place, and hands what becomes of it to all of them.
-    /// Nobody waits until it has arrived there.
-    ///
-    /// # Errors
-    /// The first device that does not answer.
+    /// Combines the results of devices, each with its place, and sends the combination to all of them without waiting
+    /// for its arrival.
     async fn exchange(
         &mut self,
         found: Vec<(usize, Tensor<1>)>,
@@ -162,10 +150,10 @@ impl Party {
         communication: &mut Communication,
     ) -> Result<Vec<Tensor<1>>, EngineError> {
         let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
-        // A device that can read a single one of them has computed them all.
+        // A device that can read one number has computed all of them.
         let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
         let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
-        // All devices are asked before anybody is waited for.
+        // Starts both on all devices before waiting for one.
         computing.has_ended();
         reading.has_ended();
         self.arrived(communication).await?;
@@ -192,10 +180,7 @@ impl Party {
         sums
     }
 
-    /// Waits until all devices have what was handed to them.
-    ///
-    /// # Errors
-    /// The first device that does not answer.
+    /// Waits until all devices have the last combination.
     async fn arrived(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
         let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
         arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
@@ -205,7 +190,6 @@ impl Party {
 }
 
 impl Combination {
-    /// Puts what becomes of them in the place of `result`.
     fn of(&self, found: &[Vec<f32>], result: &mut Vec<f32>) {
         assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "every device finds as much");
         match self {
@@ -218,26 +202,24 @@ impl Combination {
     }
 }
 
-/// Asks for the values of a tensor as soon as somebody looks whether they are there.
 fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
     Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
 }
 
-/// One network, the same on several devices, each of which trains on its share of each batch.
+/// Network with a copy on each device, each training on its share of each batch.
 struct ParallelTrainer {
     replicas: Vec<BurnTrainer>,
     party: Party,
     job: Rc<TrainingJob>,
-    /// Steps done so far.
     step: u64,
-    /// How the last batch was divided.
+    /// Shares of the last batch.
     shares: Vec<Share>,
     preparation: Preparation,
     settings: Vec<String>,
 }
 
 impl ParallelTrainer {
-    /// One step on all devices. Nobody waits for its end, only for what the devices tell each other.
+    /// Trains one step on all devices, waiting only for exchanges.
     async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>, EngineError> {
         let whole = self.job.step(self.step, 0);
         self.shares = shares(whole.count, self.party.count()).collect();
@@ -250,8 +232,8 @@ impl ParallelTrainer {
         let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
         let gradients = self.each(&mut passages, |_, passage| passage.gradients());
         let gradients = self.party.exchange(gradients, &Combination::Sum, communication).await?;
-        // Burn's client seems to spin (docs/SCALING.md) where a server has not taken yet what was sent before, on a core that
-        // the devices may need.
+        // Burn's client seems to spin (docs/SCALING.md) while a server has not received everything, on a core that the
+        // devices may need.
         self.party.arrived(communication).await?;
         let mut pending = Vec::new();
         for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
@@ -265,7 +247,7 @@ impl ParallelTrainer {
         Ok(pending)
     }
 
-    /// What each device that has samples does with its part of the step, with its place.
+    /// Calls `work` for each device that has samples, and returns results with places.
     fn each<T>(
         &self,
         passages: &mut [Option<Passage>],
@@ -275,8 +257,8 @@ impl ParallelTrainer {
         parts.filter_map(|(place, (passage, replica))| Some((place, work(replica, passage.as_mut()?)))).collect()
     }
 
-    /// Through all layers, and back through those after the last batch normalisation. Returns for each batch normalisation the
-    /// statistics of the whole batch on each device.
+    /// Computes all layers, and the gradients after the last batch normalization. Returns the statistics of each batch
+    /// normalization on each device.
     async fn go_forwards(
         &mut self,
         whole: &Step,
@@ -302,7 +284,7 @@ impl ParallelTrainer {
         Ok(all)
     }
 
-    /// Back through so many batch normalisations, and what is before them.
+    /// Computes the other gradients.
     async fn go_backwards(
         &mut self,
         passages: &mut [Option<Passage>],
@@ -321,13 +303,13 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Adds up what the devices found in steps of which they have these results pending, for each device a list.
+    /// Adds up the pending results of the devices.
     async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
         let mut losses = vec![0.0; pending[0].len()];
         for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
             let results = replica.finish(pending).await.map_err(self.party.of_device(place))?;
             for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
-                // Each is the device's part of the mean over the whole batch.
+                // Each is a part of the mean over the whole batch.
                 *sum += loss;
                 report.correct += correct;
                 report.samples += u64::from(samples);
@@ -337,7 +319,7 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// All weights of the first device, which the others have as well.
+    /// Returns the weights of the first device after comparing those of the others.
     async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut weights = Vec::new();
         for (place, replica) in self.replicas.iter_mut().enumerate() {
@@ -393,7 +375,7 @@ impl Trainer for ParallelTrainer {
         Ok(report)
     }
 
-    /// On the first device, after all of them were found to have the same weights, which is not part of its time.
+    /// Tests on the first device. Comparing weights is not part of its time.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
         self.agreed_weights().await?;
         let started = self.party.clock.now_seconds();
@@ -405,7 +387,6 @@ impl Trainer for ParallelTrainer {
         self.agreed_weights().await
     }
 
-    /// The sum, which all devices have.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         self.replicas[0].gradients().await.map_err(self.party.of_device(0))
     }
@@ -425,7 +406,6 @@ impl Trainer for ParallelTrainer {
         self.preparation
     }
 
-    /// Of all devices together.
     fn device_memory_bytes(&self) -> u64 {
         self.replicas.iter().map(Trainer::device_memory_bytes).sum()
     }

@@ -12,13 +12,11 @@ use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec
 use crate::train::tests::{narrow_request, run};
 use crate::trainer::EvaluationSet;
 
-/// The processor as Burn has it.
 fn processor() -> BurnBackend {
     let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
     pollster::block_on(open_one(BURN_FLEX, &opening, Rc::new(Standstill))).unwrap()
 }
 
-/// The processor as so many devices, called a, b, …
 fn devices(count: u8) -> ParallelBackend {
     let named = (0..count).map(|place| (processor(), char::from(b'a' + place).to_string()));
     ParallelBackend::new(named.collect(), Rc::new(Standstill), "nothing").unwrap()
@@ -57,7 +55,8 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
     several_devices_train_as_one_does("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
 }
 
-/// Batch normalisations of images and of vectors with dropout, values that cross one, and local normalisations between them.
+/// The models have batch normalizations of images and vectors with dropout, values that cross one, and local
+/// normalizations between them.
 #[test]
 fn two_devices_make_every_layer_and_its_gradient_as_the_reference_does() {
     let two = devices(2);
@@ -78,7 +77,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
         bias: Multipliers::default(),
         activation: Activation::Tanh,
     };
-    // The first normalises the data, before which nothing is trained.
+    // Nothing before the first one is trained.
     let layers = vec![fixed.clone(), dense(6, Activation::Identity), fixed, Layer::Dropout { rate: 0.3 }, logits()];
     let mut job = job_of(Model::sequence("fixed", IMAGE, layers));
     job.loss.summed = true;
@@ -105,7 +104,6 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
         let mut trainer = devices(2).trainer(&job).await.unwrap();
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
-        // The second device forgets what it learned.
         trainer.replicas[1] = devices(2).trainer(&job).await.unwrap().replicas.swap_remove(1);
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
         assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("not those of device 1"), "{error}");
@@ -138,7 +136,6 @@ fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
     assert!(record.non_standard.contains(&"2 devices".to_owned()), "{:?}", record.non_standard);
     let told = record.workloads[0].communication.unwrap();
     let gradients = 4 * record.workloads[0].settings.parameters;
-    // Two steps, from and to two devices each.
     assert_eq!((told.exchanges, told.bytes), (2, 2 * 4 * gradients));
     assert_eq!(told.overlapped, None);
 }
@@ -159,6 +156,6 @@ fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_de
     let normalizations = trainer.replicas[0].batch_norms();
     let channels: usize = normalizations.iter().map(|&layer| trainer.replicas[0].normalized_sizes(layer).1).sum();
     assert_eq!(told.exchanges, 2 * normalizations.len() as u64 + 1);
-    // Four bytes each, there and back, for two devices.
+    // Four bytes each, in both directions, for two devices.
     assert_eq!(told.bytes, (4 * 2 * 2 * (trained + 2 * 2 * channels)) as u64);
 }

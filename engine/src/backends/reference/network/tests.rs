@@ -32,7 +32,6 @@ fn pool(kind: PoolKind, activation: Activation) -> Layer {
     Layer::Pool { kind, side: 3, stride: 2, padding: 1, rounding: Rounding::Ceil, activation }
 }
 
-/// Mean loss of the network's own input and labels.
 fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64>) {
     let logits = network.forward(step, input.to_vec(), ROWS).to_vec();
     let params = Softmax {
@@ -51,12 +50,11 @@ fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64
     (loss, gradient)
 }
 
-/// Holds the gradient of every trained tensor, in some places, to the slope between two losses.
+/// Compares gradients with slopes between two losses.
 fn check(model: &Model, input: &[f64]) {
     check_at(model, input, 0);
 }
 
-/// The same in a step that is linear, or not.
 fn check_at(model: &Model, input: &[f64], linear: u32) {
     const DISTANCE: f64 = 1e-5;
     let specs = model.tensors().unwrap();
@@ -267,8 +265,8 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
     check(&network.finish(), &words);
 }
 
-/// A memory network of two hops, with all that it shares: the first memory's words with the question, the last one's with
-/// the answers, and places of the memories.
+/// A memory network of two hops that shares the first memory's words with the question, the last one's with the
+/// answers, and places of the memories.
 fn memory_network(linear_until: f64) -> Model {
     let start = Initializer::Uniform { limit: 0.8 };
     let embedding = |first, count| Layer::Embedding {
