@@ -1,5 +1,6 @@
 //! Networks for tests, and reports of missing hardware.
 
+pub(crate) mod models;
 mod skipped;
 
 use results::Adapter;

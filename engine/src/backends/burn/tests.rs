@@ -17,20 +17,14 @@ use crate::backends::wgsl::workload_tests::{Standstill, calm_job, figures, job, 
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
-use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
-    Weights,
-};
+use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
 use crate::random::Generator;
+use crate::testing::models::{CLASSES, IMAGE, batch_norm, conv, dense, logits, small_models};
 use crate::train::check::against_reference;
 use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 use crate::workload::Workload;
-
-/// Odd on purpose; the middle of CIFAR-10's images.
-pub(super) const IMAGE: Shape = Shape::new(7, 5, 3);
-const CLASSES: u32 = 10;
 
 /// Returns the Burn backends of this build that every machine can run.
 fn backends() -> Vec<Box<dyn Backend>> {
@@ -53,32 +47,6 @@ fn backends() -> Vec<Box<dyn Backend>> {
 
 fn flex() -> Option<Box<dyn Backend>> {
     backends().into_iter().find(|backend| backend.name() == "burn-flex")
-}
-
-fn weights() -> Weights {
-    let start = Initializer::Uniform { limit: 0.4 };
-    Weights::new(start).with_bias(start)
-}
-
-pub(super) fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    let size = KernelSize::Square(side);
-    Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
-}
-
-pub(super) fn dense(units: u32, activation: Activation) -> Layer {
-    Layer::Dense { units, activation, weights: weights() }
-}
-
-pub(super) fn logits() -> Layer {
-    dense(CLASSES, Activation::Identity)
-}
-
-fn pool(kind: PoolKind, padding: u32, rounding: Rounding, activation: Activation) -> Layer {
-    Layer::Pool { kind, side: 3, stride: 2, padding, rounding, activation }
-}
-
-pub(super) fn batch_norm(activation: Activation) -> Layer {
-    Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
 pub(super) fn job_of(model: Model) -> TrainingJob {
@@ -140,131 +108,11 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
 }
 
-fn check_layers(backend: &dyn Backend, name: &'static str, layers: Vec<Layer>) {
-    check(backend, &job_of(Model::sequence(name, IMAGE, layers)), 2);
-}
-
-/// Small models with every kind of layer that reads images.
-pub(super) fn models() -> Vec<(&'static str, Vec<Layer>)> {
-    use Activation::{Gelu, Identity, Relu, Tanh};
-    use Padding::{Same, Valid, Zeros};
-    let dropout = || Layer::Dropout { rate: 0.3 };
-    let without_bias = weights().without_bias();
-    let pointwise = Layer::Conv2d {
-        filters: 5,
-        size: KernelSize::Square(1),
-        stride: 1,
-        padding: Valid,
-        activation: Tanh,
-        weights: without_bias,
-    };
-    let rectangle = |height, width, stride, padding| Layer::Conv2d {
-        filters: 4,
-        size: KernelSize::Rectangle(height, width),
-        stride,
-        padding,
-        activation: Tanh,
-        weights: weights(),
-    };
-    vec![
-        ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
-        (
-            "convolutions",
-            vec![
-                conv(4, 3, 1, Same, Tanh),
-                dropout(),
-                conv(3, 4, 1, Same, Tanh),
-                conv(4, 3, 2, Zeros(1), Relu),
-                pointwise,
-                logits(),
-            ],
-        ),
-        (
-            "rectangles",
-            vec![
-                rectangle(1, 3, 1, Same),
-                rectangle(3, 1, 1, Same),
-                rectangle(5, 2, 2, Same),
-                rectangle(1, 2, 1, Valid),
-                rectangle(2, 1, 1, Zeros(1)),
-                logits(),
-            ],
-        ),
-        (
-            "pooling",
-            vec![
-                conv(3, 3, 1, Same, Identity),
-                pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "floors",
-            vec![
-                conv(3, 3, 1, Zeros(2), Identity),
-                pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Max, 0, Rounding::Floor, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "normalisations",
-            vec![
-                conv(6, 3, 1, Same, Identity),
-                batch_norm(Gelu),
-                Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
-                conv(5, 3, 1, Same, Identity),
-                batch_norm(Relu),
-                Layer::LayerNorm { epsilon: 1e-6 },
-                dense(6, Identity),
-                batch_norm(Tanh),
-                logits(),
-            ],
-        ),
-    ]
-}
-
-/// Models whose layers read other than the previous output.
-pub(super) fn graphs() -> Vec<Model> {
-    let mut residual = ModelBuilder::new("residual", IMAGE);
-    let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
-    residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));
-    let change = residual.then(conv(4, 3, 1, Padding::Same, Activation::Identity));
-    residual.reads(vec![change, x], Layer::Add { activation: Activation::Relu });
-    residual.then(logits());
-
-    let mut attention = ModelBuilder::new("attention", IMAGE);
-    attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
-    let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
-    attention.then(Layer::LayerNorm { epsilon: 1e-6 });
-    attention.then(conv(24, 1, 1, Padding::Valid, Activation::Identity));
-    attention.then(Layer::Attention { heads: 2 });
-    let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
-    attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
-    attention.then(logits());
-    vec![residual.finish(), attention.finish()]
-}
-
 #[test]
 fn every_layer_and_its_gradient_is_that_of_the_reference() {
     for backend in backends() {
-        for (name, layers) in models() {
-            check_layers(backend.as_ref(), name, layers);
-        }
-        for model in graphs() {
+        for model in small_models() {
             check(backend.as_ref(), &job_of(model), 2);
-        }
-        let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
-        check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
-        for activation in [Activation::Tanh, Activation::Relu] {
-            let recurrent = Initializer::Orthogonal;
-            let gru = |units| Layer::Gru { units, activation, recurrent };
-            check_layers(backend.as_ref(), "gru", vec![gru(5), gru(3), Layer::Dropout { rate: 0.3 }, logits()]);
-            let simple = |units| Layer::SimpleRnn { units, activation, recurrent };
-            check_layers(backend.as_ref(), "simple rnn", vec![simple(5), simple(3), logits()]);
         }
     }
 }
@@ -360,8 +208,7 @@ fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
 #[test]
 fn the_same_seed_gives_the_same_bits_on_the_processor() {
     let Some(backend) = flex() else { return };
-    let (name, layers) = models().pop().unwrap();
-    let job = job_of(Model::sequence(name, IMAGE, layers));
+    let job = job_of(small_models().into_iter().find(|model| model.name == "normalizations").unwrap());
     let [first, second] = [0, 1].map(|_| readings(backend.as_ref(), &job, 4));
     assert_eq!(first.losses, second.losses);
     assert_eq!(first.weights, second.weights);

@@ -10,7 +10,7 @@ use shaders::params::{
 };
 use shaders::reference::{self as twin, Attended, GruSteps, Normalizer};
 
-use crate::model::{Cell, PoolKind, SlidingWindow, Stage, StageKind, Stages, Words};
+use crate::model::{Cell, PoolKind, Stage, StageKind, Stages};
 
 /// Layouts of the reference have no padding.
 pub(super) const ALIGNMENT: u32 = 1;
@@ -57,41 +57,11 @@ impl<T: Real> Network<T> {
         for index in 0..self.stages.stages.len() {
             let stage = self.stages.stages[index].clone();
             let features = self.stages.output(&stage).stored_features(ALIGNMENT);
-            let y = vec![T::ZERO; (rows * features) as usize];
-            self.values[stage.output] = self.stage_forward(index, &stage, step, y);
+            let mut y = vec![T::ZERO; (rows * features) as usize];
+            self.stage_forward(index, &stage, step, &mut y);
+            self.values[stage.output] = y;
         }
         self.logits()
-    }
-
-    fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: Vec<T>) -> Vec<T> {
-        let rows = self.rows;
-        match stage.kind {
-            StageKind::Dense { bias, per_pixel } => self.dense_forward(stage, per_pixel, bias, step, y),
-            StageKind::Conv2d { window, bias } => self.conv2d_forward(stage, window, bias, step, y),
-            StageKind::Pool { kind: PoolKind::Max, window } => self.max_pool_forward(index, stage, window, step, y),
-            StageKind::Pool { kind: PoolKind::Average, window } => self.average_pool_forward(stage, window, step, y),
-            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
-                self.local_response_forward(stage, params, step, y)
-            }
-            StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
-                self.batch_norm_forward(index, stage, params, step, y)
-            }
-            StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, stage, epsilon, step, y),
-            StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
-            StageKind::Embedding(words) => self.embedding_forward(stage, words, step, y),
-            StageKind::SentenceSum { words } => self.sentence_sum_forward(stage, words, step, y),
-            StageKind::WordScores => self.word_scores_forward(stage, step, y),
-            StageKind::PixelProducts => self.pixel_products_forward(stage, step, y),
-            StageKind::Softmax { linear_start } => self.softmax_forward(stage, linear_start, step, y),
-            StageKind::Transpose => self.transpose_forward(stage, step, y),
-            StageKind::Concatenate => self.concatenate_forward(stage, step, y),
-            StageKind::Add => self.add_forward(stage, step, y),
-            StageKind::PositionEmbedding => self.position_forward(stage, step, y),
-            StageKind::Attention { heads } => self.attention_forward(index, stage, heads, y),
-            StageKind::Gelu => self.gelu_forward(stage, step, y),
-        }
     }
 
     pub(super) fn logits(&self) -> &[T] {
@@ -110,43 +80,6 @@ impl<T: Real> Network<T> {
             if let Some(later) = later {
                 self.gradients[stage.tensor].iter_mut().zip(later).for_each(|(gradient, later)| *gradient += later);
             }
-        }
-    }
-
-    fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
-        let rows = self.rows;
-        match stage.kind {
-            StageKind::Dense { bias, per_pixel } => self.dense_backward(stage, per_pixel, bias, step, dy),
-            StageKind::Conv2d { window, bias } => {
-                self.conv2d_backward(stage, window, bias, step, dy);
-            }
-            StageKind::Pool { kind: PoolKind::Max, window } => {
-                self.max_pool_backward(index, stage, window, step, dy);
-            }
-            StageKind::Pool { kind: PoolKind::Average, window } => {
-                self.average_pool_backward(stage, window, step, dy);
-            }
-            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
-                self.local_response_backward(stage, params, step, dy);
-            }
-            StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
-                self.batch_norm_backward(index, stage, params, step, dy);
-            }
-            StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, stage, epsilon, step, dy),
-            StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
-            StageKind::Embedding(words) => self.embedding_backward(stage, words, dy),
-            StageKind::SentenceSum { words } => self.sentence_sum_backward(stage, words, step, dy),
-            StageKind::WordScores => self.word_scores_backward(stage, step, dy),
-            StageKind::PixelProducts => self.pixel_products_backward(stage, step, dy),
-            StageKind::Softmax { linear_start } => self.softmax_backward(stage, linear_start, step, dy),
-            StageKind::Transpose => self.transpose_backward(stage, step, dy),
-            StageKind::Concatenate => self.concatenate_backward(stage, step, dy),
-            StageKind::Add => self.add_backward(stage, step, dy),
-            StageKind::PositionEmbedding => self.position_backward(stage, step, dy),
-            StageKind::Attention { heads } => self.attention_backward(index, stage, heads, step, dy),
-            StageKind::Gelu => self.gelu_backward(stage, step, dy),
         }
     }
 
@@ -184,117 +117,101 @@ impl<T: Real> Network<T> {
     }
 }
 
+/// Forward passes.
 impl<T: Real> Network<T> {
-    fn dense_params(&self, stage: &Stage, per_pixel: bool, bias: bool) -> Dense {
-        self.stages.dense_params(stage, per_pixel, bias, self.rows, ALIGNMENT)
+    fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: &mut [T]) {
+        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        match stage.kind {
+            StageKind::Pool { kind: PoolKind::Max, window } => {
+                let taps = &mut self.kept[index].taps;
+                *taps = vec![0; y.len()];
+                twin::max_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y, taps);
+            }
+            StageKind::LayerNorm { epsilon } => {
+                let params = stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let mut saved = vec![T::ZERO; (2 * params.rows * params.tokens) as usize];
+                let [gamma, beta] = [0, 1].map(|place| &self.tensors[stage.tensor + place]);
+                twin::layer_norm_forward(&params, step, x, gamma, beta, y, &mut saved);
+                self.kept[index].numbers = vec![saved];
+            }
+            StageKind::Attention { heads } => {
+                let params = stages.attention_params(stage, heads, rows);
+                let mut log_sum_exp = vec![T::ZERO; (params.rows * params.heads * params.tokens) as usize];
+                twin::attention_forward(&params, x, y, &mut log_sum_exp);
+                self.kept[index].numbers = vec![log_sum_exp];
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                self.batch_norm_forward(index, stage, params, step, y);
+            }
+            StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
+            _ => self.unkept_forward(stage, step, y),
+        }
     }
 
-    fn dense_forward(&self, stage: &Stage, per_pixel: bool, bias: bool, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.dense_params(stage, per_pixel, bias);
-        let (x, weights) = (&self.values[stage.inputs[0]], &self.tensors[stage.tensor]);
-        twin::dense_forward(&params, step, x, weights, &self.bias(stage, bias, params.outputs), &mut y);
-        y
+    /// Computes a stage that keeps nothing for its backward pass.
+    fn unkept_forward(&self, stage: &Stage, step: &Step, y: &mut [T]) {
+        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        let tensor = || &self.tensors[stage.tensor];
+        let second = || &self.values[stage.inputs[1]];
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => {
+                let params = stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                twin::dense_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.outputs), y);
+            }
+            StageKind::Conv2d { window, bias } => {
+                let params = stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                twin::conv2d_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.output_channels), y);
+            }
+            StageKind::Pool { window, .. } => {
+                twin::average_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                twin::local_response_forward(&params, step, x, y);
+            }
+            StageKind::Embedding(words) => {
+                let params = stages.embedding_params(stage, words, rows, ALIGNMENT);
+                twin::embedding_forward(&params, step, x, tensor(), y);
+            }
+            StageKind::SentenceSum { words } => {
+                twin::sentence_sum_forward(&stages.sentence_sum_params(stage, words, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::WordScores => {
+                let params = stages.word_scores_params(stage, rows, ALIGNMENT);
+                twin::pixel_products_forward(&params, step, x, tensor(), y);
+            }
+            StageKind::PixelProducts => {
+                let params = stages.pixel_products_params(stage, rows, ALIGNMENT);
+                twin::pixel_products_forward(&params, step, x, second(), y);
+            }
+            StageKind::Softmax { linear_start } => {
+                let params = stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+                twin::channel_softmax_forward(&params, step, x, y);
+            }
+            StageKind::Transpose => {
+                twin::transpose_forward(&stages.transpose_params(stage, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::Concatenate => {
+                twin::concatenate_forward(&stages.concatenate_params(stage, rows, ALIGNMENT), step, x, second(), y);
+            }
+            StageKind::Add => {
+                twin::add_forward(&stages.add_params(stage, rows, ALIGNMENT), step, x, second(), y);
+            }
+            StageKind::PositionEmbedding => {
+                twin::position_forward(&stages.position_params(stage, rows, ALIGNMENT), step, x, tensor(), y);
+            }
+            StageKind::Gelu => {
+                twin::gelu_forward(&stages.elementwise_params(stage, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::BatchNorm { .. }
+            | StageKind::LayerNorm { .. }
+            | StageKind::Recurrent(_)
+            | StageKind::Attention { .. } => unreachable!("these stages keep numbers"),
+        }
     }
 
-    fn dense_backward(&mut self, stage: &Stage, per_pixel: bool, bias: bool, step: &Step, dy: &[T]) {
-        let params = self.dense_params(stage, per_pixel, bias);
-        let mut part = vec![T::ZERO; params.part_stride as usize];
-        twin::dense_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
-        self.store_weight_gradient(stage, &part, bias);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = Dense { epilogue, ..params };
-            twin::dense_input_gradient(&params, step, dy, &network.tensors[stage.tensor], x, dx);
-        });
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn conv2d_params(&self, stage: &Stage, window: SlidingWindow, bias: bool) -> Conv2d {
-        self.stages.conv2d_params(stage, window, bias, self.rows, ALIGNMENT)
-    }
-
-    fn conv2d_forward(&self, stage: &Stage, window: SlidingWindow, bias: bool, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.conv2d_params(stage, window, bias);
-        let (x, weights) = (&self.values[stage.inputs[0]], &self.tensors[stage.tensor]);
-        twin::conv2d_forward(&params, step, x, weights, &self.bias(stage, bias, params.output_channels), &mut y);
-        y
-    }
-
-    fn conv2d_backward(&mut self, stage: &Stage, window: SlidingWindow, bias: bool, step: &Step, dy: &[T]) {
-        let params = self.conv2d_params(stage, window, bias);
-        let mut part = vec![T::ZERO; params.part_stride as usize];
-        twin::conv2d_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
-        self.store_weight_gradient(stage, &part, bias);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = Conv2d { epilogue, ..params };
-            twin::conv2d_input_gradient(&params, step, dy, &network.tensors[stage.tensor], x, dx);
-        });
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn pool_params(&self, stage: &Stage, window: SlidingWindow) -> Pool {
-        self.stages.pool_params(stage, window, self.rows, ALIGNMENT)
-    }
-
-    fn max_pool_forward(
-        &mut self,
-        index: usize,
-        stage: &Stage,
-        window: SlidingWindow,
-        step: &Step,
-        mut y: Vec<T>,
-    ) -> Vec<T> {
-        let params = self.pool_params(stage, window);
-        let mut taps = vec![0; y.len()];
-        twin::max_pool_forward(&params, step, &self.values[stage.inputs[0]], &mut y, &mut taps);
-        self.kept[index].taps = taps;
-        y
-    }
-
-    fn max_pool_backward(&mut self, index: usize, stage: &Stage, window: SlidingWindow, step: &Step, dy: &[T]) {
-        let params = self.pool_params(stage, window);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = Pool { epilogue, ..params };
-            twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx);
-        });
-    }
-
-    fn average_pool_forward(&self, stage: &Stage, window: SlidingWindow, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.pool_params(stage, window);
-        twin::average_pool_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn average_pool_backward(&mut self, stage: &Stage, window: SlidingWindow, step: &Step, dy: &[T]) {
-        let params = self.pool_params(stage, window);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            let params = Pool { epilogue, ..params };
-            twin::average_pool_backward(&params, step, dy, x, dx);
-        });
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn local_response_forward(&self, stage: &Stage, params: LocalResponse, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        twin::local_response_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn local_response_backward(&mut self, stage: &Stage, params: LocalResponse, step: &Step, dy: &[T]) {
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            twin::local_response_backward(&LocalResponse { epilogue, ..params }, step, dy, x, dx);
-        });
-    }
-
-    fn batch_norm_forward(
-        &mut self,
-        index: usize,
-        stage: &Stage,
-        params: BatchNorm,
-        step: &Step,
-        mut y: Vec<T>,
-    ) -> Vec<T> {
+    fn batch_norm_forward(&mut self, index: usize, stage: &Stage, params: BatchNorm, step: &Step, y: &mut [T]) {
         let channels = params.stored_channels as usize;
         let x = &self.values[stage.inputs[0]];
         let mut part = vec![T::ZERO; 2 * channels];
@@ -304,27 +221,11 @@ impl<T: Real> Network<T> {
         let mut running = self.tensors[stage.tensor + 2..stage.tensor + 4].concat();
         let mut saved = vec![T::ZERO; 2 * channels];
         twin::batch_norm_finish(&params, step, &part, &mut running, &mut saved);
-        let by =
-            Normalizer { saved: &saved, gamma: &self.tensors[stage.tensor], beta: &self.tensors[stage.tensor + 1] };
-        twin::batch_norm_forward(&params, step, x, &by, &mut y);
+        self.kept[index].numbers = vec![saved];
+        twin::batch_norm_forward(&params, step, x, &self.normalizer(index, stage), y);
         let (mean, variance) = running.split_at(channels);
         self.tensors[stage.tensor + 2].copy_from_slice(mean);
         self.tensors[stage.tensor + 3].copy_from_slice(variance);
-        self.kept[index].numbers = vec![saved];
-        y
-    }
-
-    fn batch_norm_backward(&mut self, index: usize, stage: &Stage, params: BatchNorm, step: &Step, dy: &[T]) {
-        let channels = params.stored_channels as usize;
-        let mut sums = vec![T::ZERO; 2 * channels];
-        let by = self.normalizer(index, stage);
-        twin::batch_norm_gradient_sums(&params, step, &self.values[stage.inputs[0]], dy, &by, &mut sums);
-        self.gradients[stage.tensor].copy_from_slice(&sums[..channels]);
-        self.gradients[stage.tensor + 1].copy_from_slice(&sums[channels..]);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let by = network.normalizer(index, stage);
-            twin::batch_norm_input_gradient(&BatchNorm { epilogue, ..params }, step, x, dy, &by, &sums, dx);
-        });
     }
 
     fn normalizer(&self, index: usize, stage: &Stage) -> Normalizer<'_, T> {
@@ -335,31 +236,7 @@ impl<T: Real> Network<T> {
         }
     }
 
-    fn layer_norm_forward(&mut self, index: usize, stage: &Stage, epsilon: f32, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.layer_norm_params(stage, epsilon, self.rows, ALIGNMENT);
-        let mut saved = vec![T::ZERO; (2 * params.rows * params.tokens) as usize];
-        let [gamma, beta] = [0, 1].map(|place| &self.tensors[stage.tensor + place]);
-        twin::layer_norm_forward(&params, step, &self.values[stage.inputs[0]], gamma, beta, &mut y, &mut saved);
-        self.kept[index].numbers = vec![saved];
-        y
-    }
-
-    fn layer_norm_backward(&mut self, index: usize, stage: &Stage, epsilon: f32, step: &Step, dy: &[T]) {
-        let params = self.stages.layer_norm_params(stage, epsilon, self.rows, ALIGNMENT);
-        let mut part = vec![T::ZERO; params.part_stride as usize];
-        let saved = &self.kept[index].numbers[0];
-        twin::layer_norm_weight_gradient(&params, &self.values[stage.inputs[0]], dy, saved, &mut part);
-        self.store_weight_gradient(stage, &part, true);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = LayerNorm { epilogue, ..params };
-            let (saved, gamma) = (&network.kept[index].numbers[0], &network.tensors[stage.tensor]);
-            twin::layer_norm_input_gradient(&params, step, x, dy, saved, gamma, dx);
-        });
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn recurrent_forward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, mut y: Vec<T>) -> Vec<T> {
+    fn recurrent_forward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, y: &mut [T]) {
         let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
         let product = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
         let [kernel, recurrent, bias] = [0, 1, 2].map(|place| &self.tensors[stage.tensor + place]);
@@ -371,20 +248,183 @@ impl<T: Real> Network<T> {
         match cell {
             Cell::Lstm => {
                 kept = previous.clone();
-                twin::lstm_forward(&params, step, recurrent, &mut gates, &mut kept, &mut previous, &mut y);
+                twin::lstm_forward(&params, step, recurrent, &mut gates, &mut kept, &mut previous, y);
             }
             Cell::Gru(_) => {
                 kept = gates.clone();
                 let weights = [recurrent.as_slice(), &self.tensors[stage.tensor + 3]];
                 let steps = GruSteps { gates: &mut gates, products: &mut kept };
-                twin::gru_forward(&params, step, weights, steps, &mut previous, &mut y);
+                twin::gru_forward(&params, step, weights, steps, &mut previous, y);
             }
-            Cell::SimpleRnn(_) => {
-                twin::simple_rnn_forward(&params, step, recurrent, &mut gates, &mut previous, &mut y);
-            }
+            Cell::SimpleRnn(_) => twin::simple_rnn_forward(&params, step, recurrent, &mut gates, &mut previous, y),
         }
         self.kept[index].numbers = vec![gates, kept, previous];
-        y
+    }
+}
+
+/// Backward passes.
+impl<T: Real> Network<T> {
+    fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        let (rows, tensor) = (self.rows, stage.tensor);
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => {
+                let params = self.stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                twin::dense_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                self.store_weight_gradient(stage, &part, bias);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Dense { epilogue, ..params };
+                    twin::dense_input_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::Conv2d { window, bias } => {
+                let params = self.stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                twin::conv2d_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                self.store_weight_gradient(stage, &part, bias);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Conv2d { epilogue, ..params };
+                    twin::conv2d_input_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                let channels = params.stored_channels as usize;
+                let mut sums = vec![T::ZERO; 2 * channels];
+                let by = self.normalizer(index, stage);
+                twin::batch_norm_gradient_sums(&params, step, &self.values[stage.inputs[0]], dy, &by, &mut sums);
+                self.gradients[tensor].copy_from_slice(&sums[..channels]);
+                self.gradients[tensor + 1].copy_from_slice(&sums[channels..]);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let by = network.normalizer(index, stage);
+                    twin::batch_norm_input_gradient(&BatchNorm { epilogue, ..params }, step, x, dy, &by, &sums, dx);
+                });
+            }
+            StageKind::LayerNorm { epsilon } => {
+                let params = self.stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                let saved = &self.kept[index].numbers[0];
+                twin::layer_norm_weight_gradient(&params, &self.values[stage.inputs[0]], dy, saved, &mut part);
+                self.store_weight_gradient(stage, &part, true);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = LayerNorm { epilogue, ..params };
+                    let (saved, gamma) = (&network.kept[index].numbers[0], &network.tensors[tensor]);
+                    twin::layer_norm_input_gradient(&params, step, x, dy, saved, gamma, dx);
+                });
+            }
+            StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
+            StageKind::Embedding(words) => {
+                let params = self.stages.embedding_params(stage, words, rows, ALIGNMENT);
+                let ids = &self.values[stage.inputs[0]];
+                twin::embedding_weight_gradient(&params, ids, dy, &mut self.gradients[tensor]);
+            }
+            StageKind::WordScores => {
+                let params = self.stages.word_vectors_params(stage, rows, ALIGNMENT);
+                let x = &self.values[stage.inputs[0]];
+                twin::dense_weight_gradient(&params, dy, x, &mut self.gradients[tensor]);
+                let params = self.stages.word_scores_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = PixelProducts { epilogue, ..params };
+                    twin::pixel_products_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::PositionEmbedding => {
+                let params = self.stages.position_params(stage, rows, ALIGNMENT);
+                twin::position_gradient(&params, dy, &mut self.gradients[tensor]);
+                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::pass_gradient(&Elementwise { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            _ => self.weightless_backward(index, stage, step, dy),
+        }
+    }
+
+    /// Computes the input gradients of a stage without tensors.
+    fn weightless_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        let rows = self.rows;
+        match stage.kind {
+            StageKind::Pool { kind, window } => {
+                let params = self.stages.pool_params(stage, window, rows, ALIGNMENT);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Pool { epilogue, ..params };
+                    match kind {
+                        PoolKind::Max => {
+                            twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx);
+                        }
+                        PoolKind::Average => twin::average_pool_backward(&params, step, dy, x, dx),
+                    }
+                });
+            }
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::local_response_backward(&LocalResponse { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::SentenceSum { words } => {
+                let params = self.stages.sentence_sum_params(stage, words, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::sentence_sum_gradient(&SentenceSum { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::PixelProducts => {
+                let params = self.stages.pixel_products_params(stage, rows, ALIGNMENT);
+                for (input, of_second) in [(0, 0), (1, 1)] {
+                    let other = self.values[stage.inputs[1 - input]].clone();
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        let params = PixelProducts { of_second, epilogue, ..params };
+                        twin::pixel_products_gradient(&params, step, dy, &other, x, dx);
+                    });
+                }
+            }
+            StageKind::Softmax { linear_start } => {
+                let params = self.stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::channel_softmax_backward(&ChannelSoftmax { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::Transpose => {
+                let params = self.stages.transpose_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::transpose_gradient(&Transpose { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::Concatenate => {
+                let params = self.stages.concatenate_params(stage, rows, ALIGNMENT);
+                for (input, of_second) in [(0, 0), (1, 1)] {
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        twin::concatenate_gradient(&Concatenate { of_second, epilogue, ..params }, step, dy, x, dx);
+                    });
+                }
+            }
+            StageKind::Add => {
+                let params = self.stages.add_params(stage, rows, ALIGNMENT);
+                for (input, repeats) in [(0, 1), (1, params.repeats)] {
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        twin::add_gradient(&Add { repeats, epilogue, ..params }, step, dy, x, dx);
+                    });
+                }
+            }
+            StageKind::Attention { heads } => {
+                let params = self.stages.attention_params(stage, heads, rows);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Attention { epilogue, ..params };
+                    let log_sum_exp = &network.kept[index].numbers[0];
+                    let attended = Attended { y: &network.values[stage.output], log_sum_exp };
+                    let mut means = vec![T::ZERO; log_sum_exp.len()];
+                    twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
+                    twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
+                });
+            }
+            StageKind::Gelu => {
+                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::gelu_backward(&Elementwise { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            _ => unreachable!("these stages have tensors"),
+        }
     }
 
     fn recurrent_backward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, dy: &[T]) {
@@ -426,180 +466,4 @@ fn weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T]) -> [Vec<T>; 2] {
     twin::dense_weight_gradient(params, x, dy, &mut kernel);
     let bias = kernel.split_off((params.inputs * params.outputs) as usize);
     [kernel, bias]
-}
-
-impl<T: Real> Network<T> {
-    fn embedding_forward(&self, stage: &Stage, words: Words, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.embedding_params(stage, words, self.rows, ALIGNMENT);
-        twin::embedding_forward(&params, step, &self.values[stage.inputs[0]], &self.tensors[stage.tensor], &mut y);
-        y
-    }
-
-    fn embedding_backward(&mut self, stage: &Stage, words: Words, dy: &[T]) {
-        let params = self.stages.embedding_params(stage, words, self.rows, ALIGNMENT);
-        let ids = &self.values[stage.inputs[0]];
-        twin::embedding_weight_gradient(&params, ids, dy, &mut self.gradients[stage.tensor]);
-    }
-
-    fn add_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.add_params(stage, self.rows, ALIGNMENT);
-        let [a, b] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
-        twin::add_forward(&params, step, a, b, &mut y);
-        y
-    }
-
-    fn add_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.add_params(stage, self.rows, ALIGNMENT);
-        for (input, repeats) in [(0, 1), (1, params.repeats)] {
-            self.contribute(stage, input, |_, x, &epilogue, dx| {
-                twin::add_gradient(&Add { repeats, epilogue, ..params }, step, dy, x, dx);
-            });
-        }
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn sentence_sum_forward(&self, stage: &Stage, words: u32, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.sentence_sum_params(stage, words, self.rows, ALIGNMENT);
-        twin::sentence_sum_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn sentence_sum_backward(&mut self, stage: &Stage, words: u32, step: &Step, dy: &[T]) {
-        let params = self.stages.sentence_sum_params(stage, words, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            twin::sentence_sum_gradient(&SentenceSum { epilogue, ..params }, step, dy, x, dx);
-        });
-    }
-
-    fn word_scores_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.word_scores_params(stage, self.rows, ALIGNMENT);
-        let (x, words) = (&self.values[stage.inputs[0]], &self.tensors[stage.tensor]);
-        twin::pixel_products_forward(&params, step, x, words, &mut y);
-        y
-    }
-
-    fn word_scores_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.word_vectors_params(stage, self.rows, ALIGNMENT);
-        let x = &self.values[stage.inputs[0]];
-        twin::dense_weight_gradient(&params, dy, x, &mut self.gradients[stage.tensor]);
-        let params = self.stages.word_scores_params(stage, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = PixelProducts { epilogue, ..params };
-            twin::pixel_products_gradient(&params, step, dy, &network.tensors[stage.tensor], x, dx);
-        });
-    }
-
-    fn pixel_products_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.pixel_products_params(stage, self.rows, ALIGNMENT);
-        let [a, b] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
-        twin::pixel_products_forward(&params, step, a, b, &mut y);
-        y
-    }
-
-    fn pixel_products_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.pixel_products_params(stage, self.rows, ALIGNMENT);
-        for (input, of_second) in [(0, 0), (1, 1)] {
-            let other = self.values[stage.inputs[1 - input]].clone();
-            self.contribute(stage, input, |_, x, &epilogue, dx| {
-                let params = PixelProducts { of_second, epilogue, ..params };
-                twin::pixel_products_gradient(&params, step, dy, &other, x, dx);
-            });
-        }
-    }
-
-    fn softmax_forward(&self, stage: &Stage, linear_start: bool, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.channel_softmax_params(stage, linear_start, self.rows, ALIGNMENT);
-        twin::channel_softmax_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn softmax_backward(&mut self, stage: &Stage, linear_start: bool, step: &Step, dy: &[T]) {
-        let params = self.stages.channel_softmax_params(stage, linear_start, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            let params = ChannelSoftmax { epilogue, ..params };
-            twin::channel_softmax_backward(&params, step, dy, x, dx);
-        });
-    }
-
-    fn transpose_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.transpose_params(stage, self.rows, ALIGNMENT);
-        twin::transpose_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn transpose_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.transpose_params(stage, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            let params = Transpose { epilogue, ..params };
-            twin::transpose_gradient(&params, step, dy, x, dx);
-        });
-    }
-
-    fn concatenate_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.concatenate_params(stage, self.rows, ALIGNMENT);
-        let [a, b] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
-        twin::concatenate_forward(&params, step, a, b, &mut y);
-        y
-    }
-
-    fn concatenate_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.concatenate_params(stage, self.rows, ALIGNMENT);
-        for (input, of_second) in [(0, 0), (1, 1)] {
-            self.contribute(stage, input, |_, x, &epilogue, dx| {
-                let params = Concatenate { of_second, epilogue, ..params };
-                twin::concatenate_gradient(&params, step, dy, x, dx);
-            });
-        }
-    }
-}
-
-impl<T: Real> Network<T> {
-    fn attention_forward(&mut self, index: usize, stage: &Stage, heads: u32, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.attention_params(stage, heads, self.rows);
-        let mut log_sum_exp = vec![T::ZERO; (params.rows * params.heads * params.tokens) as usize];
-        twin::attention_forward(&params, &self.values[stage.inputs[0]], &mut y, &mut log_sum_exp);
-        self.kept[index].numbers = vec![log_sum_exp];
-        y
-    }
-
-    fn attention_backward(&mut self, index: usize, stage: &Stage, heads: u32, step: &Step, dy: &[T]) {
-        let params = self.stages.attention_params(stage, heads, self.rows);
-        self.contribute(stage, 0, |network, x, &epilogue, dx| {
-            let params = Attention { epilogue, ..params };
-            let log_sum_exp = &network.kept[index].numbers[0];
-            let attended = Attended { y: &network.values[stage.output], log_sum_exp };
-            let mut means = vec![T::ZERO; log_sum_exp.len()];
-            twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
-            twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
-        });
-    }
-
-    fn position_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.position_params(stage, self.rows, ALIGNMENT);
-        twin::position_forward(&params, step, &self.values[stage.inputs[0]], &self.tensors[stage.tensor], &mut y);
-        y
-    }
-
-    fn position_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.position_params(stage, self.rows, ALIGNMENT);
-        twin::position_gradient(&params, dy, &mut self.gradients[stage.tensor]);
-        let elementwise = self.stages.elementwise_params(stage, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            twin::pass_gradient(&Elementwise { epilogue, ..elementwise }, step, dy, x, dx);
-        });
-    }
-
-    fn gelu_forward(&self, stage: &Stage, step: &Step, mut y: Vec<T>) -> Vec<T> {
-        let params = self.stages.elementwise_params(stage, self.rows, ALIGNMENT);
-        twin::gelu_forward(&params, step, &self.values[stage.inputs[0]], &mut y);
-        y
-    }
-
-    fn gelu_backward(&mut self, stage: &Stage, step: &Step, dy: &[T]) {
-        let params = self.stages.elementwise_params(stage, self.rows, ALIGNMENT);
-        self.contribute(stage, 0, |_, x, &epilogue, dx| {
-            twin::gelu_backward(&Elementwise { epilogue, ..params }, step, dy, x, dx);
-        });
-    }
 }
