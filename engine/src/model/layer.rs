@@ -137,15 +137,20 @@ pub enum Activation {
 impl Layer {
     /// Returns true if small changes of the input change the gradient abruptly, at the edge of a ReLU.
     pub(crate) fn has_edges(&self) -> bool {
-        match self {
+        self.activation() == Activation::Relu
+    }
+
+    pub(crate) fn activation(&self) -> Activation {
+        match *self {
+            Self::Lstm { .. } => Activation::Tanh,
             Self::Conv2d { activation, .. }
             | Self::Dense { activation, .. }
             | Self::Pool { activation, .. }
             | Self::Add { activation }
             | Self::Gru { activation, .. }
             | Self::SimpleRnn { activation, .. }
-            | Self::BatchNorm { activation, .. } => *activation == Activation::Relu,
-            _ => false,
+            | Self::BatchNorm { activation, .. } => activation,
+            _ => Activation::Identity,
         }
     }
 

@@ -173,54 +173,49 @@ impl Lowering<'_> {
         let node = &self.model.nodes[index];
         let inputs: Vec<usize> = node.inputs.iter().map(|&source| self.value(source)).collect();
         let input = self.stages.values[inputs[0]].shape;
-        let (kind, activation) = match node.layer {
-            Layer::Conv2d { size, stride, padding, activation, weights, .. } => {
+        let kind = match node.layer {
+            Layer::Conv2d { size, stride, padding, weights, .. } => {
                 let padding = zeros_before(padding, size, stride, input, output);
                 let bias = weights.bias.is_some();
                 let sides = size.sides();
                 let pointwise = (sides, stride, padding) == ([1; 2], 1, [0; 2]);
                 if pointwise && self.stages.values[inputs[0]].storage == Storage::PaddedChannels {
-                    (StageKind::Dense { bias, per_pixel: true }, activation)
+                    StageKind::Dense { bias, per_pixel: true }
                 } else {
-                    (StageKind::Conv2d { window: SlidingWindow { sides, stride, padding }, bias }, activation)
+                    StageKind::Conv2d { window: SlidingWindow { sides, stride, padding }, bias }
                 }
             }
-            Layer::Pool { kind, side, stride, padding, activation, .. } => {
+            Layer::Pool { kind, side, stride, padding, .. } => {
                 let window = SlidingWindow { sides: [side; 2], stride, padding: [padding; 2] };
-                (StageKind::Pool { kind, window }, activation)
+                StageKind::Pool { kind, window }
             }
-            Layer::Dense { activation, weights, .. } => {
-                (StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false }, activation)
-            }
+            Layer::Dense { weights, .. } => StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false },
             Layer::Dropout { rate } => return self.dropout(index, inputs[0], rate, dropout),
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
-                (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
+                StageKind::LocalResponseNorm { radius, bias, alpha, beta }
             }
-            // Their kernels apply the activation at every step.
-            Layer::Lstm { .. } => (StageKind::Recurrent(Cell::Lstm), Activation::Identity),
-            Layer::Gru { activation, .. } => (StageKind::Recurrent(Cell::Gru(activation)), Activation::Identity),
-            Layer::SimpleRnn { activation, .. } => {
-                (StageKind::Recurrent(Cell::SimpleRnn(activation)), Activation::Identity)
-            }
+            Layer::Lstm { .. } => StageKind::Recurrent(Cell::Lstm),
+            Layer::Gru { activation, .. } => StageKind::Recurrent(Cell::Gru(activation)),
+            Layer::SimpleRnn { activation, .. } => StageKind::Recurrent(Cell::SimpleRnn(activation)),
             Layer::Embedding { vocabulary, first, zero_padding, .. } => {
-                (StageKind::Embedding(Words { vocabulary, first, zero_padding }), Activation::Identity)
+                StageKind::Embedding(Words { vocabulary, first, zero_padding })
             }
-            Layer::SentenceSum { words } => (StageKind::SentenceSum { words }, Activation::Identity),
-            Layer::WordScores { .. } => (StageKind::WordScores, Activation::Identity),
-            Layer::PixelProducts => (StageKind::PixelProducts, Activation::Identity),
-            Layer::Softmax { linear_until } => {
-                (StageKind::Softmax { linear_start: linear_until > 0.0 }, Activation::Identity)
-            }
-            Layer::Transpose => (StageKind::Transpose, Activation::Identity),
-            Layer::Concatenate => (StageKind::Concatenate, Activation::Identity),
-            Layer::Add { activation } => (StageKind::Add, activation),
-            Layer::BatchNorm { epsilon, keep, activation, .. } => {
-                // Its kernels apply any activation.
-                (StageKind::BatchNorm { epsilon, keep, activation }, Activation::Identity)
-            }
-            Layer::LayerNorm { epsilon } => (StageKind::LayerNorm { epsilon }, Activation::Identity),
-            Layer::PositionEmbedding { .. } => (StageKind::PositionEmbedding, Activation::Identity),
-            Layer::Attention { heads } => (StageKind::Attention { heads }, Activation::Identity),
+            Layer::SentenceSum { words } => StageKind::SentenceSum { words },
+            Layer::WordScores { .. } => StageKind::WordScores,
+            Layer::PixelProducts => StageKind::PixelProducts,
+            Layer::Softmax { linear_until } => StageKind::Softmax { linear_start: linear_until > 0.0 },
+            Layer::Transpose => StageKind::Transpose,
+            Layer::Concatenate => StageKind::Concatenate,
+            Layer::Add { .. } => StageKind::Add,
+            Layer::BatchNorm { epsilon, keep, activation, .. } => StageKind::BatchNorm { epsilon, keep, activation },
+            Layer::LayerNorm { epsilon } => StageKind::LayerNorm { epsilon },
+            Layer::PositionEmbedding { .. } => StageKind::PositionEmbedding,
+            Layer::Attention { heads } => StageKind::Attention { heads },
+        };
+        let activation = match kind {
+            // Their kernels apply it.
+            StageKind::Recurrent(_) | StageKind::BatchNorm { .. } => Activation::Identity,
+            _ => node.layer.activation(),
         };
         let number = match activation {
             Activation::Identity | Activation::Gelu => activations::IDENTITY,

@@ -1,6 +1,6 @@
 use burn_tensor::{Device, ExecutionError, Tensor, TensorData, activation};
 
-use crate::model::{Activation, Layer, Model};
+use crate::model::{Activation, Model};
 
 /// Largest argument for the series, where a device's tanh may lose digits.
 const SMALL: f32 = 0.1;
@@ -31,7 +31,7 @@ pub(super) struct Functions {
 impl Functions {
     /// Tests the functions that the model uses.
     pub(super) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
-        let has = |wanted| model.nodes.iter().any(|node| has(&node.layer, wanted));
+        let has = |wanted| model.nodes.iter().any(|node| node.layer.activation() == wanted);
         Ok(Self {
             tanh_by_series: has(Activation::Tanh) && !is_tanh_right(device).await?,
             gelu_by_erf: has(Activation::Gelu) && !is_gelu_right(device).await?,
@@ -57,31 +57,6 @@ impl Functions {
 
     pub(super) fn tanh<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
         if self.tanh_by_series { tanh_by_series(x) } else { activation::tanh(x) }
-    }
-}
-
-fn has(layer: &Layer, wanted: Activation) -> bool {
-    match *layer {
-        Layer::Lstm { .. } => wanted == Activation::Tanh,
-        Layer::Conv2d { activation, .. }
-        | Layer::Pool { activation, .. }
-        | Layer::Dense { activation, .. }
-        | Layer::Gru { activation, .. }
-        | Layer::SimpleRnn { activation, .. }
-        | Layer::Add { activation }
-        | Layer::BatchNorm { activation, .. } => activation == wanted,
-        Layer::Dropout { .. }
-        | Layer::LocalResponseNorm { .. }
-        | Layer::Embedding { .. }
-        | Layer::SentenceSum { .. }
-        | Layer::WordScores { .. }
-        | Layer::PixelProducts
-        | Layer::Softmax { .. }
-        | Layer::Transpose
-        | Layer::Concatenate
-        | Layer::LayerNorm { .. }
-        | Layer::PositionEmbedding { .. }
-        | Layer::Attention { .. } => false,
     }
 }
 

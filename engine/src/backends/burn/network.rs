@@ -9,6 +9,7 @@ use shaders::params::Step;
 
 use super::functions::Functions;
 use super::value::{Arrangement, Order, Value, sides};
+use crate::backends::list;
 use crate::error::EngineError;
 use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
 
@@ -69,7 +70,7 @@ impl Network {
     pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
-        if let Some(error) = support::by_burn(model) {
+        if let Some(error) = list::by_burn(model) {
             return Err(error.into());
         }
         let data = Planned {
@@ -248,18 +249,7 @@ fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
         Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
         Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
         Layer::Dropout { .. } | Layer::Add { .. } => read,
-        Layer::Lstm { .. }
-        | Layer::Gru { .. }
-        | Layer::SimpleRnn { .. }
-        | Layer::Embedding { .. }
-        | Layer::SentenceSum { .. }
-        | Layer::PixelProducts
-        | Layer::Softmax { .. }
-        | Layer::Transpose
-        | Layer::Concatenate
-        | Layer::LayerNorm { .. }
-        | Layer::PositionEmbedding { .. }
-        | Layer::Attention { .. } => Order::ChannelsLast,
+        _ => Order::ChannelsLast,
     }
 }
 
@@ -287,14 +277,11 @@ pub(super) struct Leaves<'a> {
     tensors: &'a [Tensor<1>],
     /// Trained tensors of this pass, or empty.
     trained: &'a [bool],
-    read: Vec<(usize, Leaf)>,
+    read: Vec<(usize, TakeGradient)>,
 }
 
-enum Leaf {
-    Vector(Tensor<1>),
-    Matrix(Tensor<2>),
-    Kernel(Tensor<4>),
-}
+/// Takes the flat gradient of a leaf, if it has one.
+type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
 
 impl<'a> Leaves<'a> {
     pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
@@ -302,18 +289,15 @@ impl<'a> Leaves<'a> {
     }
 
     pub(super) fn vector(&mut self, tensor: usize) -> Tensor<1> {
-        let flat = self.tensors[tensor].clone();
-        self.leaf(tensor, flat, Leaf::Vector)
+        self.leaf(tensor, self.plain(tensor))
     }
 
     pub(super) fn matrix(&mut self, tensor: usize, sides: [usize; 2]) -> Tensor<2> {
-        let flat = self.tensors[tensor].clone();
-        self.leaf(tensor, flat.reshape(sides), Leaf::Matrix)
+        self.leaf(tensor, self.plain(tensor).reshape(sides))
     }
 
     pub(super) fn kernel(&mut self, tensor: usize, sides: [usize; 4]) -> Tensor<4> {
-        let flat = self.tensors[tensor].clone();
-        self.leaf(tensor, flat.reshape(sides), Leaf::Kernel)
+        self.leaf(tensor, self.plain(tensor).reshape(sides))
     }
 
     /// Returns a tensor that is not part of the graph.
@@ -321,12 +305,18 @@ impl<'a> Leaves<'a> {
         self.tensors[tensor].clone()
     }
 
-    fn leaf<const D: usize>(&mut self, tensor: usize, value: Tensor<D>, keep: fn(Tensor<D>) -> Leaf) -> Tensor<D> {
+    fn leaf<const D: usize>(&mut self, tensor: usize, value: Tensor<D>) -> Tensor<D> {
         if self.trained.get(tensor) != Some(&true) {
             return value;
         }
         let leaf = value.autodiff().require_grad();
-        self.read.push((tensor, keep(leaf.clone())));
+        let kept = leaf.clone();
+        let take = move |gradients: &mut Gradients| {
+            let gradient = kept.grad_remove(gradients)?;
+            let elements = gradient.shape().num_elements();
+            Some(gradient.reshape([elements]))
+        };
+        self.read.push((tensor, Box::new(take)));
         leaf
     }
 
@@ -336,14 +326,14 @@ impl<'a> Leaves<'a> {
 }
 
 /// Leaves of a graph that are tensors of the model.
-pub(super) struct ReadLeaves(Vec<(usize, Leaf)>);
+pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
 
 impl ReadLeaves {
     /// Adds flat gradients to those of other graphs, by tensor.
     pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
-        for (tensor, leaf) in self.0 {
+        for (tensor, take_gradient) in self.0 {
             // Layers that share a tensor have one leaf each.
-            if let Some(gradient) = leaf.gradient(gradients) {
+            if let Some(gradient) = take_gradient(gradients) {
                 add_gradient(found, tensor, gradient);
             }
         }
@@ -356,14 +346,4 @@ pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradi
         Some(others) => others + gradient,
         None => gradient,
     });
-}
-
-impl Leaf {
-    fn gradient(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
-        match self {
-            Self::Vector(leaf) => leaf.grad_remove(gradients),
-            Self::Matrix(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 1)),
-            Self::Kernel(leaf) => leaf.grad_remove(gradients).map(|gradient| gradient.flatten(0, 3)),
-        }
-    }
 }

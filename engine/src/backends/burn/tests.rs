@@ -77,7 +77,7 @@ fn readings(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Readings {
     })
 }
 
-fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
+fn assert_values_close(what: &str, found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -91,9 +91,9 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
-    assert_close(&what("losses"), &found.losses, &expected.losses);
+    assert_values_close(&what("losses"), &found.losses, &expected.losses);
     for (row, (found, expected)) in found.logits.iter().zip(&expected.logits).enumerate() {
-        assert_close(&what(&format!("logits of sample {row}")), found, expected);
+        assert_values_close(&what(&format!("logits of sample {row}")), found, expected);
     }
     for (place, spec) in job.model.tensors().unwrap().iter().enumerate() {
         let pairs = [
@@ -101,10 +101,10 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
             ("weights", &found.weights[place], &expected.weights[place]),
         ];
         for (part, found, expected) in pairs {
-            assert_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
+            assert_values_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
         }
     }
-    assert_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
+    assert_values_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
     assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
 }
 

@@ -3,7 +3,7 @@ pub(super) mod replica;
 pub(super) mod warm_up;
 
 use async_trait::async_trait;
-use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
+use burn_tensor::{Device, Gradients, Int, Tensor, TensorData, Transaction, activation};
 use results::{StateBytes, weights_bytes};
 use shaders::params::Step;
 
@@ -31,7 +31,7 @@ pub(super) const STEPS_PER_READ_BACK: usize = 64;
 pub(super) struct BurnTrainer {
     device: Device,
     job: TrainingJob,
-    network: Network,
+    pub(super) network: Network,
     preprocessing: Preprocessing,
     features: u32,
     classes: usize,
@@ -123,10 +123,7 @@ impl BurnTrainer {
         let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &step);
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, batch.input);
-        let (sum, correct) = self.judge(logits.clone(), &batch.labels);
-        let mean = sum.clone() / step.count as f32;
-        let loss = mean.clone().inner();
-        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let (mut graph, pending) = self.differentiate(logits.clone(), &batch.labels, step.count, step.count);
         let Pass { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
         leaves.into_read().add_gradients(&mut graph, &mut gradients);
@@ -140,7 +137,16 @@ impl BurnTrainer {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
         self.step += 1;
-        Pending { loss, correct: correct.inner(), samples: step.count }
+        pending
+    }
+
+    /// Returns the gradients of the loss of `rows` rows in a batch of `samples`.
+    fn differentiate(&self, logits: Tensor<2>, labels: &[u32], samples: u32, rows: u32) -> (Gradients, Pending) {
+        let (sum, correct) = self.judge(logits, labels);
+        let mean = sum.clone() / samples as f32;
+        let loss = mean.clone().inner();
+        let graph = if self.job.loss.summed { sum } else { mean }.backward();
+        (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
     fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {

@@ -22,6 +22,19 @@ pub(super) enum Value {
     Flat(Tensor<2>),
 }
 
+/// Applies an expression to the tensor of any layout.
+macro_rules! map_value {
+    ($value:expr, $tensor:ident => $result:expr) => {
+        match $value {
+            Value::ChannelsFirst($tensor) => Value::ChannelsFirst($result),
+            Value::ChannelsLast($tensor) => Value::ChannelsLast($result),
+            Value::Flat($tensor) => Value::Flat($result),
+        }
+    };
+}
+#[cfg(feature = "burn-remote")]
+pub(super) use map_value;
+
 impl Value {
     /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
@@ -74,24 +87,15 @@ impl Value {
     }
 
     pub(super) fn activated(self, function: Activation, functions: Functions) -> Self {
-        match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(functions.activate(tensor, function)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(functions.activate(tensor, function)),
-            Self::Flat(tensor) => Self::Flat(functions.activate(tensor, function)),
-        }
+        map_value!(self, tensor => functions.activate(tensor, function))
     }
 
     /// Multiplies by factors in the same layout.
     pub(super) fn times(self, factors: Tensor<1>) -> Self {
-        fn product<const D: usize>(tensor: Tensor<D>, factors: Tensor<1>) -> Tensor<D> {
+        map_value!(self, tensor => {
             let dims = tensor.dims();
             tensor * factors.reshape(dims)
-        }
-        match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(product(tensor, factors)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(product(tensor, factors)),
-            Self::Flat(tensor) => Self::Flat(product(tensor, factors)),
-        }
+        })
     }
 }
 

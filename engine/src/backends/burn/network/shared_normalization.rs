@@ -9,7 +9,7 @@
 use burn_tensor::{Gradients, Tensor};
 
 use super::{Made, Network, Pass, Planned, add_gradient};
-use crate::backends::burn::value::{Order, Value};
+use crate::backends::burn::value::{Order, Value, map_value};
 use crate::model::Layer;
 
 /// Batch normalization that has read its input.
@@ -230,14 +230,7 @@ impl Value {
 
     /// Detaches the value and begins a graph.
     pub(in super::super) fn leaf(self) -> Self {
-        fn leaf<const D: usize>(tensor: Tensor<D>) -> Tensor<D> {
-            tensor.inner().autodiff().require_grad()
-        }
-        match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(leaf(tensor)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(leaf(tensor)),
-            Self::Flat(tensor) => Self::Flat(leaf(tensor)),
-        }
+        map_value!(self, tensor => tensor.inner().autodiff().require_grad())
     }
 
     /// Gradient of a leaf.

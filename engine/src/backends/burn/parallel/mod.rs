@@ -266,8 +266,8 @@ impl ParallelTrainer {
         communication: &mut Communication,
     ) -> Result<Vec<(usize, Vec<Tensor<1>>)>, EngineError> {
         let mut all = Vec::new();
-        for layer in self.replicas[0].batch_norms() {
-            let (pixels, channels) = self.replicas[0].normalized_sizes(layer);
+        for layer in self.replicas[0].network.batch_norms() {
+            let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
             let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
             let values = with_samples.map(|count| u64::from(count) * u64::from(pixels)).collect();
             let found = self.each(passages, |replica, passage| replica.arrive(passage, layer));

@@ -151,8 +151,9 @@ fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_de
         .sum();
     let mut trainer = pollster::block_on(devices(2).trainer(&job)).unwrap();
     let told = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
-    let normalizations = trainer.replicas[0].batch_norms();
-    let channels: usize = normalizations.iter().map(|&layer| trainer.replicas[0].normalized_sizes(layer).1).sum();
+    let normalizations = trainer.replicas[0].network.batch_norms();
+    let channels: usize =
+        normalizations.iter().map(|&layer| trainer.replicas[0].network.normalized_sizes(layer).1).sum();
     assert_eq!(told.exchanges, 2 * normalizations.len() as u64 + 1);
     // Four bytes each, in both directions, for two devices.
     assert_eq!(told.bytes, (4 * 2 * 2 * (trained + 2 * 2 * channels)) as u64);

@@ -5,10 +5,8 @@ use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
-use crate::backends::burn::network::ReadLeaves;
-use crate::backends::burn::network::shared_normalization::Crossing;
-use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
-use crate::backends::burn::network::{Made, Pass};
+use crate::backends::burn::network::shared_normalization::{Arrived, Crossing, Normalized, Returned};
+use crate::backends::burn::network::{Made, Pass, ReadLeaves};
 
 /// State of a step on this device's share of a batch.
 pub(in super::super) struct Passage {
@@ -25,7 +23,8 @@ pub(in super::super) struct Passage {
     returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
     /// Gradients of the model's tensors.
     found: Vec<Option<Tensor<1>>>,
-    outcome: Option<Outcome>,
+    /// Logits and results, once the share has been judged.
+    outcome: Option<(Tensor<2>, Pending)>,
 }
 
 /// Graph, and the batch normalization at its end.
@@ -33,11 +32,6 @@ struct Stretch {
     leaves: ReadLeaves,
     crossings: Vec<Crossing>,
     normalized: Normalized,
-}
-
-struct Outcome {
-    logits: Tensor<2>,
-    pending: Pending,
 }
 
 impl BurnTrainer {
@@ -55,14 +49,6 @@ impl BurnTrainer {
             found: vec![None; self.trained.len()],
             outcome: None,
         }
-    }
-
-    pub(in super::super) fn batch_norms(&self) -> Vec<usize> {
-        self.network.batch_norms()
-    }
-
-    pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
-        self.network.normalized_sizes(layer)
     }
 
     /// Computes layers up to a batch normalization, and returns the statistics of the share.
@@ -90,15 +76,11 @@ impl BurnTrainer {
         let Passage { step, labels, made, gradients, found, outcome, .. } = passage;
         let mut pass = self.pass(step);
         let logits = self.network.finish(made, &mut pass);
-        let (sum, correct) = self.judge(logits.clone(), labels);
-        let mean = sum.clone() / samples as f32;
-        let loss = mean.clone().inner();
-        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let (mut graph, pending) = self.differentiate(logits.clone(), labels, samples, step.count);
         let Pass { leaves, .. } = pass;
         leaves.into_read().add_gradients(&mut graph, found);
         *gradients = Some(graph);
-        let pending = Pending { loss, correct: correct.inner(), samples: step.count };
-        *outcome = Some(Outcome { logits: logits.inner(), pending });
+        *outcome = Some((logits.inner(), pending));
     }
 
     /// Goes back to the previous batch normalization, and returns the sums of its gradients.
@@ -150,7 +132,7 @@ impl BurnTrainer {
         self.gradients = gradients;
         self.step += 1;
         let outcome = passage.and_then(|passage| passage.outcome);
-        let (logits, pending) = outcome.map(|Outcome { logits, pending }| (logits, pending)).unzip();
+        let (logits, pending) = outcome.unzip();
         self.logits = logits;
         pending.unwrap_or_else(|| {
             let nothing = || Tensor::zeros([1], &self.device);
