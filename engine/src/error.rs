@@ -109,30 +109,8 @@ impl EngineError {
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
             Self::Data(_) => Some(FailureCause::Data),
             Self::Model(_) | Self::ProgramLacks { .. } => Some(FailureCause::Unsupported),
-            Self::DeviceLost { .. }
-            | Self::NoAnswer { .. }
-            | Self::WorkDropped { .. }
-            | Self::LinkLost
-            | Self::ProgramFailed { .. }
-            // A panic may have broken shared state.
-            | Self::Panicked { .. }
-            | Self::UnknownWorkload { .. }
-            | Self::UnknownSuite { .. }
-            | Self::UnknownBackend { .. }
-            | Self::BackendNotBuilt { .. }
-            | Self::NoAdapter { .. }
-            | Self::TooFewDevices { .. }
-            | Self::UnlikeDevices { .. }
-            | Self::OneDevice { .. }
-            | Self::OwnInput { .. }
-            | Self::OneLayout { .. }
-            | Self::IndexOfOthers { .. }
-            | Self::NoPrecision { .. }
-            | Self::Unsuited { .. }
-            | Self::NoHost { .. }
-            | Self::Unreachable { .. }
-            | Self::InvalidSetting { .. }
-            | Self::NotRepeatable => None,
+            // A panic may have broken shared state, too.
+            _ => None,
         }
     }
 

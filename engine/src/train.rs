@@ -12,8 +12,8 @@ mod whole_batch;
 
 use async_recursion::async_recursion;
 use results::{
-    Adapter, ColdStart, Device, Evaluation, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION,
-    Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
+    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
+    Target, Warning, WeightSample, WorkloadRecord, summary,
 };
 use serde::{Deserialize, Serialize};
 
@@ -22,11 +22,12 @@ use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
 use crate::random::{Generator, stream};
-use crate::trainer::{Backend, Preparation, TrainingJob};
+use crate::trainer::{Backend, Preparation};
+use crate::training::{BatchPlan, Optimizer};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
 
 pub use check::check_workload;
-use fitting::{Fitted, Room};
+use fitting::Room;
 use learning::Learning;
 use progress::Progress;
 use proof::Proof;
@@ -182,7 +183,7 @@ async fn run_workload(
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
     let fitted = fitting::fitted(request, workload, backend, edges).await;
-    let workload = fitted.as_ref().map_or(workload, |fitted| &fitted.workload);
+    let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     let job_settings = job_settings(request, workload, definition.train.samples)?;
     edges.observer.event(&Event::WorkloadStarted {
@@ -193,9 +194,10 @@ async fn run_workload(
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
     });
-    let Fitted { workload, smaller } = &fitted?;
+    let (workload, smaller) = fitted?;
+    let workload = &workload;
     if let Some(smaller) = smaller {
-        warn(warnings, edges, smaller.clone());
+        warn(warnings, edges, smaller);
     }
 
     progress.pause(edges).await;
@@ -221,10 +223,9 @@ async fn run_workload(
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 
-    let mut record = empty_record(workload, &job)?;
-    record.communication = communication(backend);
-    record.input = input(backend);
-    record.settings.precision = backend.precision();
+    let mut record = empty_record(workload, backend, &job.batches, &job.optimizer, job_settings.target_accuracy)?;
+    record.settings.test_samples = job.data.test.samples();
+    record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
     let preparation = trainer.preparation();
@@ -232,7 +233,6 @@ async fn run_workload(
     if let Some(steps) = preparation.unsettled_after_steps {
         warn(warnings, edges, Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
     }
-    record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
     progress.pause(edges).await;
     progress.phase(edges, Phase::Checking);
@@ -300,27 +300,29 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparat
     }
 }
 
-fn empty_record(workload: &Workload, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
-    let settings = Settings {
-        batch_size: job.batches.batch_size,
-        learning_rate: job.optimizer.learning_rate,
-        precision: Precision::F32,
-        training_samples: job.batches.samples,
-        test_samples: job.data.test.samples(),
-        chance_accuracy: Some(job.data.test.chance_accuracy()),
-        parameters: job.model.parameters()?,
-        training_flops_per_sample: job.model.operations()?.training_flops(),
-        device_memory_bytes: 0,
-        variants: Vec::new(),
-    };
-    Ok(record_with(workload, settings))
-}
-
-fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
-    WorkloadRecord {
+fn empty_record(
+    workload: &Workload,
+    backend: &dyn Backend,
+    batches: &BatchPlan,
+    optimizer: &Optimizer,
+    target_accuracy: f64,
+) -> Result<WorkloadRecord, EngineError> {
+    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    Ok(WorkloadRecord {
         workload: workload.name.to_owned(),
         network: workload.described(),
-        settings,
+        settings: Settings {
+            batch_size: batches.batch_size,
+            learning_rate: optimizer.learning_rate,
+            precision: backend.precision(),
+            training_samples: batches.samples,
+            test_samples: definition.test.samples,
+            chance_accuracy: None,
+            parameters: workload.model.parameters()?,
+            training_flops_per_sample: workload.model.operations()?.training_flops(),
+            device_memory_bytes: 0,
+            variants: Vec::new(),
+        },
         outcome: Outcome::Completed,
         correctness: None,
         cold_start: ColdStart::default(),
@@ -332,13 +334,13 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         peaks: Vec::new(),
         timeline: Vec::new(),
         segments: Vec::new(),
-        target: None,
+        target: Some(Target { accuracy: target_accuracy, reached_seconds: None, reached_step: None }),
         weight_samples: Vec::new(),
-        communication: None,
-        input: None,
+        communication: communication(backend),
+        input: input(backend),
         resources: Resources::default(),
         summary: results::Summary::default(),
-    }
+    })
 }
 
 fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
@@ -505,25 +507,8 @@ async fn record_failure(
     edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     let asked = job_settings(request, workload, definition.train.samples)?;
-    let mut record = record_with(
-        workload,
-        Settings {
-            batch_size: asked.batches.batch_size,
-            learning_rate: asked.optimizer.learning_rate,
-            precision: backend.precision(),
-            training_samples: asked.batches.samples,
-            test_samples: definition.test.samples,
-            chance_accuracy: None,
-            parameters: workload.model.parameters()?,
-            training_flops_per_sample: workload.model.operations()?.training_flops(),
-            device_memory_bytes: 0,
-            variants: Vec::new(),
-        },
-    );
-    record.communication = communication(backend);
-    record.input = input(backend);
+    let mut record = empty_record(workload, backend, &asked.batches, &asked.optimizer, asked.target_accuracy)?;
     record.outcome = Outcome::failed(cause, &error.for_a_record());
-    record.target = Some(Target { accuracy: asked.target_accuracy, reached_seconds: None, reached_step: None });
     // The leaderboard checks that the times of all workloads add up.
     record.timeline = progress.timeline(edges);
     Ok(record)

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use results::{Adapter, DeviceKind, Warning};
+use results::{DeviceKind, Warning};
 
 use super::settings::job_settings;
 use super::{Edges, RunRequest};
@@ -14,27 +14,21 @@ use crate::workload::{Training, Workload};
 /// The check trains a second network while the first one keeps its memory.
 const NETWORKS_AT_ONCE: u64 = 2;
 
-pub(super) struct Fitted {
-    pub(super) workload: Workload,
-    /// Warning if the batch is smaller than the recipe's.
-    pub(super) smaller: Option<Warning>,
-}
-
 /// Returns the workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only
-/// workloads that are never ranked get a smaller one, and only without a requested batch size.
+/// workloads that are never ranked get a smaller one, and only without a requested batch size, and a warning.
 pub(super) async fn fitted(
     request: &RunRequest,
     workload: &Workload,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-) -> Result<Fitted, EngineError> {
+) -> Result<(Workload, Option<Warning>), EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     if request.batch_size.is_some() || !definition.origin.is_always_generated() {
-        return Ok(Fitted { workload: workload.clone(), smaller: None });
+        return Ok((workload.clone(), None));
     }
     let data = edges.data.load(definition).await?;
     let room = Room::of(backend, edges);
-    let mut refused: Vec<Refused> = Vec::new();
+    let mut refused = Vec::new();
     for batch_size in sizes(workload.batch_size, backend.devices()) {
         let trial = Workload { batch_size, ..workload.clone() };
         let settings = job_settings(request, &trial, definition.train.samples)?;
@@ -47,35 +41,23 @@ pub(super) async fn fitted(
         });
         match room.holds(&trial, &job) {
             Ok(()) => {
-                let smaller = refused.first().map(|recipes| recipes.instead_of(workload.batch_size, &trial));
-                return Ok(Fitted { workload: trial, smaller });
+                let smaller = refused.first().map(|&(_, needed_bytes, allowed_bytes)| Warning::SmallerBatch {
+                    workload: trial.name.to_owned(),
+                    asked: workload.batch_size,
+                    used: batch_size,
+                    needed_bytes,
+                    allowed_bytes,
+                });
+                return Ok((trial, smaller));
             }
             Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) => {
-                refused.push(Refused { what, needed_bytes, allowed_bytes });
+                refused.push((what, needed_bytes, allowed_bytes));
             }
             Err(error) => return Err(error),
         }
     }
-    let Refused { what, needed_bytes, allowed_bytes } = refused.pop().expect("the recipe's batch was tried");
+    let (what, needed_bytes, allowed_bytes) = refused.pop().expect("the recipe's batch was tried");
     Err(EngineError::NoBatchFits { workload: workload.name.to_owned(), what, needed_bytes, allowed_bytes })
-}
-
-struct Refused {
-    what: String,
-    needed_bytes: u64,
-    allowed_bytes: u64,
-}
-
-impl Refused {
-    fn instead_of(&self, asked: u32, trained: &Workload) -> Warning {
-        Warning::SmallerBatch {
-            workload: trained.name.to_owned(),
-            asked,
-            used: trained.batch_size,
-            needed_bytes: self.needed_bytes,
-            allowed_bytes: self.allowed_bytes,
-        }
-    }
 }
 
 /// Returns the recipe's batch size, and smaller powers of two with at least one sample per device.
@@ -93,7 +75,8 @@ pub(super) struct Room<'a> {
 
 impl<'a> Room<'a> {
     pub(super) fn of(backend: &'a dyn Backend, edges: &Edges<'_>) -> Self {
-        let shares_memory = is_processor(backend.adapter());
+        let adapter = backend.adapter();
+        let shares_memory = adapter.software || adapter.kind == DeviceKind::Cpu;
         Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
     }
 
@@ -115,18 +98,13 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Returns true if the device uses the machine's memory.
-fn is_processor(adapter: &Adapter) -> bool {
-    adapter.software || adapter.kind == DeviceKind::Cpu
-}
-
 #[cfg(test)]
 mod tests {
     use std::cell::Cell;
     use std::rc::Rc;
 
     use async_trait::async_trait;
-    use results::{Precision, Resources};
+    use results::{Adapter, Precision, Resources};
 
     use super::*;
     use crate::backends::reference::ReferenceBackend;
@@ -218,8 +196,8 @@ mod tests {
             meter: &mut Memory(free_bytes),
             witness: None,
         };
-        let fitted = pollster::block_on(fitted(&request, &request.workloads[0], backend, &mut edges))?;
-        Ok((fitted.workload.batch_size, fitted.smaller))
+        let (workload, smaller) = pollster::block_on(fitted(&request, &request.workloads[0], backend, &mut edges))?;
+        Ok((workload.batch_size, smaller))
     }
 
     #[test]

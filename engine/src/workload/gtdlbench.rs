@@ -1,10 +1,10 @@
 //! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
 
-use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
+use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool, pool};
 use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
 use crate::training::{
-    Augmentation, Batching, EarlyStopping, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder,
-    Schedule, Shift, WeightAverage,
+    Augmentation, Batching, EarlyStopping, Flip, InputRecipe, Normalization, Optimizer, Rule, SampleOrder, Schedule,
+    Shift, WeightAverage,
 };
 
 /// Biases learn twice as fast.
@@ -23,32 +23,23 @@ pub(super) fn caffe_mnist() -> Workload {
         dense(500, Activation::Relu, xavier()),
         dense(10, Activation::Identity, xavier()),
     ];
+    let optimizer = Optimizer {
+        schedule: Schedule::Inverse { gamma: 0.0001, power: 0.75 },
+        weight_decay: 0.0005,
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01)
+    };
     Workload {
-        name,
         title: "MNIST, LeNet (Caffe)",
         description: "LeNet as Caffe ships it (lenet_train_test.prototxt): two 5×5 convolutions, max pooling, dense 500, \
                       SGD with momentum 0.9, L2 decay and the inverse schedule; samples in stored order. Pixels / 256.",
-        data_set: "mnist",
-        training: None,
-        model: Model::sequence(name, MNIST, layers),
         input: InputRecipe::scaled(256.0),
-        loss: Loss::default(),
-        optimizer: Optimizer {
-            schedule: Schedule::Inverse { gamma: 0.0001, power: 0.75 },
-            weight_decay: 0.0005,
-            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01)
-        },
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: 64,
         order: SampleOrder::File,
         batching: Batching::Wrap,
         // 10,000 iterations of 64 samples are 10.67 passes over the set.
         published_epochs: 11,
         target_accuracy: 0.98,
-        evaluations_per_epoch: 2,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
     }
 }
 
@@ -105,27 +96,15 @@ pub(super) fn tensorflow_mnist() -> Workload {
     ];
     let adam = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
     Workload {
-        name,
         title: "MNIST, deep tutorial (TensorFlow)",
         description: "Two 5×5 convolutions, max pooling and dense 1024 with dropout, Adam, from TensorFlow's tutorial \
                       (mnist_deep.py). Trains on 55,000 images; the first 5,000 are held out. Pixels / 255.",
-        data_set: "mnist",
         training: Some(TrainingRange { first: 5000, samples: 55_000 }),
-        model: Model::sequence(name, MNIST, layers),
-        input: InputRecipe::scaled(255.0),
-        loss: Loss::default(),
-        optimizer: Optimizer::new(adam, 1e-4),
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: 50,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
         // 20,000 steps of 50 samples are 18.18 passes over the set.
         published_epochs: 18,
         target_accuracy: 0.98,
-        evaluations_per_epoch: 2,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(adam, 1e-4))
     }
 }
 
@@ -138,14 +117,7 @@ pub(super) fn tensorflow_cifar10() -> Workload {
         ..weights
     };
     let decaying = |weights: Weights| Weights { kernel_multipliers: Multipliers::default(), ..free(weights) };
-    let pool = Layer::Pool {
-        kind: PoolKind::Max,
-        side: 3,
-        stride: 2,
-        padding: 0,
-        rounding: Rounding::Ceil,
-        activation: Activation::Identity,
-    };
+    let pool = pool(PoolKind::Max, 3, 2, 0, Rounding::Ceil);
     let normalization = Layer::LocalResponseNorm { radius: 4, bias: 1.0, alpha: 0.001 / 9.0, beta: 0.75 };
     let layers = vec![
         convolution(64, 5, Padding::Same, Activation::Relu, free(tensorflow_weights(0.05, 0.0))),
@@ -213,27 +185,23 @@ pub(super) fn theano_mnist() -> Workload {
         dense(10, Activation::Identity, Weights::new(Initializer::Constant { value: 0.0 })),
     ];
     Workload {
-        name,
         title: "MNIST, LeNet (Theano)",
         description: "LeNet with tanh, plain SGD, batches of 500 in stored order, from the Theano tutorial \
                       (convolutional_mlp.py). Trains on 50,000 images; the last 10,000 are held out, and \
                       training stops when they are no longer classified better.",
-        data_set: "mnist",
         training: Some(TrainingRange { first: 0, samples: 50_000 }),
-        model: Model::sequence(name, MNIST, layers),
-        input: InputRecipe::scaled(255.0),
-        loss: Loss::default(),
-        optimizer: Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
-        average: None,
         early_stopping: Some(EarlyStopping { updates: 10_000, factor: 2, threshold: 0.995 }),
-        reduced: None,
         batch_size: 500,
         order: SampleOrder::File,
-        batching: Batching::ShortLast,
         published_epochs: 200,
         target_accuracy: 0.98,
         evaluations_per_epoch: 1,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(
+            name,
+            "mnist",
+            Model::sequence(name, MNIST, layers),
+            Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
+        )
     }
 }
 
@@ -281,41 +249,23 @@ pub(super) fn torch_mnist() -> Workload {
     let name = "torch-mnist";
     let layers = vec![
         convolution(32, 5, Padding::Valid, Activation::Tanh, torch_weights()),
-        Layer::Pool {
-            kind: PoolKind::Max,
-            side: 3,
-            stride: 3,
-            padding: 1,
-            rounding: Rounding::Floor,
-            activation: Activation::Identity,
-        },
+        pool(PoolKind::Max, 3, 3, 1, Rounding::Floor),
         convolution(64, 5, Padding::Valid, Activation::Tanh, torch_weights()),
         max_pool(2, 2),
         dense(200, Activation::Tanh, torch_weights()),
         dense(10, Activation::Identity, torch_weights()),
     ];
     Workload {
-        name,
         title: "MNIST, digit classifier (Torch)",
         description: "Two 5×5 convolutions with tanh, max pooling, dense 200, plain SGD, batches of 10 in stored order, \
                       from Torch's demonstration (train-on-mnist.lua). Digits in a border of 2, normalised by mean and \
                       deviation of the training set, which the original takes of each set.",
-        data_set: "mnist",
-        training: None,
-        model: Model::sequence(name, Shape::new(32, 32, 1), layers),
         input: InputRecipe { normalization: Normalization::WholeSet, ..InputRecipe::scaled(1.0) },
-        loss: Loss::default(),
-        optimizer: sgd(0.05),
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: 10,
         order: SampleOrder::File,
-        batching: Batching::ShortLast,
         published_epochs: 12,
         target_accuracy: 0.98,
-        evaluations_per_epoch: 2,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, Shape::new(32, 32, 1), layers), sgd(0.05))
     }
 }
 

@@ -1,11 +1,11 @@
 //! Networks of ImageNet's size on images of noise, for measuring speed only. The studies also used generated images.
 
-use super::{Workload, average_of_all, batch_norm, dense, max_pool};
+use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool};
 use crate::model::{
     Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
     Source, Weights,
 };
-use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule};
+use crate::training::{InputRecipe, Normalization, Optimizer, Rule, Schedule};
 
 pub(super) const CLASSES: u32 = 1000;
 /// Mean and deviation of ImageNet's channels, pixels / 255, as in Torch's examples.
@@ -38,14 +38,7 @@ const FILTERS: [u32; 4] = [64, 128, 256, 512];
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
     let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
-    let mut x = network.then(Layer::Pool {
-        kind: PoolKind::Max,
-        side: 3,
-        stride: 2,
-        padding: 1,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    });
+    let mut x = network.then(pool(PoolKind::Max, 3, 2, 1, Rounding::Floor));
     for (stage, (filters, blocks)) in FILTERS.into_iter().zip(blocks).enumerate() {
         for block in 0..blocks {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
@@ -88,34 +81,25 @@ pub(super) fn on_images(data_set: &'static str) -> Workload {
     /// The paper's rate for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
+    let optimizer = Optimizer {
+        weight_decay: 1e-4,
+        // In proportion to the batch: Goyal et al. (2017).
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
+    };
     Workload {
         name: "",
         title: "",
         description: "",
-        data_set,
-        training: None,
-        model: Model::sequence("", Shape::vector(1), Vec::new()),
         input: InputRecipe {
             normalization: Normalization::Channels { mean: MEAN, deviation: DEVIATION },
             ..InputRecipe::scaled(255.0)
         },
-        loss: Loss::default(),
-        optimizer: Optimizer {
-            weight_decay: 1e-4,
-            // In proportion to the batch: Goyal et al. (2017).
-            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
-        },
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: BATCH,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
         published_epochs: 90,
         // Noise cannot be classified.
         target_accuracy: 1.0,
         evaluations_per_epoch: 1,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe("", data_set, Model::sequence("", Shape::vector(1), Vec::new()), optimizer)
     }
 }
 
@@ -231,17 +215,7 @@ impl Inception {
     }
 
     fn means(&mut self, input: Source, filters: u32) -> Source {
-        let means = self.network.after(
-            input,
-            Layer::Pool {
-                kind: PoolKind::Average,
-                side: 3,
-                stride: 1,
-                padding: 1,
-                rounding: Rounding::Floor,
-                activation: Activation::Identity,
-            },
-        );
+        let means = self.network.after(input, pool(PoolKind::Average, 3, 1, 1, Rounding::Floor));
         self.branch(means, &[(filters, [1, 1])])
     }
 

@@ -66,6 +66,31 @@ pub struct TrainingRange {
 }
 
 impl Workload {
+    /// Creates a workload with the most common settings, to which a recipe adds its own.
+    fn recipe(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
+        Self {
+            name,
+            title: "",
+            description: "",
+            data_set,
+            training: None,
+            model,
+            input: InputRecipe::scaled(255.0),
+            loss: Loss::default(),
+            optimizer,
+            average: None,
+            early_stopping: None,
+            reduced: None,
+            batch_size: 128,
+            order: SampleOrder::Shuffled,
+            batching: Batching::ShortLast,
+            published_epochs: 20,
+            target_accuracy: 0.97,
+            evaluations_per_epoch: 2,
+            loss_tolerance: 1e-3,
+        }
+    }
+
     /// Returns true if it is in the registry.
     pub fn is_built_in(&self) -> bool {
         WORKLOADS.iter().any(|make| make().name == self.name)
@@ -225,33 +250,23 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 
+const fn pool(kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding) -> Layer {
+    Layer::Pool { kind, side, stride, padding, rounding, activation: Activation::Identity }
+}
+
 /// Mean over a square of pixels.
 const fn average_of_all(side: u32) -> Layer {
-    Layer::Pool {
-        kind: PoolKind::Average,
-        side,
-        stride: side,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    }
+    pool(PoolKind::Average, side, side, 0, Rounding::Floor)
+}
+
+/// Max pooling without padding, rounded down.
+const fn max_pool(side: u32, stride: u32) -> Layer {
+    pool(PoolKind::Max, side, stride, 0, Rounding::Floor)
 }
 
 /// Batch normalization with Torch's defaults.
 fn batch_norm(activation: Activation) -> Layer {
     Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
-}
-
-/// Max pooling without padding, rounded down.
-const fn max_pool(side: u32, stride: u32) -> Layer {
-    Layer::Pool {
-        kind: PoolKind::Max,
-        side,
-        stride,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    }
 }
 
 /// A convolution of stride 1.

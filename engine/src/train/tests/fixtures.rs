@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{RunRecord, StateBytes, Target, Warning, WorkloadRecord};
+use results::{RunRecord, StateBytes, Warning, WorkloadRecord};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
@@ -26,48 +26,47 @@ use crate::workload::Training;
 
 /// Trainer with predetermined times and losses.
 struct FakeTrainer {
+    test: Rc<TrainingTest>,
     now: Rc<Cell<f64>>,
-    step_seconds: f64,
-    reported_share: Option<f64>,
-    latency_seconds: f64,
-    evaluation_seconds: f64,
-    /// A step and its loss.
-    odd_loss: Option<(u64, f64)>,
-    constant_loss: Option<f64>,
-    accuracies: Vec<f64>,
     weights: Vec<Vec<f32>>,
-    reading_seconds: f64,
     step: u64,
+    evaluations: usize,
     segments: Segments,
     /// Changes with every step and with the seed of its segment.
     state: u64,
-    /// True if training again gives a different state.
-    is_unsteady: bool,
+}
+
+impl FakeTrainer {
+    fn wait(&self, seconds: f64) {
+        self.now.set(self.now.get() + seconds);
+    }
 }
 
 #[async_trait(?Send)]
 impl Trainer for FakeTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
+        let seconds = f64::from(steps) * self.test.step_seconds;
+        self.wait(seconds);
         for step in self.step..self.step + u64::from(steps) {
             let seed = self.segments.seed_at(step).map_or(0, u64::from);
             self.state = self.state.wrapping_mul(31).wrapping_add(seed + step);
         }
         let losses = (self.step..self.step + u64::from(steps))
-            .map(|step| match self.odd_loss {
+            .map(|step| match self.test.odd_loss {
                 Some((odd, loss)) if odd == step => loss,
-                _ => self.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
+                _ => self.test.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
             })
             .collect();
         self.step += u64::from(steps);
         let (correct, samples) = (u64::from(steps), 10 * u64::from(steps));
-        let seconds = self.reported_share.map(|share| share * f64::from(steps) * self.step_seconds);
+        let seconds = self.test.reported_share.map(|share| share * seconds);
         Ok(StepReport { losses, correct, samples, seconds, ..StepReport::default() })
     }
 
     async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        self.now.set(self.now.get() + self.evaluation_seconds);
-        let accuracy = if self.accuracies.is_empty() { 0.5 } else { self.accuracies.remove(0) };
+        self.wait(100.0);
+        let accuracy = self.test.accuracies.get(self.evaluations).copied().unwrap_or(0.5);
+        self.evaluations += 1;
         let samples = u64::from(samples);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
         let correct = (accuracy * samples as f64) as u64;
@@ -75,7 +74,7 @@ impl Trainer for FakeTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.now.set(self.now.get() + self.reading_seconds);
+        self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(self.weights.clone())
     }
 
@@ -84,12 +83,13 @@ impl Trainer for FakeTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        self.now.set(self.now.get() + self.reading_seconds);
+        self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(StateBytes { weights: self.state.to_le_bytes().to_vec(), memory: Vec::new() })
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
-        self.state = u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.is_unsteady);
+        self.state =
+            u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.test.is_unsteady);
         self.step = step;
         self.segments = segments.clone();
         Ok(())
@@ -104,7 +104,7 @@ impl Trainer for FakeTrainer {
     }
 
     fn latency_seconds(&self) -> f64 {
-        self.latency_seconds
+        self.test.latency_seconds
     }
 
     fn device_memory_bytes(&self) -> u64 {
@@ -186,6 +186,7 @@ pub(super) struct TrainingTest {
     pub(super) latency_seconds: f64,
     pub(super) limits: Limits,
     pub(super) measure: bool,
+    /// A step and its loss.
     pub(super) odd_loss: Option<(u64, f64)>,
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
@@ -193,6 +194,7 @@ pub(super) struct TrainingTest {
     pub(super) pause: Option<Pause>,
     /// Time to read the weights, if an observer shows answers.
     pub(super) looked_on: Option<f64>,
+    /// True if training again gives a different state.
     pub(super) is_unsteady: bool,
 }
 
@@ -245,29 +247,24 @@ impl TrainingTest {
             seed: 1,
             dropout: true,
         });
-        let now = Rc::new(Cell::new(0.0));
+        let (test, now) = (Rc::new(self), Rc::new(Cell::new(0.0)));
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
-            step_seconds: self.step_seconds,
-            reported_share: self.reported_share,
-            latency_seconds: self.latency_seconds,
-            evaluation_seconds: 100.0,
-            odd_loss: self.odd_loss,
-            constant_loss: self.constant_loss,
-            accuracies: self.accuracies,
+            test: Rc::clone(&test),
             weights: job.initial_weights().unwrap(),
-            reading_seconds: self.looked_on.unwrap_or(0.0),
             step: 0,
+            evaluations: 0,
             segments: Segments::default(),
             state: 0,
-            is_unsteady: self.is_unsteady,
         };
-        let mut record = empty_record(&workload, &job).unwrap();
-        record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
+        let backend = ReferenceBackend::<f64>::new();
+        let mut record = empty_record(&workload, &backend, &job.batches, &job.optimizer, 0.9).unwrap();
+        record.settings.test_samples = job.data.test.samples();
+        record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
         let mut observer = Recorder {
-            cancel_after: self.cancel_after,
-            pause: self.pause,
-            wants_examples: self.looked_on.is_some(),
+            cancel_after: test.cancel_after,
+            pause: test.pause,
+            wants_examples: test.looked_on.is_some(),
             now: Rc::clone(&now),
             ..Recorder::default()
         };
@@ -282,9 +279,9 @@ impl TrainingTest {
         let trained = pollster::block_on(async {
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
             learning.proof = edges.witness.is_some().then(Proof::new);
-            learning.train(&self.limits, 2, &mut edges).await?;
-            if self.measure {
-                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await?;
+            learning.train(&test.limits, 2, &mut edges).await?;
+            if test.measure {
+                learning.measure(&mut Peaks::new(&backend), &mut edges).await?;
             }
             learning.end_lap(&mut edges).await?;
             learning.prove(&mut edges).await?;
