@@ -216,47 +216,45 @@ fn one_line(adapter: &Adapter) -> String {
 
 #[cfg(test)]
 mod tests {
-    use results::DeviceKind;
+    use DeviceKind::{Cpu, Discrete, Integrated};
 
     use super::*;
+    use crate::testing::adapter;
 
-    fn adapter(name: &str, kind: DeviceKind, software: bool) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind,
-            api: "Vulkan".to_owned(),
-            driver: String::new(),
-            software,
-        }
-    }
-
-    fn check(asked: &str, adapters: &[Adapter], expected: Option<usize>) {
-        let choice: AdapterChoice = asked.parse().unwrap();
-        assert_eq!(choice.choose(adapters).ok(), expected, "{asked}");
+    fn parse(asked: &str) -> AdapterChoice {
+        asked.parse().unwrap()
     }
 
     #[test]
-    fn the_best_adapter_that_is_not_software_comes_first() {
+    fn software_is_used_only_on_request_and_the_best_hardware_first() {
         let all = [
-            adapter("llvmpipe", DeviceKind::Cpu, true),
-            adapter("Intel UHD", DeviceKind::Integrated, false),
-            adapter("NVIDIA H200", DeviceKind::Discrete, false),
+            adapter("llvmpipe", Cpu, "Vulkan"),
+            adapter("Intel UHD", Integrated, "Vulkan"),
+            adapter("NVIDIA H200", Discrete, "Vulkan"),
         ];
-        check("any", &all, Some(2));
-        check("integrated", &all, Some(1));
-        check("cpu", &all, Some(0));
-        check("h200", &all, Some(2));
-        check("1", &all, Some(1));
-        check("3", &all, None);
-        check("radeon", &all, None);
-        check("", &all, None);
+        let cases = [
+            ("any", Some(2)),
+            ("integrated", Some(1)),
+            ("cpu", Some(0)),
+            ("h200", Some(2)),
+            ("1", Some(1)),
+            ("3", None),
+            ("radeon", None),
+            ("", None),
+        ];
+        for (asked, expected) in cases {
+            assert_eq!(parse(asked).choose(&all).ok(), expected, "{asked}");
+        }
+        for (asked, expected) in [("any", None), ("discrete", None), ("cpu", Some(0))] {
+            assert_eq!(parse(asked).choose(&all[..1]).ok(), expected, "{asked}");
+        }
+        let error = AdapterChoice::Discrete.choose(&all[..1]).unwrap_err().to_string();
+        assert!(error.contains("discrete") && error.contains("0: llvmpipe (cpu, Vulkan, software"), "{error}");
     }
 
     #[test]
-    fn an_index_becomes_the_name_of_the_only_device_that_has_it() {
-        let one = |name: &str, api: &str| Adapter { api: api.to_owned(), ..adapter(name, DeviceKind::Discrete, false) };
+    fn an_index_becomes_the_name_of_its_only_device() {
+        let one = |name: &str, api: &str| adapter(name, Discrete, api);
         let listed = [one("A", "Vulkan"), one("B", "Vulkan"), one("B", "DX12"), one("C", "Vulkan"), one("C", "Vulkan")];
         let beyond = |index| AdapterChoice::Index(index).beyond(&listed, "burn-cuda");
         let same = beyond(1).unwrap();
@@ -273,88 +271,53 @@ mod tests {
     }
 
     #[test]
-    fn a_software_adapter_is_never_taken_unasked() {
-        let only_software = [adapter("llvmpipe", DeviceKind::Cpu, true)];
-        check("any", &only_software, None);
-        check("discrete", &only_software, None);
-        check("cpu", &only_software, Some(0));
-        let error = AdapterChoice::Discrete.choose(&only_software).unwrap_err().to_string();
-        assert!(error.contains("discrete") && error.contains("0: llvmpipe (cpu, Vulkan, software"), "{error}");
-    }
-
-    fn named_adapter(name: &str, software: bool) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind: if software { DeviceKind::Cpu } else { DeviceKind::Discrete },
-            api: "Vulkan".to_owned(),
-            driver: "1".to_owned(),
-            software,
+    fn several_devices_are_alike_and_no_hardware_repeats() {
+        let [a, b, software] =
+            [("A", Discrete), ("B", Discrete), ("llvmpipe", Cpu)].map(|(name, kind)| adapter(name, kind, "Vulkan"));
+        let mixed = [&a, &software, &b, &b, &adapter("B", Discrete, "DX12")].map(Adapter::clone);
+        let without_a = &mixed[1..];
+        let choose = |asked: &str, adapters: &[Adapter], devices| {
+            parse(asked).choose_several(adapters, NonZero::new(devices)).map_err(|error| error.to_string())
+        };
+        let chosen: [(_, _, _, &[usize]); 7] = [
+            ("b", &mixed[..], 2, &[2, 3]),
+            ("b", &mixed, 1, &[2]),
+            ("cpu", &mixed, 3, &[1, 1, 1]),
+            ("all", without_a, 0, &[1, 2]),
+            ("ALL", without_a, 2, &[1, 2]),
+            ("3, 2", &mixed, 0, &[3, 2]),
+            ("1,1", &mixed, 0, &[1, 1]),
+        ];
+        for (asked, adapters, devices, expected) in chosen {
+            assert_eq!(choose(asked, adapters, devices).unwrap(), expected, "{asked}");
         }
-    }
-
-    fn choose(asked: &str, adapters: &[Adapter], devices: u32) -> Result<Vec<usize>, String> {
-        let choice: AdapterChoice = asked.parse().unwrap();
-        choice.choose_several(adapters, NonZero::new(devices)).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn so_many_of_one_kind_are_taken_and_software_as_often_as_it_is_wanted() {
-        let all = [
-            named_adapter("A", false),
-            named_adapter("llvmpipe", true),
-            named_adapter("B", false),
-            named_adapter("B", false),
+        let refused: [(_, _, _, &[&str]); 7] = [
+            (
+                "any",
+                &mixed[..],
+                2,
+                &["2 devices were asked for, and this machine has 1 like A; `native-runner adapters`"],
+            ),
+            ("all", without_a, 3, &["left out, or 2", "but is 3"]),
+            ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
+            ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),
+            ("0,0", &mixed, 0, &["0 twice"]),
+            ("0,7", &mixed, 0, &["no adapter fits `0,7`"]),
+            ("0,3", &mixed, 0, &["are not alike"]),
         ];
-        assert_eq!(choose("b", &all, 2).unwrap(), [2, 3]);
-        assert_eq!(choose("b", &all, 1).unwrap(), [2]);
-        assert_eq!(choose("cpu", &all, 3).unwrap(), [1, 1, 1]);
-        let expected = "2 devices were asked for, and this machine has 1 like A; `native-runner adapters` lists them";
-        assert_eq!(choose("any", &all, 2).unwrap_err(), expected);
-    }
-
-    #[test]
-    fn all_is_every_adapter_of_the_best_interface_and_they_must_be_alike() {
-        let other_interface = Adapter { api: "DX12".to_owned(), ..named_adapter("B", false) };
-        let alike =
-            [named_adapter("B", false), other_interface, named_adapter("llvmpipe", true), named_adapter("B", false)];
-        assert_eq!(choose("all", &alike, 0).unwrap(), [0, 3]);
-        assert_eq!(choose("ALL", &alike, 2).unwrap(), [0, 3]);
-        let error = choose("all", &alike, 3).unwrap_err();
-        assert!(error.contains("left out, or 2") && error.ends_with("but is 3"), "{error}");
-        let unlike = [named_adapter("A", false), named_adapter("B", false)];
-        let error = choose("all", &unlike, 0).unwrap_err();
-        assert!(error.contains("A (Vulkan, 1)") && error.contains("B (Vulkan, 1)"), "{error}");
-        assert!(choose("all", &[named_adapter("llvmpipe", true)], 0).unwrap_err().contains("no adapter fits `all`"));
-    }
-
-    #[test]
-    fn a_list_names_adapters_by_their_indices_and_no_hardware_twice() {
-        let all = [
-            named_adapter("B", false),
-            named_adapter("llvmpipe", true),
-            named_adapter("B", false),
-            named_adapter("A", false),
-        ];
-        assert_eq!(choose("2, 0", &all, 0).unwrap(), [2, 0]);
-        assert_eq!(choose("1,1", &all, 0).unwrap(), [1, 1]);
-        assert!(choose("0,0", &all, 0).unwrap_err().contains("0 twice"));
-        assert!(choose("0,7", &all, 0).unwrap_err().contains("no adapter fits `0,7`"));
-        assert!(choose("0,3", &all, 0).unwrap_err().contains("are not alike"));
-        // A name may have a comma.
-        assert_eq!(
-            "llvmpipe (LLVM 15, 256 bits)".parse(),
-            Ok(AdapterChoice::Name("llvmpipe (llvm 15, 256 bits)".to_owned()))
-        );
-    }
-
-    #[test]
-    fn what_trains_on_one_device_says_so_of_several() {
+        for (asked, adapters, devices, parts) in refused {
+            let error = choose(asked, adapters, devices).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{asked}: {error}");
+        }
         for asked in ["all", "0,1"] {
-            let choice: AdapterChoice = asked.parse().unwrap();
-            let error = choice.choose(&[named_adapter("A", false), named_adapter("A", false)]).unwrap_err().to_string();
+            let error = parse(asked).choose(&mixed).unwrap_err().to_string();
             assert!(error.contains("the adapter must be a single one") && error.contains(asked), "{error}");
         }
+    }
+
+    #[test]
+    fn a_name_may_have_a_comma() {
+        let name = "llvmpipe (LLVM 15, 256 bits)";
+        assert_eq!(parse(name), AdapterChoice::Name(name.to_lowercase()));
     }
 }

@@ -217,14 +217,7 @@ fn has_windows_beyond(layer: &Layer, input: Shape, output: Shape) -> bool {
 mod tests {
     use super::*;
     use crate::model::{Activation, PoolKind, Rounding};
-
-    struct Standstill;
-
-    impl Clock for Standstill {
-        fn now_seconds(&self) -> f64 {
-            0.0
-        }
-    }
+    use crate::testing::Standstill;
 
     #[test]
     fn every_known_back_end_either_runs_or_says_why_not() {

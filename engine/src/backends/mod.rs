@@ -23,7 +23,7 @@ pub mod wgsl;
 use async_recursion::async_recursion;
 use std::rc::Rc;
 
-use results::{Adapter, Precision};
+use results::{Adapter, DeviceKind, Precision};
 
 pub use adapter::AdapterChoice;
 pub use list::unsupported;
@@ -107,4 +107,16 @@ pub async fn adapters() -> Vec<Adapter> {
     return wgsl::adapters().await;
     #[cfg(not(feature = "wgsl"))]
     return Vec::new();
+}
+
+fn processor(name: String) -> Adapter {
+    Adapter {
+        name,
+        vendor: String::new(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        kind: DeviceKind::Cpu,
+        api: "CPU".to_owned(),
+        driver: String::new(),
+        software: false,
+    }
 }

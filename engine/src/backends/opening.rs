@@ -196,14 +196,7 @@ pub trait Keeper: Debug + Send + Sync {
 mod tests {
     use super::*;
     use crate::backends::{REFERENCE, open_with};
-
-    struct Standstill;
-
-    impl crate::clock::Clock for Standstill {
-        fn now_seconds(&self) -> f64 {
-            0.0
-        }
-    }
+    use crate::testing::Standstill;
 
     fn asking_for_both() -> Opening {
         let threads = NonZero::new(2);

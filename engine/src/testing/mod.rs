@@ -3,7 +3,9 @@
 pub(crate) mod models;
 mod skipped;
 
-use results::Adapter;
+use results::{Adapter, DeviceKind};
+
+use crate::clock::Clock;
 pub(crate) use skipped::skipped;
 
 use crate::model::{Layer, Model};
@@ -43,4 +45,25 @@ pub(crate) fn shallow(model: &Model) -> Model {
 /// may lack features.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
+}
+
+pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
+    Adapter {
+        name: name.to_owned(),
+        vendor: String::new(),
+        architecture: String::new(),
+        kind,
+        api: api.to_owned(),
+        driver: "1".to_owned(),
+        software: kind == DeviceKind::Cpu,
+    }
+}
+
+/// A clock that stands still.
+pub(crate) struct Standstill;
+
+impl Clock for Standstill {
+    fn now_seconds(&self) -> f64 {
+        0.0
+    }
 }

@@ -191,18 +191,7 @@ impl AdapterLocation {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind,
-            api: api.to_owned(),
-            driver: String::new(),
-            software: kind == DeviceKind::Cpu,
-        }
-    }
+    use crate::testing::adapter;
 
     #[test]
     fn adapters_are_counted_among_those_of_their_kind_and_interface() {

@@ -6,10 +6,9 @@ use std::sync::OnceLock;
 use std::thread;
 
 use burn_tensor::Device;
-use results::{Adapter, DeviceKind};
 
 use super::Opened;
-use crate::backends::Opening;
+use crate::backends::{Opening, processor};
 use crate::error::EngineError;
 
 /// Name if the caller does not know the processor's.
@@ -20,15 +19,8 @@ pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
     }
-    let adapter = Adapter {
-        name: format!("{} (Burn, {})", opening.processor.as_deref().unwrap_or(NAMELESS), cores()),
-        vendor: String::new(),
-        architecture: std::env::consts::ARCH.to_owned(),
-        kind: DeviceKind::Cpu,
-        api: "CPU".to_owned(),
-        driver: String::new(),
-        software: false,
-    };
+    let name = opening.processor.as_deref().unwrap_or(NAMELESS);
+    let adapter = processor(format!("{name} (Burn, {})", cores()));
     opening.adapter.choose_processor(&adapter)?;
     Ok(Opened { device: Device::flex(), adapter, compiler: "rustc", compiles: false })
 }

@@ -265,13 +265,8 @@ mod tests {
 
     fn description() -> Description {
         let adapter = Adapter {
-            name: "NVIDIA H200".to_owned(),
-            vendor: "NVIDIA".to_owned(),
-            architecture: String::new(),
-            kind: DeviceKind::Discrete,
-            api: "Vulkan".to_owned(),
             driver: "580.1 – ünïcode".to_owned(),
-            software: false,
+            ..crate::testing::adapter("NVIDIA H200", DeviceKind::Discrete, "Vulkan")
         };
         let settings = vec!["burn: 1".to_owned()];
         Description {

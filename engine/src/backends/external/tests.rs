@@ -6,11 +6,11 @@ use serde_json::json;
 use shaders::reference::pcg4d::uniform;
 
 use super::*;
-use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::measure::timed_steps;
 use crate::model::{Activation, Initializer, Layer, Model, Weights};
 use crate::random::stream;
+use crate::testing::Standstill;
 use crate::train::tests::FakeClock;
 use crate::trainer::EvaluationSet;
 use crate::training::{BatchPlan, Batching, Loss, Optimizer, Rule, SampleOrder};
@@ -106,14 +106,6 @@ async fn meet(program: &Rc<Fake>, layout: Option<Layout>) -> Result<ExternalBack
     let clock = Rc::new(FakeClock(Rc::clone(&program.now)));
     let program: Rc<dyn Program> = Rc::<Fake>::clone(program);
     ExternalBackend::meet("on-paper", program, clock, Precision::F32, layout).await
-}
-
-struct Standstill;
-
-impl Clock for Standstill {
-    fn now_seconds(&self) -> f64 {
-        0.0
-    }
 }
 
 #[test]

@@ -8,10 +8,10 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use half::f16;
-use results::{Adapter, DeviceKind, Precision};
+use results::{Adapter, Precision};
 use shaders::Real;
 
-use super::REFERENCE;
+use super::{REFERENCE, processor};
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 pub use examiner::{Examiner, TrainedPart};
@@ -37,15 +37,7 @@ enum StartWeights {
 
 impl<T: Real> ReferenceBackend<T> {
     pub fn new() -> Self {
-        let adapter = Adapter {
-            name: "processor (plain loops, one core)".to_owned(),
-            vendor: String::new(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            kind: DeviceKind::Cpu,
-            api: "CPU".to_owned(),
-            driver: String::new(),
-            software: false,
-        };
+        let adapter = processor("processor (plain loops, one core)".to_owned());
         Self { adapter, weights: StartWeights::OfTheJob, precision: PhantomData }
     }
 
