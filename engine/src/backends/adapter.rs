@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn software_is_used_only_on_request_and_the_best_hardware_first() {
+    fn software_is_chosen_only_on_request() {
         let all = [
             adapter("llvmpipe", Cpu, "Vulkan"),
             adapter("Intel UHD", Integrated, "Vulkan"),

@@ -232,14 +232,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_processor_and_a_device_elsewhere_leave_nothing_to_choose() {
+    fn only_processor_and_served_devices_have_no_choice() {
         let given = KNOWN_BACKENDS.iter().filter(|backend| backend.devices() == Devices::Given);
         assert_eq!(given.map(|backend| backend.name).collect::<Vec<_>>(), [BURN_FLEX, BURN_REMOTE, REFERENCE]);
         assert!(KNOWN_BACKENDS.iter().all(|of| of.uses_adapter == (of.devices() == Devices::Adapters)));
     }
 
     #[test]
-    fn a_back_end_that_is_not_built_names_the_feature_that_adds_it() {
+    fn a_missing_backend_names_its_feature() {
         let missing = KNOWN_BACKENDS.iter().filter(|backend| !is_built(backend.name));
         for backend in missing {
             let opened =
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_that_only_burn_cannot_train_is_told_with_the_reason() {
+    fn networks_unsupported_by_burn_have_a_reason() {
         // Windows of two at 0, 4 and 8, but pixels 0 to 6 only.
         let model = pooled(2, 4);
         let error = unsupported("burn-flex", &model).unwrap().to_string();

@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_back_end_would_ignore_is_refused_and_names_the_one_that_has_it() {
+    fn an_ignored_option_is_refused_with_its_backend() {
         let opened = pollster::block_on(open_with(REFERENCE, &asking_for_both(), std::rc::Rc::new(Standstill)));
         let error = opened.err().unwrap().to_string();
         assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn served_devices_are_named_by_different_addresses_and_nothing_else_says_how_many_they_are() {
+    fn served_devices_are_named_by_different_addresses_only() {
         let asking = |adapter: &str, addresses: &[&str]| Opening {
             remote: addresses.iter().map(|&address| address.to_owned()).collect(),
             ..Opening::new(Precision::F32, &adapter.parse().unwrap())
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_back_end_brings_its_input_as_it_is_told_and_the_others_say_why_not() {
+    fn only_wgsl_has_input_modes() {
         let asking = |mode, adapter: &str| {
             let adapter: AdapterChoice = adapter.parse().unwrap_or(AdapterChoice::Any);
             Opening { input: Some(mode), ..Opening::new(Precision::F32, &adapter) }
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_back_ends_have_one_layout_each_and_say_which() {
+    fn our_backends_have_one_layout_each() {
         let asking = Opening { layout: Some(Layout::Nchw), ..Opening::new(Precision::F32, &AdapterChoice::Any) };
         let cases = [
             (list::WGSL, "its kernels store channels last, in groups of four"),

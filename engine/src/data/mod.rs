@@ -363,7 +363,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_error_without_folders_names_nobody_and_still_says_what_to_do() {
+    fn an_error_without_folders_still_says_what_to_do() {
         let file = "/home/alice/data/mnist-train.bin".to_owned();
         let missing = DataError::Missing { file: file.clone(), place: "/home/alice/data".to_owned() };
         let altered = DataError::Altered { file, expected: "a".to_owned(), found: "b".to_owned() };
@@ -377,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn every_data_set_has_a_name_of_its_own_and_halves_of_one_shape() {
+    fn data_sets_have_unique_names_and_consistent_shapes() {
         let mut names: Vec<&str> = DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         assert!(names.contains(&"mnist") && names.contains(&"babi-qa2"), "{names:?}");
         names.sort_unstable();
@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn generated_images_have_the_shape_of_their_definition_and_are_the_same_each_time() {
+    fn generated_images_are_reproducible_with_the_defined_shape() {
         for set in GeneratedImages::ALL {
             let definition = data_set(&set.name()).unwrap();
             let data = DataSet::generated(definition).unwrap();

@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_reached_once_is_reached_again_after_a_short_window() {
+    fn length_recovers_after_a_short_window() {
         let mut length = Length::default();
         for window in [Window::new(400, 1.0), Window::new(3, 0.0075)] {
             length.note(&window);
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn every_contender_trains_from_every_seed_and_each_goes_first_in_turn() {
+    fn every_contender_trains_from_every_seed() {
         let all = rest(Schedule::new(3, 2));
         let first: Vec<usize> = all.iter().step_by(2).map(|turn| turn.contender).collect();
         assert_eq!(first, [0, 1, 0]);
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn who_gives_up_has_no_more_turns_and_the_others_go_on() {
+    fn giving_up_ends_only_a_contenders_own_turns() {
         let mut schedule = Schedule::new(2, 2);
         schedule.go_on();
         assert_eq!((schedule.number(), schedule.present()), (2, Some(Turn { seed: 0, contender: 1 })));

@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_numbers_have_their_mean_and_deviation_and_truncated_ones_their_bound() {
+    fn normal_numbers_have_their_moments_and_truncated_ones_their_bound() {
         let normal: Vec<f64> = (0..20_000).map(|i| DRAW.normal(i, 0)).collect();
         let mean = normal.iter().sum::<f64>() / 20_000.0;
         let variance = normal.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 20_000.0;

@@ -232,7 +232,7 @@ fn windows_take_turns_and_are_equally_long() {
 }
 
 #[test]
-fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
+fn each_window_keeps_the_peak_of_its_round() {
     let world = Rc::default();
     let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
@@ -258,7 +258,7 @@ fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
 }
 
 #[test]
-fn a_step_longer_than_the_budget_is_timed_once_after_the_warm_up() {
+fn a_step_beyond_the_budget_is_timed_once() {
     let world = Rc::default();
     let contenders = [Fake::new("very slow", &world, 100.0).contender()];
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
@@ -267,7 +267,7 @@ fn a_step_longer_than_the_budget_is_timed_once_after_the_warm_up() {
 }
 
 #[test]
-fn a_back_end_of_few_steps_trains_no_more_and_the_others_go_on() {
+fn a_slow_backend_trains_few_steps_and_others_continue() {
     let world = Rc::default();
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
     let contenders = [few, Fake::new("many", &world, 0.1).contender()];
@@ -279,7 +279,7 @@ fn a_back_end_of_few_steps_trains_no_more_and_the_others_go_on() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
+fn what_does_not_fit_is_refused_with_both_numbers() {
     let world = Rc::default();
     let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
     let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
@@ -295,7 +295,7 @@ fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
 }
 
 #[test]
-fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
+fn unpredicted_memory_is_checked_after_building() {
     let world = Rc::default();
     let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
     let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
@@ -311,7 +311,7 @@ fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
 }
 
 #[test]
-fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
+fn a_cliff_is_a_rise_by_over_a_tenth() {
     let world = Rc::default();
     // A millisecond per sample: doubling the batch changes nothing. The other one gets faster per sample.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
@@ -327,7 +327,7 @@ fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
 }
 
 #[test]
-fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
+fn a_slower_machine_makes_no_cliff() {
     let world = Rc::default();
     let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
@@ -337,7 +337,7 @@ fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
 }
 
 #[test]
-fn a_cliff_of_the_back_end_is_there_in_turns_too() {
+fn a_real_cliff_is_confirmed_in_turns() {
     let world = Rc::default();
     let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
@@ -375,7 +375,7 @@ fn the_reference_is_measured_and_described() {
 }
 
 #[test]
-fn a_contender_that_computes_wrongly_has_no_figure_and_the_other_has_its_own() {
+fn a_wrong_contender_has_no_result() {
     let world: Rc<World> = Rc::default();
     let contender =
         |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };

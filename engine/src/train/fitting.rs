@@ -201,13 +201,13 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_that_fits_is_the_recipes_and_nothing_is_said() {
+    fn a_fitting_batch_is_kept_without_a_warning() {
         assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), None, None).unwrap(), (32, None));
         assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), Some(1 << 20), None).unwrap(), (32, None));
     }
 
     #[test]
-    fn the_largest_power_of_two_that_a_device_binds_is_taken_and_said() {
+    fn the_largest_fitting_power_of_two_is_used_with_a_warning() {
         let (used, said) = fit(LARGE, &Predicting::binding(900), None, None).unwrap();
         let (workload, needed_bytes, allowed_bytes) = (LARGE.to_owned(), 3200, 900);
         assert_eq!(used, 8);
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machines_memory_holds_the_network_of_the_check_as_well() {
+    fn free_memory_includes_the_network_of_the_check() {
         // Sixteen samples would fit once.
         let (used, said) = fit(LARGE, &Predicting::binding(1 << 20), Some(1700), None).unwrap();
         assert_eq!(used, 8);
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_back_end_that_cannot_tell_is_held_to_what_its_layers_make() {
+    fn without_a_prediction_the_layers_outputs_count() {
         let backend = Predicting { of_a_sample: None, ..Predicting::binding(0) };
         let workload = crate::workload(LARGE).unwrap();
         let free_bytes = workload.bytes_of_layers(4).unwrap() + 1;
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn where_no_batch_fits_the_refusal_has_the_numbers_of_the_smallest() {
+    fn a_refusal_has_the_numbers_of_the_smallest_batch() {
         let error = fit(LARGE, &Predicting::binding(90), None, None).unwrap_err();
         let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
         let said = error.to_string();
@@ -243,13 +243,13 @@ mod tests {
     }
 
     #[test]
-    fn nobody_changes_a_batch_that_was_named_or_one_that_is_ranked() {
+    fn requested_and_ranked_batches_stay_the_same() {
         assert_eq!(fit(LARGE, &Predicting::binding(900), None, Some(32)).unwrap(), (32, None));
         assert_eq!(fit("keras-mnist-mlp", &Predicting::binding(900), None, None).unwrap(), (128, None));
     }
 
     #[test]
-    fn a_named_batch_that_the_machine_cannot_hold_is_refused_with_both_numbers_and_of_what() {
+    fn a_requested_batch_that_does_not_fit_is_refused() {
         let workload = crate::workload(LARGE).unwrap();
         let data = Arc::new(DataSet::generated(data_set(workload.data_set).unwrap()).unwrap());
         let job = crate::steps::job(&workload, 32, 1, data).unwrap();
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_shrink_by_halves_down_to_one_sample_for_each_device() {
+    fn batches_are_halved_down_to_one_sample_per_device() {
         assert_eq!(sizes(32, 1).collect::<Vec<_>>(), [32, 16, 8, 4, 2, 1]);
         assert_eq!(sizes(48, 4).collect::<Vec<_>>(), [48, 32, 16, 8, 4]);
     }

@@ -22,7 +22,7 @@ pub(crate) use fixtures::{
 use fixtures::{Pause, TrainingTest};
 
 #[test]
-fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {
+fn evaluations_happen_twice_an_epoch_outside_windows() {
     let (record, _) = TrainingTest::new(0.1).run();
     assert_eq!(record.evaluations.iter().map(|e| e.step).collect::<Vec<_>>(), [50, 100, 150, 200]);
     assert!(record.evaluations.iter().all(|e| (e.seconds - 100.0).abs() < 1e-9));
@@ -37,7 +37,7 @@ fn epochs_are_timed_without_their_evaluations() {
 }
 
 #[test]
-fn windows_take_a_little_over_a_second_after_a_first_step_and_a_careful_second_window() {
+fn windows_grow_to_a_little_over_a_second() {
     let (record, _) = TrainingTest::new(0.1).run();
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
     // Evaluations happen every 50 steps.
@@ -46,7 +46,7 @@ fn windows_take_a_little_over_a_second_after_a_first_step_and_a_careful_second_w
 }
 
 #[test]
-fn a_window_is_twenty_times_as_long_as_it_takes_to_hear_of_its_end() {
+fn a_window_is_twenty_times_the_latency() {
     let (record, _) = TrainingTest { latency_seconds: 0.1, ..TrainingTest::new(0.1) }.run();
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
     assert_eq!(steps[..5], [1, 8, 20, 20, 1]);
@@ -62,14 +62,14 @@ fn a_fast_device_trains_on_until_five_windows_are_filled() {
 }
 
 #[test]
-fn the_losses_of_the_first_steps_are_kept_one_by_one() {
+fn first_losses_are_recorded_one_by_one() {
     let (record, _) = TrainingTest::new(0.1).run();
     let expected: Vec<f32> = (1..=20u8).map(|step| 1.0 / f32::from(step)).collect();
     assert_eq!(record.first_losses, expected);
 }
 
 #[test]
-fn a_loss_that_is_no_number_or_a_thousand_times_the_first_one_ends_the_run_with_its_step() {
+fn divergence_ends_the_run_with_its_step() {
     let run = |loss| TrainingTest { odd_loss: Some((7, loss)), measure: true, ..TrainingTest::new(0.1) }.run().0;
     for loss in [f64::NAN, f64::INFINITY, 1001.0] {
         let record = run(loss);
@@ -97,7 +97,7 @@ fn the_target_is_reached_when_it_is_first_seen() {
 }
 
 #[test]
-fn a_budget_of_seconds_ends_training_with_a_last_look_at_the_test_set() {
+fn a_time_budget_ends_training_with_an_evaluation() {
     let limits = Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
     let (record, _) = TrainingTest { limits, ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
@@ -115,7 +115,7 @@ fn seconds_end_training_by_the_clock() {
 }
 
 #[test]
-fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
+fn cancelling_ends_the_run_after_the_window() {
     let test = TrainingTest { cancel_after: Some(3), measure: true, ..TrainingTest::new(0.1) };
     let (record, _) = test.run();
     assert_eq!(record.outcome, Outcome::Cancelled);
@@ -175,7 +175,7 @@ fn progress_never_falls_and_stays_within_the_run() {
 }
 
 #[test]
-fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
+fn separately_reported_times_do_not_count_as_building() {
     let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..Preparation::default() };
     let cold = super::cold_start(0.25, 5.0, told);
     assert_eq!((cold.data_seconds, cold.build_seconds), (Some(0.25), Some(0.5)));
@@ -185,7 +185,7 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
 }
 
 #[test]
-fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
+fn showing_answers_does_not_change_the_record() {
     let request = request(&["keras-mnist-mlp"]);
     let run = |wants_examples| {
         let mut observer = Recorder { wants_examples, ..Recorder::default() };
@@ -204,7 +204,7 @@ fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
 
 /// 200 steps take 20 s here, with four evaluations.
 #[test]
-fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_they_take() {
+fn slow_answers_are_shown_less_often() {
     let run = |looked_on| TrainingTest { looked_on, ..TrainingTest::new(0.1) }.run();
     let (seen, observer) = run(Some(0.01));
     assert_eq!(observer.answers.len(), 1 + 4 + 2 * 4, "two in each five seconds that lie between two looks");
@@ -218,7 +218,7 @@ fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_the
 }
 
 #[test]
-fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_without_them() {
+fn costly_answers_and_those_about_noise_are_not_shown() {
     for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {
         let mut observer = Recorder { wants_examples: true, ..Recorder::default() };
         let backend = BreaksDown::with("", device_lost);
@@ -238,7 +238,7 @@ fn a_network_that_learned_nothing_is_warned_of() {
 }
 
 #[test]
-fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
+fn a_lost_device_returns_the_finished_workloads() {
     let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
     let order = super::in_random_order(&request);
     let (first, last) = (order[0].name, order[1].name);
@@ -254,7 +254,7 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
 }
 
 #[test]
-fn a_back_end_that_computes_wrongly_gets_no_figure_and_only_the_disagreement() {
+fn a_wrong_backend_gets_only_its_disagreement() {
     let record = run(&request(&["keras-mnist-mlp"]), &Faulty::new(Fault::LossTooLarge, 0)).unwrap();
     let workload = &record.workloads[0];
     assert_eq!(workload.outcome, Outcome::Incorrect);
@@ -276,7 +276,7 @@ fn of<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a WorkloadRecord {
 }
 
 #[test]
-fn a_workload_that_fails_by_itself_is_an_outcome_and_the_others_are_trained() {
+fn a_failed_workload_is_an_outcome_and_others_continue() {
     type Error = fn() -> EngineError;
     let errors: [(Error, FailureCause, &str); 4] = [
         (out_of_memory, FailureCause::OutOfMemory, "ran out of memory: a test took all of it; try"),
@@ -312,7 +312,7 @@ fn a_workload_that_fails_by_itself_is_an_outcome_and_the_others_are_trained() {
 }
 
 #[test]
-fn a_workload_that_failed_has_settings_and_a_timeline_and_no_figures() {
+fn a_failed_workload_has_settings_and_timeline_but_no_results() {
     let record = run(&request(&WORKLOADS), &BreaksDown::with("caffe-mnist", out_of_memory)).unwrap();
     let failed = of(&record.workloads, "caffe-mnist");
     let settings = &failed.settings;
@@ -325,7 +325,7 @@ fn a_workload_that_failed_has_settings_and_a_timeline_and_no_figures() {
 }
 
 #[test]
-fn a_device_that_does_not_answer_after_it_ran_out_of_memory_ends_the_run_with_the_reason() {
+fn an_unrecoverable_device_ends_the_run_with_the_first_reason() {
     let request = request(&WORKLOADS);
     let order = in_random_order(&request);
     let broken = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
@@ -337,7 +337,7 @@ fn a_device_that_does_not_answer_after_it_ran_out_of_memory_ends_the_run_with_th
 }
 
 #[test]
-fn what_is_wrong_with_the_device_or_with_the_request_is_no_affair_of_one_workload() {
+fn errors_of_device_or_request_end_the_run() {
     let errors = [
         device_lost(),
         EngineError::NoAnswer { when: "it was given work", seconds: 120 },
@@ -365,7 +365,7 @@ impl DataSource for Lacking {
 }
 
 #[test]
-fn a_missing_data_set_costs_its_own_workloads_only_and_names_no_folder() {
+fn a_missing_data_set_fails_only_its_workloads() {
     let request = request(&["keras-mnist-mlp", "theano-cifar10"]);
     let record = run_with(&mut Lacking("cifar10"), &request, &BreaksDown::with("", device_lost)).unwrap();
     assert_eq!(of(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
@@ -377,7 +377,7 @@ fn a_missing_data_set_costs_its_own_workloads_only_and_names_no_folder() {
 }
 
 #[test]
-fn a_batch_that_is_too_large_for_one_workload_is_found_before_any_is_trained() {
+fn too_large_batches_are_found_before_training() {
     let mut request = request(&["keras-mnist-mlp", "theano-cifar10"]);
     request.batch_size = Some(55_000);
     request.limit = Some(Limit::Steps(1));

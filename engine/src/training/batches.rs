@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_batch_of_an_epoch_is_short_as_in_keras() {
+    fn last_batch_of_an_epoch_is_short() {
         let plan = plan(Batching::ShortLast);
         assert_eq!(plan.steps_per_epoch(), 3);
         assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 2 });
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_run_across_the_end_of_the_set_as_in_caffe() {
+    fn wrapped_batches_cross_the_end_of_the_set() {
         let plan = plan(Batching::Wrap);
         assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 4 });
         assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 2, count: 4 });
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn every_sample_is_used_once_in_an_epoch_and_no_other() {
+    fn each_sample_is_used_once_in_an_epoch() {
         for job in jobs() {
             let of_epoch = if job.batches.batching == Batching::DropLast { 8 } else { 10 };
             for epoch in trained(&job, 30).chunks_exact(of_epoch) {

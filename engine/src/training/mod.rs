@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_improvement_doubles_the_time_and_a_tiny_one_does_not() {
+    fn only_a_real_improvement_doubles_the_time() {
         let mut patience = patience();
         assert!(patience.goes_on(800, 0.1));
         // 1600 updates are allowed now.

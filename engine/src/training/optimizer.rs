@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_staircase_drops_after_each_stretch_and_a_drop_only_once() {
+    fn a_staircase_drops_repeatedly_and_a_drop_once() {
         let staircase = Schedule::Staircase { every: 10, factor: 0.1 };
         assert_eq!([0, 9, 10, 19].map(|t| staircase.factor(t, 100)), [1.0, 1.0, 0.1, 0.1]);
         assert!((staircase.factor(20, 100) - 0.01).abs() < 1e-15);
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cosine_rises_in_its_warm_up_and_ends_at_zero() {
+    fn cosine_rises_in_its_warm_up_and_ends_at_zero() {
         let cosine = Schedule::Cosine { warm_up: 0.1 };
         assert!((cosine.factor(0, 100) - 0.1).abs() < 1e-12);
         assert!((cosine.factor(10, 100) - 1.0).abs() < 1e-12);

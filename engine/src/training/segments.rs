@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_the_seed_of_the_segment_it_belongs_to() {
+    fn a_step_has_the_seed_of_its_segment() {
         let mut segments = Segments::default();
         assert_eq!(segments.seed_at(3), None);
         segments.begin(0, 7);

@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn resnet50_has_the_parameters_of_keras_and_the_operations_of_its_paper() {
+    fn resnet50_has_the_published_parameters_and_operations() {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
         let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn inception_v3_has_the_parameters_of_keras_and_the_operations_of_its_paper() {
+    fn inception_v3_has_the_published_parameters_and_operations() {
         let model = inception_v3().model;
         let tensors = model.tensors().unwrap();
         let elements = |kind| tensors.iter().filter(|of| of.kind == kind).map(|of| of.elements()).sum::<usize>();

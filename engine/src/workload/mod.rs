@@ -433,7 +433,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_network_that_is_not_built_in_is_described_and_then_with_everything() {
+    fn only_networks_of_files_are_described_completely() {
         let built_in = workload("keras-mnist-mlp").unwrap();
         assert!(built_in.is_built_in() && built_in.described().is_none());
         let own = Workload { name: "own", ..built_in };
@@ -483,7 +483,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduced_network_has_every_kind_of_layer_and_the_classes_of_the_whole_one() {
+    fn a_reduced_network_has_every_kind_of_layer() {
         let reduced: Vec<Workload> = WORKLOADS.iter().map(|make| make()).filter(|of| of.reduced.is_some()).collect();
         assert_eq!(reduced.len(), 2);
         for workload in reduced {
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn every_workload_of_every_suite_ends_with_a_look_at_the_test_set() {
+    fn every_workload_of_a_suite_ends_with_an_evaluation() {
         for suite in SUITES {
             for name in suite.workloads {
                 let standard = Standard::of(suite, name, 1).unwrap();

@@ -29,9 +29,9 @@ fn open_on(processor: Option<&str>, threads: usize) -> Result<Box<dyn Backend>, 
 }
 
 #[test]
-fn the_pool_that_burn_computes_in_has_the_threads_that_were_asked_for_and_no_others_later() {
+fn the_pool_keeps_the_requested_number_of_threads() {
     alone(
-        "threads::the_pool_that_burn_computes_in_has_the_threads_that_were_asked_for_and_no_others_later",
+        "threads::the_pool_keeps_the_requested_number_of_threads",
         ask_for_threads_again_and_again,
     );
 }

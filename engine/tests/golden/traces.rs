@@ -116,7 +116,7 @@ fn wanted_traces(cost: Cost) -> Vec<Golden> {
 }
 
 #[test]
-fn cheap_traces_have_convolutions_and_each_kind_of_recurrent_cell_but_lstm() {
+fn cheap_traces_have_most_kinds_of_layers() {
     let cheap: Vec<String> = traces().into_iter().filter(|of| of.cost() == Cost::Cheap).map(|of| of.name).collect();
     for name in ["caffe-mnist", "gru-rows", "keras-babi-memnn", "keras-mnist-mlp-dropout", "simple-rnn-rows"] {
         assert!(cheap.iter().any(|cheap| cheap == name), "{name} is none of {cheap:?}");

@@ -72,7 +72,7 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
 
 #[test]
 #[ignore = "trains a third of an epoch in each precision"]
-fn the_perceptron_learns_digits_in_f16_as_well_as_in_f32_and_the_record_says_which() {
+fn the_perceptron_learns_digits_in_f16_as_in_f32() {
     let Some(single) = gpu() else { return };
     let half = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| {
         pollster::block_on(backends::open_in(Precision::F16, "wgsl", &choice, Rc::new(Clock::default())))
@@ -143,7 +143,7 @@ fn checked(backend: &dyn Backend) -> Correctness {
 
 #[test]
 #[ignore = "trains airbench94 with plain loops"]
-fn a_right_back_end_is_compared_once_more_where_rounding_alone_decides() {
+fn a_correct_backend_is_compared_again_if_rounding_decides() {
     let found = checked(&ReferenceBackend::<f32>::new());
     assert!(found.passed, "{found:?}");
     assert_eq!(found.redraws, 1);

@@ -157,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_poisoned_device_is_a_lost_one_whatever_else_it_says() {
+    fn a_poisoned_device_is_lost_whatever_its_message() {
         for reason in ["cuCtxSynchronize failed with status 700", "wgpu: Unknown: out of memory"] {
             let error = refused(ExecutionError::device_poisoned(reason));
             assert!(matches!(&error, EngineError::DeviceLost { message } if message.contains(reason)), "{error}");

@@ -215,7 +215,7 @@ fn the_same_seed_gives_the_same_bits_on_the_processor() {
 }
 
 #[test]
-fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
+fn an_unsupported_network_is_named_with_the_reason() {
     let Some(backend) = backends().into_iter().next() else { return };
     // Five pixels and no padding: the third window would begin at pixel 6.
     let beyond = Layer::Pool {
@@ -238,7 +238,7 @@ fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
+fn a_panic_ends_one_trainer_and_not_the_program() {
     for backend in backends() {
         let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
         let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
@@ -320,7 +320,7 @@ fn off_by(device: &Device, bias: f32) -> [f64; 2] {
 }
 
 #[test]
-fn a_convolution_is_no_less_exact_where_its_bias_is_added_afterwards() {
+fn adding_the_bias_afterwards_is_no_less_exact() {
     for (name, device) in devices() {
         for bias in [0.1, 1.0] {
             let [inside, afterwards] = off_by(&device, bias);
@@ -349,7 +349,7 @@ fn the_record_names_the_version_that_is_built_in() {
 }
 
 #[test]
-fn only_a_gpu_that_burn_was_not_built_to_tune_for_is_warned_of() {
+fn only_an_untuned_gpu_is_warned_of() {
     let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
     assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
     assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
@@ -385,7 +385,7 @@ fn the_record_says_what_is_fused_and_tuned() {
 }
 
 #[test]
-fn segments_train_again_to_the_last_bit_and_as_the_reference() {
+fn segments_repeat_bit_for_bit_and_match_the_reference() {
     let Some(backend) = flex() else { return };
     let narrow = |name| narrow_job(&crate::workload(name).unwrap());
     for job in OF_EVERY_KIND.map(narrow).into_iter().chain(jobs_of_every_rule()) {

@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_matrix_that_is_stored_transposed_comes_back_as_it_was() {
+    fn a_transposed_matrix_is_restored() {
         let transposed = Arrangement::new(vec![2, 3], &[1, 0]);
         let matrix = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
         let stored = transposed.store(matrix.clone());

@@ -140,7 +140,7 @@ fn a_program_gets_layers_weights_batches_and_masks() {
 }
 
 #[test]
-fn windows_last_as_long_as_the_program_says_and_tests_too() {
+fn windows_and_tests_have_the_reported_times() {
     let mut trainer = build(&Fake::answering(as_the_protocol_has_it), &job("keras-mnist-mlp")).unwrap();
     let (_, window) = pollster::block_on(timed_steps(trainer.as_mut(), 2, &Standstill)).unwrap();
     assert_eq!(window.seconds, 0.25);
@@ -160,7 +160,7 @@ fn many_steps_travel_in_several_messages() {
 }
 
 #[test]
-fn what_a_program_lacks_costs_one_workload_and_what_breaks_the_protocol_ends_the_run() {
+fn only_a_protocol_error_ends_the_run() {
     let refused = |answer: fn(&Value) -> Message| {
         let result = build(&Fake::answering(answer), &job("keras-mnist-mlp"));
         let mut trainer = match result {
@@ -385,7 +385,7 @@ fn with_channels_first(header: &Value) -> Message {
 }
 
 #[test]
-fn a_layout_is_told_to_the_program_which_has_to_say_that_it_has_it() {
+fn a_program_must_confirm_the_requested_layout() {
     let job = job("keras-mnist-mlp");
     let built = |program: &Rc<Fake>, layout| {
         pollster::block_on(async {
@@ -420,7 +420,7 @@ fn averages_of_weights_are_not_in_the_protocol() {
 }
 
 #[test]
-fn a_name_is_one_that_tables_can_show_and_none_of_ours() {
+fn names_are_short_words_and_none_of_ours() {
     assert_eq!(checked_name("keras-jax").as_deref(), Ok("keras-jax"));
     for name in ["", "Keras", "a b", "wgsl", "all", "burn-flex"] {
         assert!(checked_name(name).is_err(), "{name}");

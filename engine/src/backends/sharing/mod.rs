@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_sample_is_in_one_share_and_no_share_is_larger_than_the_device_has_room_for() {
+    fn shares_divide_a_batch_evenly() {
         for devices in 1..6 {
             for samples in 0..40 {
                 let mut next = 0;
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_have_ended_when_the_last_of_them_has_and_a_failure_is_kept_until_it_is_asked_for() {
+    fn work_ends_with_the_last_device_and_keeps_failures() {
         let (first, second) = (channel(), channel());
         let mut computing = UnderWay::new([told(first.1), told(second.1)].into_iter());
         assert!(!computing.has_ended());

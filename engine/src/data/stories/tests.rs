@@ -76,7 +76,7 @@ fn questions(text: &str) -> Vec<Asked<'_>> {
 }
 
 #[test]
-fn every_generated_answer_follows_from_its_story_and_from_its_supporting_lines_alone() {
+fn generated_answers_follow_from_their_supporting_lines() {
     for task in StoryTask::ALL {
         for text in generator::generate(task, QUESTIONS) {
             let questions = questions(&text);
@@ -127,7 +127,7 @@ fn training_and_test_stories_are_not_the_same() {
 }
 
 #[test]
-fn a_generated_set_says_so_and_has_the_shape_of_its_definition() {
+fn generated_sets_have_the_shape_of_their_definition() {
     for stories in StorySet::ALL {
         let definition = data_set(&stories.name()).unwrap();
         let set = DataSet::generated(definition).unwrap();
@@ -212,7 +212,7 @@ fn the_published_sentences_of_task_1_fit_into_the_memory() {
 const SET: StorySet = StorySet { task: StoryTask::OneSupportingFact, reading: Reading::Words };
 
 #[test]
-fn words_are_numbered_in_order_and_filled_up_at_the_front() {
+fn words_are_numbered_in_order_and_padded_in_front() {
     let sample = Sample { story: vec!["b", "c", "."], question: vec!["a", "?"], answer: "c" };
     let words = Vocabulary::of(SET, [&sample].into_iter());
     // In character order: `.`, `?`, `a`, `b`, `c`.
@@ -236,7 +236,7 @@ fn what_is_too_long_is_cut_at_the_front() {
 }
 
 #[test]
-fn the_last_sentence_is_the_first_memory_and_nobody_reads_full_stops() {
+fn sentences_are_reversed_and_lose_their_punctuation() {
     let story = vec!["a", "b", ".", "b", "c", "d", "."];
     let sample = Sample { story, question: vec!["d", "a", "?"], answer: "c" };
     let set = StorySet { reading: Reading::Sentences, ..SET };

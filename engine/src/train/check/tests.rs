@@ -54,14 +54,14 @@ fn compared(found: &Correctness) -> Option<Compared> {
 }
 
 #[test]
-fn a_batch_that_is_not_too_large_is_compared_with_the_reference_itself() {
+fn small_batches_are_compared_with_the_reference() {
     let found = checked(SMALL, &Faulty::new(Fault::None, 0));
     assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
     assert_eq!(found.losses.len(), STEPS as usize);
 }
 
 #[test]
-fn a_workload_is_checked_by_itself_in_the_batches_of_its_recipe() {
+fn a_separate_check_uses_the_recipes_batch_size() {
     let workload = crate::workload("keras-mnist-mlp").unwrap();
     let data = job(&workload, SMALL).data;
     for (fault, passes) in [(Fault::None, true), (Fault::LossTooLarge, false)] {
@@ -80,7 +80,7 @@ fn whatever_is_wrong_with_first_losses_is_found() {
 }
 
 #[test]
-fn whatever_is_wrong_with_first_steps_is_found_although_their_losses_are_right() {
+fn faults_are_found_although_losses_are_right() {
     for (fault, expected) in [
         (Fault::GradientMissing, Compared::Gradient),
         (Fault::NoUpdate, Compared::Update),
@@ -118,7 +118,7 @@ fn what_is_wrong_only_in_large_batches_is_found() {
 }
 
 #[test]
-fn gradients_of_the_sum_over_a_batch_are_put_together_as_a_sum() {
+fn gradients_of_summed_losses_are_added() {
     let mut workload = crate::workload("keras-mnist-mlp").unwrap();
     workload.loss.summed = true;
     let found = checked_of(&workload, LARGE, &Faulty::new(Fault::None, 0));
@@ -138,7 +138,7 @@ pub(crate) fn whitened() -> Workload {
 }
 
 #[test]
-fn a_back_end_that_leaves_out_gradients_which_nobody_needs_is_right() {
+fn missing_gradients_of_fixed_tensors_are_accepted() {
     let fixed = whitened().model.tensors().unwrap().iter().filter(|of| of.kind == TensorKind::Fixed).count();
     assert_eq!(fixed, 2, "the whitening kernel, and a scale");
     let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
@@ -161,7 +161,7 @@ fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
 }
 
 #[test]
-fn a_batch_with_batch_normalisation_agrees_with_a_few_samples_that_it_repeats() {
+fn a_normalized_batch_agrees_with_its_repeated_samples() {
     let whole = repeated_samples(Fault::None);
     assert_eq!((whole.batch_size, whole.part_size), (16, 4));
     assert!(whole.passed && whole.loss_difference() < 1e-5 && whole.gradient_difference < 0.01, "{whole:?}");
@@ -169,7 +169,7 @@ fn a_batch_with_batch_normalisation_agrees_with_a_few_samples_that_it_repeats() 
 }
 
 #[test]
-fn a_summed_loss_grows_with_the_samples_that_fill_a_batch() {
+fn a_summed_loss_grows_with_repeated_samples() {
     let mut workload = whitened();
     workload.loss.summed = true;
     let whole = repeated_samples_of(&workload, Fault::None);

@@ -121,7 +121,7 @@ fn parts_are_trained_again_to_the_same_states() {
 }
 
 #[test]
-fn training_that_does_not_repeat_ends_the_proof_with_the_reason() {
+fn unrepeatable_training_ends_the_proof() {
     let hashes = WantedHashes { draw: 0, steps: [1, 5], at: vec![2], losses: false };
     let wanted = vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }];
     let mut follower = Follower { drawn: vec![0, 1], wanted, ..Follower::default() };

@@ -112,14 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_setting_says_whether_the_time_of_a_step_had_settled() {
+    fn the_setting_states_if_tuning_settled() {
         let setting = |settled| Settling { settled, steps: 5 }.setting();
         assert_eq!(setting(true), "burn tuning: settled after 5 steps");
         assert_eq!(setting(false), "burn tuning: not settled after 5 steps");
     }
 
     #[test]
-    fn steps_have_settled_when_several_in_a_row_agree_with_the_fastest() {
+    fn tuning_settles_when_steps_agree_with_the_fastest() {
         assert!(!has_settled(&[]));
         assert!(!has_settled(&[1.0, 1.0]), "too few");
         assert!(has_settled(&[1.0, 1.0, 1.0]));

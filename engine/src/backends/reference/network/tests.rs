@@ -81,7 +81,7 @@ fn gradients_of_small_models_are_slopes() {
 }
 
 #[test]
-fn a_recurrent_layer_without_a_slope_that_follows_from_its_result_is_refused() {
+fn recurrent_layers_refuse_other_activations() {
     let recurrent = Initializer::Orthogonal;
     for activation in [Activation::Gelu, Activation::Identity] {
         for layer in
@@ -159,7 +159,7 @@ fn memories_with_shared_words_and_a_softmax() {
 }
 
 #[test]
-fn words_that_are_matched_with_a_question_and_laid_behind_it() {
+fn words_matched_with_a_question_and_concatenated() {
     let mut network = ModelBuilder::new("matched", IMAGE);
     let story = network.then(conv(5, Activation::Tanh));
     network.after(Source::Data, conv(5, Activation::Tanh));
