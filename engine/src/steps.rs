@@ -14,7 +14,7 @@ use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{
-    self, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+    Contest, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
 };
 use crate::train::check;
 use crate::trainer::{Backend, Trainer, TrainingJob};
@@ -22,6 +22,11 @@ use crate::workload::{Training, Workload};
 
 use report::{CLIFF, Facts};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
+
+/// Windows of each backend within the budget, besides one for its warm-up.
+const WINDOWS: u32 = 5;
+/// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
+const LONGEST_WINDOW_SECONDS: f64 = 2.0;
 
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -95,7 +100,7 @@ struct StepsRun<'a> {
     count: usize,
 }
 
-impl StepsRun<'_> {
+impl<'a> StepsRun<'a> {
     async fn workload(&mut self, workload: &Workload, data: &mut dyn DataSource) -> WorkloadSteps {
         let mut result = WorkloadSteps::new(workload);
         let own = [workload.batch_size];
@@ -123,7 +128,9 @@ impl StepsRun<'_> {
                 Ok(job) => {
                     // Kernels depend on shapes, so each size is checked.
                     let barred = self.check(workload, &job).await;
-                    let size = self.size(&job, &barred).await;
+                    let entrants =
+                        self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
+                    let size = self.take_turns(batch_size, entrants).await;
                     jobs.extend(gave_figures(&size).then_some(job));
                     size
                 }
@@ -154,18 +161,111 @@ impl StepsRun<'_> {
         barred
     }
 
-    fn contest(&mut self) -> Contest<'_> {
-        Contest::new(self.request, &mut self.gauge, self.clock, &mut *self.observer)
+    /// Trains jobs in turns: several contenders at one batch size, or one at several.
+    async fn take_turns<'j>(
+        &mut self,
+        batch_size: u32,
+        entrants: impl IntoIterator<Item = (&'j Contender, &'j TrainingJob, Option<Outcome>)>,
+    ) -> Size {
+        let (mut participants, mut known) = (Vec::new(), Vec::new());
+        for (contender, job, barred) in entrants {
+            let built = match barred {
+                Some(outcome) => Err(outcome),
+                None if self.observer.cancelled() => Err(Outcome::Cancelled),
+                None => {
+                    self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Building });
+                    self.build(contender, job).await.map_err(|error| refused(&error))
+                }
+            };
+            let (subject, facts) = match built {
+                Ok((steps, facts)) => (Some(steps), Ok(facts)),
+                Err(outcome) => (None, Err(outcome)),
+            };
+            let mut participant = Participant::new(contender.name(), subject);
+            participant.on_gauged_device = contender.on_gauged_device;
+            participant.repetitions_left = contender.most_steps;
+            participants.push(participant);
+            known.push(facts);
+        }
+        let running = known.iter().filter(|known| known.is_ok()).count().max(1);
+        let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
+        let rules = Rules {
+            window_seconds: window_seconds.min(LONGEST_WINDOW_SECONDS),
+            budget_seconds: self.request.budget_seconds,
+            fewest_rounds: 1,
+            most_rounds: usize::MAX,
+        };
+        let (gauge, observer) = (&mut self.gauge, &mut *self.observer);
+        let mut contest = Contest { participants, gauge, clock: self.clock, observer };
+        contest.run(rules).await;
+        let entries = contest.participants.into_iter().zip(known);
+        let entries = entries.map(|(participant, known)| Entry {
+            backend: participant.name,
+            outcome: known.map_or_else(|outcome| outcome, |facts| measured(participant, facts)),
+        });
+        let mut size = Size { batch_size, entries: entries.collect() };
+        size.compare();
+        size
     }
 
-    async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
-        let contenders = self.contenders;
-        let mut contest = self.contest();
-        for (contender, barred) in contenders.iter().zip(barred) {
-            contest.admit(contender, job, barred.as_ref()).await;
+    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<(Steps<'a>, Facts), EngineError> {
+        let clock = self.clock;
+        let predicted_bytes = contender.backend.predicted_bytes(job)?;
+        self.check_budget("the workload as a whole", predicted_bytes)?;
+        let start = clock.now_seconds();
+        let trainer = contender.backend.build(job).await?;
+        let build_seconds = clock.now_seconds() - start;
+        let device_memory_bytes = trainer.device_memory_bytes();
+        // Not every backend can predict this.
+        self.check_budget("the workload as it was built", Some(device_memory_bytes))?;
+        let facts = Facts {
+            flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
+            device_memory_bytes,
+            predicted_bytes,
+            build_seconds,
+            preparation: trainer.preparation(),
+            variants: trainer.variants(),
+        };
+        Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
+    }
+
+    fn check_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
+        match (needed_bytes, self.request.budget_bytes) {
+            (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
+                Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
+            }
+            _ => Ok(()),
         }
-        contest.run().await;
-        contest.finish(job.batches.batch_size)
+    }
+
+    /// Measures each cliff again with both batch sizes in turns.
+    async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
+        for cliff in &mut result.cliffs {
+            let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
+            let of_size = |size| jobs.iter().find(|job| job.batches.batch_size == size);
+            let (Some(contender), Some(small), Some(large)) =
+                (contender, of_size(cliff.from_batch_size), of_size(cliff.to_batch_size))
+            else {
+                continue;
+            };
+            if self.observer.cancelled() || contender.most_steps.is_some() || !self.both_fit(contender, small, large) {
+                continue;
+            }
+            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
+            let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
+            self.observer.event(&Event::Again { what });
+            let both = self.take_turns(to_batch_size, [small, large].map(|job| (contender, job, None))).await;
+            cliff.rise_in_turns = rise_in_turns(&both);
+        }
+    }
+
+    /// Returns true if two trainers fit on the device.
+    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
+        let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
+        match (self.request.budget_bytes, predicted(small), predicted(large)) {
+            (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
+            _ => true,
+        }
     }
 }
 
@@ -204,41 +304,6 @@ fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
     cliffs
 }
 
-impl StepsRun<'_> {
-    /// Measures each cliff again with both batch sizes in turns.
-    async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
-        for cliff in &mut result.cliffs {
-            let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
-            let of_size = |size| jobs.iter().find(|job| job.batches.batch_size == size);
-            let (Some(contender), Some(small), Some(large)) =
-                (contender, of_size(cliff.from_batch_size), of_size(cliff.to_batch_size))
-            else {
-                continue;
-            };
-            if self.observer.cancelled() || contender.most_steps.is_some() || !self.both_fit(contender, small, large) {
-                continue;
-            }
-            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
-            let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
-            self.observer.event(&Event::Again { what });
-            let mut contest = self.contest();
-            contest.admit(contender, small, None).await;
-            contest.admit(contender, large, None).await;
-            contest.run().await;
-            cliff.rise_in_turns = rise_in_turns(&contest.finish(to_batch_size));
-        }
-    }
-
-    /// Returns true if two trainers fit on the device.
-    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
-        let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
-        match (self.request.budget_bytes, predicted(small), predicted(large)) {
-            (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
-            _ => true,
-        }
-    }
-}
-
 /// Median over the rounds, because few of them are affected if the machine changes its speed.
 fn rise_in_turns(size: &Size) -> Option<f64> {
     let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
@@ -249,18 +314,6 @@ fn rise_in_turns(size: &Size) -> Option<f64> {
 
 fn gave_figures(size: &Size) -> bool {
     size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)))
-}
-
-/// Windows of each backend within the budget, besides one for its warm-up.
-const WINDOWS: u32 = 5;
-/// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
-const LONGEST_WINDOW_SECONDS: f64 = 2.0;
-
-struct Contest<'a> {
-    request: &'a Request,
-    contest: measure::Contest<'a, Steps<'a>>,
-    /// Facts of each participant besides its windows, or its outcome if it cannot take part.
-    known: Vec<Result<Facts, Outcome>>,
 }
 
 struct Steps<'a> {
@@ -278,98 +331,7 @@ impl Repeatable for Steps<'_> {
     }
 }
 
-impl<'a> Contest<'a> {
-    fn new(
-        request: &'a Request,
-        gauge: &'a mut Option<Box<dyn Gauge>>,
-        clock: &'a dyn Clock,
-        observer: &'a mut dyn Observer<Event>,
-    ) -> Self {
-        let contest = measure::Contest { participants: Vec::new(), gauge, clock, observer };
-        Self { request, contest, known: Vec::new() }
-    }
-
-    /// Builds the contender's trainer, unless it is barred or does not fit.
-    async fn admit(&mut self, contender: &Contender, job: &TrainingJob, barred: Option<&Outcome>) {
-        let name = contender.name();
-        let built = match barred {
-            Some(outcome) => Err(outcome.clone()),
-            None if self.contest.observer.cancelled() => Err(Outcome::Cancelled),
-            None => {
-                self.contest.observer.event(&Event::Phase { who: name, phase: Phase::Building });
-                self.build(contender, job).await.map_err(|error| refused(&error))
-            }
-        };
-        let (subject, known) = match built {
-            Ok((steps, facts)) => (Some(steps), Ok(facts)),
-            Err(outcome) => (None, Err(outcome)),
-        };
-        let mut participant = Participant::new(name, subject);
-        participant.on_gauged_device = contender.on_gauged_device;
-        participant.repetitions_left = contender.most_steps;
-        self.contest.participants.push(participant);
-        self.known.push(known);
-    }
-
-    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<(Steps<'a>, Facts), EngineError> {
-        let clock = self.contest.clock;
-        let predicted_bytes = contender.backend.predicted_bytes(job)?;
-        self.hold_to_budget("the workload as a whole", predicted_bytes)?;
-        let start = clock.now_seconds();
-        let trainer = contender.backend.build(job).await?;
-        let build_seconds = clock.now_seconds() - start;
-        let device_memory_bytes = trainer.device_memory_bytes();
-        // Not every backend can predict this.
-        self.hold_to_budget("the workload as it was built", Some(device_memory_bytes))?;
-        let facts = Facts {
-            flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
-            device_memory_bytes,
-            predicted_bytes,
-            build_seconds,
-            preparation: trainer.preparation(),
-            variants: trainer.variants(),
-        };
-        Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
-    }
-
-    fn hold_to_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
-        match (needed_bytes, self.request.budget_bytes) {
-            (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
-                Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    async fn run(&mut self) {
-        let running = self.known.iter().filter(|known| known.is_ok()).count().max(1);
-        let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
-        let rules = Rules {
-            window_seconds: window_seconds.min(LONGEST_WINDOW_SECONDS),
-            budget_seconds: self.request.budget_seconds,
-            fewest_rounds: 1,
-            most_rounds: usize::MAX,
-        };
-        self.contest.run(rules).await;
-    }
-
-    /// Returns all outcomes, with ratios to the fastest.
-    fn finish(self, batch_size: u32) -> Size {
-        let participants = self.contest.participants.into_iter();
-        let entries = participants
-            .zip(self.known)
-            .map(|(participant, known)| Entry { backend: participant.name, outcome: outcome(participant, known) });
-        let mut size = Size { batch_size, entries: entries.collect() };
-        size.compare();
-        size
-    }
-}
-
-fn outcome(participant: Participant<Steps<'_>>, known: Result<Facts, Outcome>) -> Outcome {
-    let facts = match known {
-        Ok(facts) => facts,
-        Err(outcome) => return outcome,
-    };
+fn measured(participant: Participant<Steps<'_>>, facts: Facts) -> Outcome {
     match (participant.ended, participant.subject) {
         (Some(error), _) => refused(&error),
         (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)

@@ -8,7 +8,6 @@ use serde::Serialize;
 use crate::data::DataSet;
 use crate::error::EngineError;
 use crate::trainer::{Backend, EvaluationSet};
-use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,28 +61,14 @@ pub async fn trace(
     data: Arc<DataSet>,
 ) -> Result<Trace, EngineError> {
     let workload = workload.clone().with_trace_conventions();
-    let samples = data.train.samples();
-    if request.batch_size == 0 || request.batch_size > samples {
-        return Err(EngineError::InvalidSetting {
-            what: "the batch size",
-            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
-            value: request.batch_size.to_string(),
-        });
-    }
+    let batches = workload.batches(data.train.samples(), request.batch_size, request.seed)?;
     if request.steps == 0 {
         let allowed = "at least 1".to_owned();
         return Err(EngineError::InvalidSetting { what: "the number of steps", allowed, value: "0".to_owned() });
     }
     let job = workload.job(Training {
         data,
-        batches: BatchPlan {
-            first: 0,
-            samples,
-            batch_size: request.batch_size,
-            order: workload.order,
-            batching: workload.batching,
-            seed: request.seed,
-        },
+        batches,
         planned_steps: u64::from(request.steps),
         seed: request.seed,
         dropout: request.dropout,

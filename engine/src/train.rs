@@ -188,8 +188,8 @@ async fn run_workload(
     let job_settings = job_settings(request, workload, definition.train.samples)?;
     edges.observer.event(&Event::WorkloadStarted {
         workload: workload.name.to_owned(),
-        index: progress.index(),
-        count: progress.count(),
+        index: progress.index,
+        count: progress.count,
         batch_size: job_settings.batches.batch_size,
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
@@ -245,7 +245,7 @@ async fn run_workload(
         learning.proof =
             edges.witness.is_some().then(Proof::new).filter(|_| proof::obstacle(workload, backend).is_none());
         let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
-        let stopped_early = learning.stopped_early();
+        let stopped_early = learning.stopped_early;
         warnings.append(&mut learning.warnings);
         learned?;
         record.timeline = progress.timeline(edges);

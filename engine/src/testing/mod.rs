@@ -9,6 +9,7 @@ use crate::clock::Clock;
 pub(crate) use skipped::skipped;
 
 use crate::model::{Layer, Model};
+use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Workload;
 
 /// Returns every workload, with its reduced network if it has one.
@@ -66,4 +67,9 @@ impl Clock for Standstill {
     fn now_seconds(&self) -> f64 {
         0.0
     }
+}
+
+/// Batches of a file's first samples, in file order.
+pub(crate) fn file_batches(samples: u32, batch_size: u32) -> BatchPlan {
+    BatchPlan { first: 0, samples, batch_size, order: SampleOrder::File, batching: Batching::ShortLast, seed: 1 }
 }

@@ -44,7 +44,8 @@ pub(super) struct Learning<'a> {
     length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
-    stopped_early: bool,
+    /// True if held-out samples were no longer classified better.
+    pub(super) stopped_early: bool,
     /// Earliest time of the next answers.
     pub(super) next_answers_seconds: f64,
     pub(super) warnings: Vec<Warning>,
@@ -157,10 +158,6 @@ impl<'a> Learning<'a> {
             self.stopped_early = !patience.goes_on(self.step, 1.0 - report.accuracy());
         }
         Ok(())
-    }
-
-    pub(super) fn stopped_early(&self) -> bool {
-        self.stopped_early
     }
 
     /// Waits while the observer pauses the run, which may cancel it.
@@ -347,12 +344,12 @@ impl Learning<'_> {
         self.end_lap(edges).await?;
         self.progress.phase(edges, Phase::MeasuringPeak);
         peaks.open().await;
-        let start = edges.clock.now_seconds() - self.progress.paused_seconds();
+        let start = edges.clock.now_seconds() - self.progress.paused_seconds;
         let mut is_over = false;
         while self.going() && !is_over {
             // A leaderboard cannot distinguish the time of measuring the peak from training, so it is measured rarely.
             for _ in 0..MINIMUM_WINDOWS {
-                let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds() - start;
+                let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds - start;
                 is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
                 if is_over {
                     break;

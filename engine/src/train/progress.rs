@@ -5,31 +5,26 @@ use super::{Edges, Event};
 /// Place of a workload in its run, and its progress.
 pub(super) struct Progress {
     workload: &'static str,
-    index: usize,
-    count: usize,
+    /// From 0, of `count`.
+    pub(super) index: u32,
+    pub(super) count: u32,
     /// Progress of this workload; never decreases.
     fraction: f64,
     timeline: Vec<Stretch>,
     /// Current phase, and its start.
     now: Option<(Phase, f64)>,
-    paused_seconds: f64,
+    /// Time of pauses in this workload.
+    pub(super) paused_seconds: f64,
 }
 
 impl Progress {
     pub(super) fn new(workload: &'static str, index: usize, count: usize) -> Self {
+        let [index, count] = [index, count].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Self { workload, index, count, fraction: 0.0, timeline: Vec::new(), now: None, paused_seconds: 0.0 }
     }
 
     pub(super) fn workload(&self) -> String {
         self.workload.to_owned()
-    }
-
-    pub(super) fn index(&self) -> u32 {
-        u32::try_from(self.index).unwrap_or(u32::MAX)
-    }
-
-    pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.count).unwrap_or(u32::MAX)
     }
 
     /// Begins `phase` unless it is the current one.
@@ -61,10 +56,6 @@ impl Progress {
         true
     }
 
-    pub(super) fn paused_seconds(&self) -> f64 {
-        self.paused_seconds
-    }
-
     fn end_phase(&mut self, end: f64) {
         if let Some((phase, start)) = self.now.take() {
             self.timeline.push(Stretch { phase, seconds: end - start });
@@ -80,6 +71,6 @@ impl Progress {
     /// Advances to this share of the workload and returns the share of the whole run.
     pub(super) fn advance(&mut self, fraction: f64) -> f64 {
         self.fraction = self.fraction.max(fraction.clamp(0.0, 1.0));
-        (self.index as f64 + self.fraction) / self.count as f64
+        (f64::from(self.index) + self.fraction) / f64::from(self.count)
     }
 }

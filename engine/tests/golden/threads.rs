@@ -30,10 +30,7 @@ fn open_on(processor: Option<&str>, threads: usize) -> Result<Box<dyn Backend>, 
 
 #[test]
 fn the_pool_keeps_the_requested_number_of_threads() {
-    alone(
-        "threads::the_pool_keeps_the_requested_number_of_threads",
-        ask_for_threads_again_and_again,
-    );
+    alone("threads::the_pool_keeps_the_requested_number_of_threads", ask_for_threads_again_and_again);
 }
 
 fn ask_for_threads_again_and_again() {

@@ -103,36 +103,31 @@ pub(super) async fn open(
 }
 
 async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
-    guarded(open_unguarded(name, opening, clock)).await
-}
-
-async fn open_unguarded(
-    name: &'static str,
-    opening: &Opening,
-    clock: Rc<dyn Clock>,
-) -> Result<BurnBackend, EngineError> {
-    check_precision(name, opening.precision)?;
-    let opened: Result<Opened, EngineError> = match name {
-        #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => processor::open(opening),
-        #[cfg(feature = "burn-wgpu")]
-        list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
-        #[cfg(feature = "burn-vulkan")]
-        list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
-        #[cfg(feature = "burn-metal")]
-        list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
-        #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
-        #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
-        #[cfg(feature = "burn-remote")]
-        list::BURN_REMOTE => return remote::open(opening, clock).await,
-        // Names without a feature in this build.
-        _ => Err(list::not_built(name)),
+    let opening = async {
+        check_precision(name, opening.precision)?;
+        let opened: Result<Opened, EngineError> = match name {
+            #[cfg(feature = "burn-flex")]
+            list::BURN_FLEX => processor::open(opening),
+            #[cfg(feature = "burn-wgpu")]
+            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
+            #[cfg(feature = "burn-vulkan")]
+            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
+            #[cfg(feature = "burn-metal")]
+            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
+            #[cfg(feature = "burn-cuda")]
+            list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
+            #[cfg(feature = "burn-rocm")]
+            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
+            #[cfg(feature = "burn-remote")]
+            list::BURN_REMOTE => return remote::open(opening, clock).await,
+            // Names without a feature in this build.
+            _ => Err(list::not_built(name)),
+        };
+        let opened = opened?;
+        let first_use = FirstUse::new(opened.compiles, TUNED);
+        Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
     };
-    let opened = opened?;
-    let first_use = FirstUse::new(opened.compiles, TUNED);
-    Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
+    guarded(opening).await
 }
 
 fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> {

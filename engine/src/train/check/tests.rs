@@ -34,14 +34,7 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
     let data = DataSet::new(definition, split(1000), split(10), false);
     workload.job(Training {
         data: Arc::new(data),
-        batches: BatchPlan {
-            first: 0,
-            samples: 1000,
-            batch_size,
-            order: workload.order,
-            batching: workload.batching,
-            seed: 1,
-        },
+        batches: workload.batches(1000, batch_size, 1).unwrap(),
         planned_steps: 10,
         seed: 1,
         dropout: true,

@@ -14,14 +14,14 @@ use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks};
-use crate::testing::narrow;
+use crate::testing::{file_batches, narrow};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
 use crate::train::settings::Limits;
 use crate::train::{Edges, Event, Limit, NoMeter, RunRequest, Stopped, Witness, empty_record};
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
-use crate::training::{BatchPlan, Batching, SampleOrder, Segments};
+use crate::training::Segments;
 use crate::workload::Training;
 
 /// Trainer with predetermined times and losses.
@@ -235,14 +235,7 @@ impl TrainingTest {
         let split = |samples| Split { images: vec![0; 784 * samples], labels: vec![0; samples] };
         let job = workload.job(Training {
             data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
-            batches: BatchPlan {
-                first: 0,
-                samples: 1000,
-                batch_size: 10,
-                order: SampleOrder::File,
-                batching: Batching::ShortLast,
-                seed: 1,
-            },
+            batches: file_batches(1000, 10),
             planned_steps: 100,
             seed: 1,
             dropout: true,
