@@ -1,4 +1,4 @@
-//! The engine: it trains the same networks with every back end and reports what it measured.
+//! The engine: it trains the same networks with every backend and reports what it measured.
 //!
 //! Models and workloads are data ([`Model`], [`WORKLOADS`]); a [`Backend`] turns one into a
 //! [`Trainer`]; [`run`] drives trainers through correctness check, warm-up, training and

@@ -16,7 +16,6 @@ use crate::training::{Augmentation, Edge, Flip, Normalization, Shift, TestView};
 /// Minimum deviation in Torch's local contrast normalization.
 const LOCAL_CONTRAST_THRESHOLD: f32 = 1e-4;
 
-/// Processing of a batch's bytes, in order.
 pub(crate) struct Preprocessing {
     pub(crate) gather: GatherKind,
     /// Mean image of the training set, or a single zero.

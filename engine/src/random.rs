@@ -31,7 +31,6 @@ pub mod stream {
     pub const SEGMENT: u32 = 8000;
 }
 
-/// One stream of the generator at one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
     pub stream: u32,

@@ -38,7 +38,6 @@ pub struct Request {
     pub budget_seconds: f64,
     /// Limit of allocated memory, checked before allocating if possible.
     pub budget_bytes: Option<u64>,
-    /// True to check the first steps before timing.
     pub checked: bool,
     pub seed: u32,
 }
@@ -142,7 +141,6 @@ impl<'a> StepsRun<'a> {
         result
     }
 
-    /// Returns the reason why each contender cannot be timed, if there is one.
     async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
         let mut barred = Vec::with_capacity(self.contenders.len());
         for contender in self.contenders {

@@ -85,7 +85,6 @@ pub struct Edges<'a> {
 pub struct Stopped {
     #[source]
     pub error: EngineError,
-    /// Record of the finished workloads, if any.
     pub so_far: Option<Box<RunRecord>>,
 }
 
@@ -262,7 +261,6 @@ async fn run_workload(
     Ok(record)
 }
 
-/// Trains, measures, and keeps evidence.
 async fn learn(
     learning: &mut Learning<'_>,
     workload: &Workload,

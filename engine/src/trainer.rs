@@ -12,7 +12,6 @@ use crate::measure::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
 use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage};
 
-/// Everything a backend must know to train.
 #[derive(Clone)]
 pub struct TrainingJob {
     pub model: Model,
@@ -117,7 +116,6 @@ pub trait Backend {
     fn repeats_itself(&self) -> bool {
         false
     }
-    /// Warnings for the record of every run.
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
@@ -162,17 +160,17 @@ pub trait Trainer {
     /// overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
-    /// Begins a segment with this seed before the next step. Only for back ends whose training is repeatable.
+    /// Begins a segment with this seed before the next step. Only for backends whose training is repeatable.
     fn begin_segment(&mut self, _seed: u32) {}
 
-    /// Returns everything that training changes, in the model's order and logical layout. Only for back ends whose
+    /// Returns everything that training changes, in the model's order and logical layout. Only for backends whose
     /// training is repeatable.
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
     /// Restores a state that was read before step `step` (from 0). `segments` are the segments of the whole training.
-    /// Only for back ends whose training is repeatable.
+    /// Only for backends whose training is repeatable.
     async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
         Err(EngineError::NotRepeatable)
     }
@@ -188,7 +186,6 @@ pub trait Trainer {
         0.0
     }
 
-    /// Bytes allocated on the device.
     fn device_memory_bytes(&self) -> u64;
 
     /// `kernel: variant` for each kernel that comes in variants.

@@ -13,19 +13,15 @@ pub enum AdapterChoice {
     Any,
     Discrete,
     Integrated,
-    /// A software adapter, such as llvmpipe.
     Cpu,
-    /// Index in the list of adapters.
     Index(usize),
     /// All hardware adapters, which share each batch.
     All,
     /// Indices of adapters that share each batch.
     Indices(Vec<usize>),
-    /// Part of the name, case-insensitive.
     Name(String),
     /// Complete name, which exactly one adapter has.
     Exactly(String),
-    /// The adapter that the browser returns.
     Browser,
 }
 
@@ -136,7 +132,6 @@ impl AdapterChoice {
 }
 
 impl AdapterChoice {
-    /// Returns true if the choice names several adapters.
     pub fn is_of_several(&self) -> bool {
         matches!(self, Self::All | Self::Indices(_))
     }

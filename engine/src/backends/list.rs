@@ -25,7 +25,6 @@ pub struct BackendDefinition {
     pub uses_adapter: bool,
 }
 
-/// Devices that a backend can choose from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Devices {
     Adapters,
@@ -48,7 +47,6 @@ impl BackendDefinition {
         }
     }
 
-    /// Returns the cargo feature it needs, if any.
     pub fn feature(&self) -> Option<&'static str> {
         (self.name != REFERENCE).then_some(self.name)
     }
@@ -70,7 +68,6 @@ pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
     BackendDefinition::new(REFERENCE, "Plain loops on one processor core: slow, and the judge of all others.", false),
 ];
 
-/// Backends of this build, in the order of [`KNOWN_BACKENDS`].
 pub const BACKENDS: &[BackendDefinition] = &[
     #[cfg(feature = "wgsl")]
     KNOWN_BACKENDS[0],

@@ -38,7 +38,6 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend;
 
-/// Name of the plain reference back end.
 pub const REFERENCE: &str = "reference";
 
 /// Opens the backend named `name` on the matching adapter, to compute in f32. The clock paces submissions. Fails with a

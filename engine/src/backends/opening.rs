@@ -11,7 +11,6 @@ use crate::error::EngineError;
 pub(super) const REMOTES: &str = "the remote devices";
 pub(super) const DIFFERENT: &str = "different ones: each trains on a share of every batch of its own";
 
-/// Options for opening a backend.
 #[derive(Clone, Debug)]
 pub struct Opening {
     pub precision: Precision,
@@ -106,7 +105,6 @@ impl Opening {
         }
     }
 
-    /// Checks that the backend supports the requested input mode.
     pub fn check_input(&self, name: &str) -> Result<(), EngineError> {
         let Some(mode) = self.input else { return Ok(()) };
         let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
@@ -118,7 +116,6 @@ impl Opening {
         }
     }
 
-    /// Checks that the backend supports the requested layout.
     pub fn check_layout(&self, name: &str) -> Result<(), EngineError> {
         match (self.layout, list::only_layout(name)) {
             (Some(layout), Some(reason)) => {
@@ -136,7 +133,6 @@ impl Opening {
         threads.into_iter().chain(remote).chain(without)
     }
 
-    /// Checks that each option applies to one of these backends.
     pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
         match self.particulars().find(|(_, suited)| !names.contains(suited)) {
             None => Ok(()),
@@ -164,7 +160,6 @@ pub enum Feature {
     /// Invocations of a subgroup can exchange values.
     Subgroups,
     F16,
-    /// GPU timestamps.
     Timestamps,
 }
 

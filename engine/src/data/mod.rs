@@ -209,7 +209,6 @@ impl Origin {
 }
 
 impl DataSetDefinition {
-    /// Returns the names of the training and test file.
     pub fn file_names(&self) -> Option<[&str; 2]> {
         match &self.origin {
             Origin::Files { train, test } => Some([&train.file, &test.file]),
@@ -332,7 +331,6 @@ pub struct GeneratedImages {
 }
 
 impl GeneratedImages {
-    /// Sizes for residual networks and for Inception-v3.
     pub const ALL: [Self; 2] = [Self { side: 224 }, Self { side: 299 }];
 
     pub fn name(self) -> String {
@@ -388,7 +386,6 @@ mod tests {
         }
     }
 
-    /// Returns two samples of one row, two columns and one channel.
     fn small() -> (DataFile, Vec<u8>) {
         let mut bytes = b"GMDS".to_vec();
         for word in [1u32, 2, 1, 2, 1, 10, 0] {

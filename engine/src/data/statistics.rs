@@ -20,7 +20,6 @@ pub(super) struct Statistics {
 }
 
 impl DataSet {
-    /// Returns the mean of all training images: (height, width, channels).
     pub fn mean_image(&self) -> &[f32] {
         self.statistics.mean_image.get_or_init(|| mean_image(&self.train))
     }
@@ -91,7 +90,6 @@ fn chrominance_moments(split: &Split) -> [Moments; 2] {
 mod tests {
     use super::*;
 
-    /// Returns two samples of two pixels and three channels.
     fn split() -> Split {
         Split { images: vec![0, 10, 255, 4, 10, 0, 0, 30, 255, 4, 30, 0], labels: vec![0, 1] }
     }

@@ -12,7 +12,6 @@ pub(crate) trait Repeatable {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Target length of a window.
     pub(crate) window_seconds: f64,
     /// Limit for warm-up and windows of all participants, without measuring peaks. No round begins that would exceed
     /// it.
@@ -23,14 +22,12 @@ pub(crate) struct Rules {
 
 pub(crate) struct Participant<S> {
     pub(crate) name: &'static str,
-    /// Absent if it cannot take part or has failed.
     pub(crate) subject: Option<S>,
     /// True if its windows are compared with the gauge's peak.
     pub(crate) on_gauged_device: bool,
     /// Remaining repetitions of a slow participant, which has no warm-up and windows of one repetition.
     pub(crate) repetitions_left: Option<u32>,
     pub(crate) windows: Vec<Window>,
-    /// Error that ended it early.
     pub(crate) ended: Option<EngineError>,
     length: Length,
 }
@@ -105,7 +102,6 @@ impl<S: Repeatable> Contest<'_, S> {
         timed
     }
 
-    /// Measures the peak of this round.
     async fn note_peak(&mut self, timed: &[usize]) {
         let wanted = self.participants.iter().any(|of| of.subject.is_some() && of.on_gauged_device);
         let Some(gauge) = self.gauge.as_mut().filter(|_| wanted) else { return };

@@ -30,7 +30,6 @@ pub enum Event {
         number: usize,
         count: usize,
     },
-    /// Repetition of a surprising measurement.
     Again {
         what: String,
     },
@@ -76,7 +75,6 @@ pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figur
     }
 }
 
-/// Minimum, median and maximum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Spread {
     pub(crate) lowest: f64,
@@ -104,7 +102,6 @@ pub(crate) fn of_peak(windows: &[Window], flops_each: f64) -> (Option<f64>, Opti
     (peaks.map(|peaks| peaks.median), shares.map(|shares| shares.median))
 }
 
-/// Trains and times steps.
 pub(crate) async fn timed_steps(
     trainer: &mut dyn Trainer,
     steps: u32,
@@ -212,7 +209,6 @@ impl Schedule {
         Self { count: turns.len(), turns }
     }
 
-    /// Returns the current turn.
     pub fn present(&self) -> Option<Turn> {
         self.turns.front().copied()
     }
@@ -222,12 +218,10 @@ impl Schedule {
         self.count - self.turns.len() + 1
     }
 
-    /// Returns the total number of turns, including skipped ones.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Ends the current turn.
     pub fn go_on(&mut self) {
         self.turns.pop_front();
     }
@@ -239,7 +233,6 @@ impl Schedule {
         }
     }
 
-    /// Removes all turns.
     pub fn end(&mut self) {
         self.turns.clear();
     }
@@ -249,7 +242,6 @@ impl Schedule {
 /// device's clock varies with heat and other work.
 #[async_trait(?Send)]
 pub trait Gauge {
-    /// Measures operations per second.
     async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
 
     /// Measures bytes per second of copying (read and written); `None` if the device cannot copy.

@@ -19,52 +19,108 @@ pub enum Layer {
     },
     /// Square windows. Padding never wins a maximum, and averages divide by the real elements. A tie gives the whole
     /// gradient to the first element.
-    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding, activation: Activation },
+    Pool {
+        kind: PoolKind,
+        side: u32,
+        stride: u32,
+        padding: u32,
+        rounding: Rounding,
+        activation: Activation,
+    },
     /// `y = x·W + b` on the flattened input; kernel `[in, units]`, bias `[units]`.
-    Dense { units: u32, activation: Activation, weights: Weights },
+    Dense {
+        units: u32,
+        activation: Activation,
+        weights: Weights,
+    },
     /// Inverted dropout: survivors are divided by `1 - rate` in training; tests are unchanged.
-    Dropout { rate: f32 },
+    Dropout {
+        rate: f32,
+    },
     /// `x / (bias + alpha·Σ x²)^beta`, summed over channels at most `radius` away.
-    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
+    LocalResponseNorm {
+        radius: u32,
+        bias: f32,
+        alpha: f32,
+        beta: f32,
+    },
     /// Each row of the input is a sequence of its columns; the output is the last hidden state. Gates i, f, c, o with
     /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
-    Lstm { units: u32, recurrent: Initializer },
+    Lstm {
+        units: u32,
+        recurrent: Initializer,
+    },
     /// The same with the gates z, r, g of Keras 3, `reset_after`: with q = h·R + b', `z = sigmoid(x_z + q_z)`,
     /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)` and `z ⊙ h + (1 - z) ⊙ g` as the next state; tanh or ReLU.
     /// Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
-    Gru { units: u32, activation: Activation, recurrent: Initializer },
+    Gru {
+        units: u32,
+        activation: Activation,
+        recurrent: Initializer,
+    },
     /// The same without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent `[units,
     /// units]`.
-    SimpleRnn { units: u32, activation: Activation, recurrent: Initializer },
+    SimpleRnn {
+        units: u32,
+        activation: Activation,
+        recurrent: Initializer,
+    },
     /// Word vectors: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
     /// padding, word 0 has a vector of zeros and is not trained.
-    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
+    Embedding {
+        vocabulary: u32,
+        units: u32,
+        first: u32,
+        count: u32,
+        zero_padding: bool,
+        initializer: Initializer,
+    },
     /// Adds up the vectors of each `words` consecutive pixels, weighted by position: the position encoding of
     /// Sukhbaatar et al. (2015), section 4.1.
-    SentenceSum { words: u32 },
+    SentenceSum {
+        words: u32,
+    },
     /// Products of the input with each word's vector; kernel `[vocabulary, channels]`, transposed compared with an
     /// embedding.
-    WordScores { vocabulary: u32, initializer: Initializer },
+    WordScores {
+        vocabulary: u32,
+        initializer: Initializer,
+    },
     /// Products of each pixel of the first input with each pixel of the second: pixels × pixels.
     PixelProducts,
     /// Softmax over the channels of each pixel. Until this share of the training it passes its input: the linear start
     /// of Sukhbaatar et al. (2015), section 4.2. All of a network begin together.
-    Softmax { linear_until: f64 },
+    Softmax {
+        linear_until: f64,
+    },
     /// Pixels become channels, and channels pixels.
     Transpose,
-    /// Concatenates the channels of two inputs.
     Concatenate,
     /// Sum of two inputs; a second input with one pixel is repeated.
-    Add { activation: Activation },
+    Add {
+        activation: Activation,
+    },
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
     /// averages keep the share `keep` in every step and are used in tests. A fixed scale is 1.
-    BatchNorm { epsilon: f32, keep: f32, trained_scale: bool, bias: Multipliers, activation: Activation },
+    BatchNorm {
+        epsilon: f32,
+        keep: f32,
+        trained_scale: bool,
+        bias: Multipliers,
+        activation: Activation,
+    },
     /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`.
-    LayerNorm { epsilon: f32 },
+    LayerNorm {
+        epsilon: f32,
+    },
     /// Adds a learned value to each pixel and channel; weights `[height·width, channels]`.
-    PositionEmbedding { initializer: Initializer },
+    PositionEmbedding {
+        initializer: Initializer,
+    },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
-    Attention { heads: u32 },
+    Attention {
+        heads: u32,
+    },
 }
 
 /// Height and width of a convolution's kernel. A square is serialized as one number.
@@ -72,7 +128,6 @@ pub enum Layer {
 #[serde(untagged)]
 pub enum KernelSize {
     Square(u32),
-    /// Height and width.
     Rectangle(u32, u32),
 }
 
@@ -81,7 +136,6 @@ impl KernelSize {
         if height == width { Self::Square(height) } else { Self::Rectangle(height, width) }
     }
 
-    /// Returns height and width.
     pub const fn sides(self) -> [u32; 2] {
         match self {
             Self::Square(side) => [side, side],
@@ -98,7 +152,6 @@ impl KernelSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Padding {
-    /// No padding.
     Valid,
     /// Output as large as the input divided by the stride; an odd zero goes to the bottom and right.
     Same,
@@ -174,11 +227,9 @@ pub enum Initializer {
     FanInUniform {
         scale: f64,
     },
-    /// Uniform within ±limit.
     Uniform {
         limit: f64,
     },
-    /// Normal with mean 0.
     Normal {
         deviation: f64,
     },
@@ -248,7 +299,6 @@ pub struct Weights {
 }
 
 impl Weights {
-    /// Bias from zero, with default multipliers.
     pub fn new(kernel: Initializer) -> Self {
         Self {
             kernel,
@@ -269,7 +319,6 @@ impl Weights {
     }
 }
 
-/// Step of a recurrent layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cell {
     Lstm,
@@ -304,7 +353,6 @@ impl Cell {
         matches!(self, Self::Gru(_))
     }
 
-    /// Prefix of tensor names.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Lstm => "lstm",
@@ -318,7 +366,6 @@ impl Cell {
 pub(crate) struct RecurrentLayer {
     pub(crate) cell: Cell,
     pub(crate) units: u32,
-    /// Initializer of the recurrent kernel.
     pub(crate) recurrent: Initializer,
 }
 

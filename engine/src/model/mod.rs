@@ -27,7 +27,6 @@ pub struct Model {
     pub nodes: Vec<Node>,
 }
 
-/// A layer and its inputs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
     pub layer: Layer,
@@ -46,7 +45,6 @@ pub enum Source {
 }
 
 impl Model {
-    /// Creates a network in which each layer reads the previous one.
     pub fn sequence(name: &'static str, input: Shape, layers: Vec<Layer>) -> Self {
         let mut builder = ModelBuilder::new(name, input);
         for layer in layers {
@@ -109,7 +107,6 @@ impl Model {
         self.nodes.iter().map(share).fold(0.0, f64::max)
     }
 
-    /// Returns the node that owns a node's tensors.
     pub(crate) fn owner(&self, node: usize) -> usize {
         self.nodes[node].shares.unwrap_or(node)
     }
@@ -137,22 +134,18 @@ impl ModelBuilder {
         Self { model: Model { name, input, nodes: Vec::new() }, last: Source::Data }
     }
 
-    /// Output of the last layer.
     pub fn last(&self) -> Source {
         self.last
     }
 
-    /// Adds a layer that reads the last one.
     pub fn then(&mut self, layer: Layer) -> Source {
         self.after(self.last, layer)
     }
 
-    /// Adds a layer that reads `source`.
     pub fn after(&mut self, source: Source, layer: Layer) -> Source {
         self.reads(vec![source], layer)
     }
 
-    /// Adds a layer that reads several sources.
     pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
         self.model.nodes.push(Node { layer, inputs, shares: None });
         self.last = Source::Node(self.model.nodes.len() - 1);
@@ -186,7 +179,6 @@ pub struct Operations {
 }
 
 impl Operations {
-    /// Forward and backward operations.
     pub fn training_flops(&self) -> u64 {
         self.forward_flops + self.backward_flops
     }

@@ -13,7 +13,6 @@ pub(crate) struct Stages {
     pub(crate) stages: Vec<Stage>,
 }
 
-/// Activation of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) shape: Shape,
@@ -34,7 +33,6 @@ pub(crate) enum Storage {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stage {
     pub(crate) kind: StageKind,
-    /// Indices of values.
     pub(crate) inputs: Vec<usize>,
     pub(crate) output: usize,
     /// Index of its first tensor in the model's list.
@@ -102,11 +100,9 @@ pub(crate) enum StageKind {
     Gelu,
 }
 
-/// Words that an embedding reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) vocabulary: u32,
-    /// Place of the first in a sample.
     pub(crate) first: u32,
     pub(crate) zero_padding: bool,
 }
@@ -126,11 +122,9 @@ impl Stages {
     }
 }
 
-/// A model being converted to stages.
 struct Lowering<'a> {
     model: &'a Model,
     stages: Stages,
-    /// Value of each node.
     made: Vec<usize>,
     tensor: usize,
     adds_to_gradient: bool,
@@ -241,7 +235,6 @@ impl Lowering<'_> {
         output
     }
 
-    /// Merges dropout into the value that it reads.
     fn dropout(&mut self, index: usize, value: usize, rate: f32, active: bool) -> Result<(), ModelError> {
         let unsupported = |reason: &str| {
             Err(ModelError::Unsupported { model: self.model.name, layer: index, reason: reason.to_owned() })
@@ -277,7 +270,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Returns zeros before the first row, and before the first column.
 pub(crate) fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
     let [height, width] = size.sides();
     let same = |made: u32, side: u32, given: u32| ((made - 1) * stride + side).saturating_sub(given) / 2;

@@ -14,7 +14,6 @@ pub struct TensorSpec {
     pub number: u32,
     /// `dense1/kernel`, `conv2/bias`, …
     pub name: String,
-    /// Index of its node.
     pub layer: usize,
     pub shape: Vec<u32>,
     pub initial: Initial,
@@ -87,10 +86,8 @@ impl Initial {
     }
 }
 
-/// Builder of a model's list of tensors.
 struct Tensors {
     list: Vec<TensorSpec>,
-    /// Number of layers of each kind.
     counts: Vec<(&'static str, u32)>,
     layer: usize,
 }
@@ -213,7 +210,6 @@ impl Tensors {
         self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
     }
 
-    /// Adds scale and bias of a normalization.
     fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
         let one = Initial::Constant { value: 1.0 };
         let zero = Initial::Constant { value: 0.0 };

@@ -1,5 +1,3 @@
-//! Results with every raw sample.
-
 use results::{Adapter, Disagreement, Precision, Warning};
 use serde::Serialize;
 
@@ -91,14 +89,12 @@ impl Cliff {
     }
 }
 
-/// All backends at one batch size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Size {
     pub batch_size: u32,
     pub entries: Vec<Entry>,
 }
 
-/// One backend on one workload at one batch size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     pub backend: &'static str,
@@ -130,7 +126,6 @@ pub struct Measured {
     /// Samples per second relative to the fastest backend at this batch size.
     pub ratio_to_fastest: f64,
     pub device_memory_bytes: u64,
-    /// Prediction before allocation.
     pub predicted_bytes: Option<u64>,
     /// Compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,

@@ -1,4 +1,4 @@
-//! Contests of back ends and a clock that only pretend.
+//! Contests of backends and a clock that only pretend.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -33,7 +33,6 @@ struct Fake {
     step_seconds: f64,
     sample_seconds: f64,
     bytes_per_sample: u64,
-    /// True if it predicts its memory.
     predicts: bool,
     batch_size: u32,
     /// Time and batch size from which everything takes twice as long.
@@ -136,7 +135,6 @@ impl Gauge for TeraflopGauge {
     }
 }
 
-/// Changes its peak each time.
 struct RisingGauge(f64);
 
 #[async_trait(?Send)]
@@ -158,7 +156,6 @@ impl DataSource for Empty {
     }
 }
 
-/// Cancels after a number of windows.
 struct Watch {
     windows_left: u32,
 }
@@ -186,7 +183,6 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-/// Runs [`measure`] for the first workload.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
     let mut run = StepsRun {

@@ -60,7 +60,6 @@ pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
     }
 }
 
-/// A clock that stands still.
 pub(crate) struct Standstill;
 
 impl Clock for Standstill {

@@ -99,7 +99,6 @@ async fn first_steps_against_reference(
     }
 }
 
-/// Returns the job with the weights, order and masks of another seed.
 fn redrawn(job: &TrainingJob, redraws: u32) -> TrainingJob {
     let seed = job.seed.wrapping_add(redraws);
     TrainingJob { seed, batches: BatchPlan { seed, ..job.batches }, ..job.clone() }

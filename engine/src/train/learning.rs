@@ -46,12 +46,10 @@ pub(super) struct Learning<'a> {
     repetition: Repetition,
     /// True if held-out samples were no longer classified better.
     pub(super) stopped_early: bool,
-    /// Earliest time of the next answers.
     pub(super) next_answers_seconds: f64,
     pub(super) warnings: Vec<Warning>,
 }
 
-/// Latest loss, and its number of repetitions.
 #[derive(Default)]
 struct Repetition {
     loss: f64,
@@ -146,7 +144,6 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// Evaluates the held-out samples, outside every window.
     async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
@@ -368,7 +365,6 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Measures the device's peak after training with a fixed length.
     pub(super) async fn measure_after_training(
         &mut self,
         peaks: &mut Peaks<'_>,

@@ -11,7 +11,6 @@ pub(super) struct Progress {
     /// Progress of this workload; never decreases.
     fraction: f64,
     timeline: Vec<Stretch>,
-    /// Current phase, and its start.
     now: Option<(Phase, f64)>,
     /// Time of pauses in this workload.
     pub(super) paused_seconds: f64,
@@ -27,7 +26,6 @@ impl Progress {
         self.workload.to_owned()
     }
 
-    /// Begins `phase` unless it is the current one.
     pub(super) fn phase(&mut self, edges: &mut Edges<'_>, phase: Phase) {
         if self.now.is_some_and(|(now, _)| now == phase) {
             return;

@@ -36,7 +36,6 @@ pub(super) struct Proof {
     /// Losses of each segment's steps, by its first step.
     losses: BTreeMap<u64, Vec<f32>>,
     kept: Kept,
-    /// Duration of the last reading and hashing of a state.
     pub(super) commitment_seconds: f64,
     /// True while windows only warm up the device. Windows that count are in a separate lap.
     is_warming_up: bool,
@@ -44,7 +43,6 @@ pub(super) struct Proof {
 
 /// Segments that follow each other with nothing in between.
 struct Lap {
-    /// Beacons of the next segments.
     beacons: VecDeque<Beacon>,
     /// First step of the last but one segment, and the answer to its commitment.
     pending: Option<(u64, PendingAnswer)>,
@@ -65,7 +63,6 @@ struct Kept {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum KeptReason {
-    /// State of the last evaluation.
     Tested,
     /// State with which the target was reached.
     Target,
@@ -109,7 +106,6 @@ impl Proof {
         Self { is_warming_up: true, ..Self::default() }
     }
 
-    /// Keeps the final state of the last segment.
     pub(super) fn pin(&mut self, reason: KeptReason) {
         if let Some(latest) = self.kept.latest.back() {
             self.kept.pinned.insert(reason, latest.clone());
@@ -161,7 +157,6 @@ impl Learning<'_> {
         Ok(beacon)
     }
 
-    /// Commits to the final state of a segment.
     pub(super) async fn end_segment(
         &mut self,
         beacon: Beacon,
@@ -196,7 +191,6 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Ends the lap, because something other than training follows.
     pub(super) async fn end_lap(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let is_warm = self.is_warm();
         let Some(proof) = &mut self.proof else { return Ok(()) };
@@ -318,7 +312,7 @@ impl Learning<'_> {
         Ok(Rc::new(self.trainer.state().await?))
     }
 
-    /// Trains in windows, so that a run can be paused and cancelled in between.
+    /// Trains in windows, so that a run can be paused and canceled in between.
     async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
         let mut left = steps;
         while left > 0 {

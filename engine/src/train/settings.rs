@@ -21,7 +21,6 @@ pub(super) struct JobSettings {
     pub(super) measure_further: bool,
 }
 
-/// Limits of training; the first one reached ends it.
 pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) seconds: f64,
@@ -100,7 +99,6 @@ fn digest(network: &serde_json::Value) -> String {
     Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns empty communication among several devices.
 pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
     let devices = backend.devices();
     (devices > 1).then(|| Communication::among(devices))

@@ -78,7 +78,6 @@ pub(super) fn mixes_samples(model: &Model) -> bool {
     model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
 }
 
-/// Returns the largest divisor of `number` that is at most `limit`.
 fn largest_divisor(number: u32, limit: u32) -> u32 {
     (1..=limit.min(number)).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
 }

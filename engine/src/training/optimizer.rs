@@ -117,7 +117,6 @@ pub enum Schedule {
 }
 
 impl Schedule {
-    /// Returns the factor of update `t`, from 0, of `planned`.
     pub fn factor(&self, t: u64, planned: u64) -> f64 {
         let updates = t as f64;
         let share = updates / planned.max(1) as f64;

@@ -30,7 +30,6 @@ impl Segments {
         after.checked_sub(1).map(|place| self.0[place].seed)
     }
 
-    /// Returns true if a segment begins before `step`.
     pub(crate) fn begins_at(&self, step: u64) -> bool {
         self.0.binary_search_by_key(&step, |segment| segment.first_step).is_ok()
     }

@@ -167,7 +167,6 @@ fn network(side: u32, behind_means: &[u32], of_seven: &[u32], wide: u32) -> Mode
 }
 
 impl Inception {
-    /// Adds a normalized convolution without bias.
     fn convolution(&mut self, source: Source, (filters, [height, width]): Convolution, stride: u32, padding: Padding) {
         let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
         let (size, activation) = (KernelSize::new(height, width), Activation::Identity);
@@ -181,7 +180,6 @@ impl Inception {
         });
     }
 
-    /// Adds consecutive convolutions.
     fn branch(&mut self, source: Source, convolutions: &[Convolution]) -> Source {
         convolutions.iter().fold(source, |source, &convolution| {
             self.convolution(source, convolution, 1, Padding::Same);
@@ -189,7 +187,6 @@ impl Inception {
         })
     }
 
-    /// Concatenates the channels of all branches.
     fn concatenated(&mut self, branches: &[Source]) {
         let joined =
             branches.iter().copied().reduce(|all, next| self.network.reads(vec![all, next], Layer::Concatenate));

@@ -1,4 +1,4 @@
-//! The five tests of the article on the back ends of Keras, from the examples of Keras 2.0.8.
+//! The five tests of the article on the backends of Keras, from the examples of Keras 2.0.8.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Padding, Shape, Source, Weights};

@@ -9,11 +9,9 @@ const SENTENCES: u32 = 10;
 const WORDS: u32 = 6;
 /// The 19 words of task 1, and the padding.
 const VOCABULARY: u32 = 20;
-/// Length of a word vector.
 const UNITS: u32 = 20;
 const HOPS: usize = 3;
 
-/// Initializer of words and places.
 const START: Initializer = Initializer::Normal { deviation: 0.1 };
 /// The paper inserts the softmax when the held-out loss stops falling. Here it comes after a fifth of the epochs.
 const LINEAR_UNTIL: f64 = 0.2;

@@ -29,7 +29,6 @@ pub struct Workload {
     pub title: &'static str,
     /// Description, source, and every deliberate difference.
     pub description: &'static str,
-    /// Name in [`crate::DATA_SETS`].
     pub data_set: &'static str,
     /// Training samples, if they are not the whole training file.
     pub training: Option<TrainingRange>,
@@ -49,7 +48,6 @@ pub struct Workload {
     pub batching: Batching,
     /// Epochs of the published recipe; schedules that span the training are spread over them.
     pub published_epochs: u32,
-    /// Test accuracy to reach, 0 to 1.
     pub target_accuracy: f64,
     /// Evenly spread evaluations per epoch, the last one at its end.
     pub evaluations_per_epoch: u32,
@@ -91,7 +89,6 @@ impl Workload {
         }
     }
 
-    /// Returns true if it is in the registry.
     pub fn is_built_in(&self) -> bool {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
@@ -254,7 +251,6 @@ const fn pool(kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Ro
     Layer::Pool { kind, side, stride, padding, rounding, activation: Activation::Identity }
 }
 
-/// Mean over a square of pixels.
 const fn average_of_all(side: u32) -> Layer {
     pool(PoolKind::Average, side, side, 0, Rounding::Floor)
 }
@@ -281,7 +277,6 @@ const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
 const NUMBER: u64 = 4;
 /// Copies of a weight: itself, its gradient, and at most two numbers of the optimizer.
 const OF_A_WEIGHT: u64 = 4;
-/// Copies of an activation: itself and its gradient.
 const OF_AN_ACTIVATION: u64 = 2;
 /// Numbers kept per unit and step of a recurrent layer: an LSTM four gates, its cell and its output; a GRU three gates,
 /// three products with the state and its output; a simple layer its output twice.
@@ -335,7 +330,6 @@ pub struct Standard {
 }
 
 impl Standard {
-    /// Returns `None` if there is no such workload.
     pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
         let workload = workload(name)?;
         let sets = data_set(workload.data_set).expect("a test holds every workload to a known data set");
@@ -473,7 +467,6 @@ mod tests {
         }
     }
 
-    /// Describes a layer without its channels and the size of its image.
     fn kind(layer: &Layer) -> String {
         match layer {
             Layer::Conv2d { size, stride, padding, .. } => format!("{size:?} {stride} {padding:?}"),

@@ -75,7 +75,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
     }
 }
 
-/// A small vision transformer: Dosovitskiy et al. (2020), with normalisation before each part and the mean of all
+/// A small vision transformer: Dosovitskiy et al. (2020), with normalization before each part and the mean of all
 /// tokens instead of a class token.
 pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;

@@ -70,7 +70,6 @@ fn gpu() -> Option<Box<dyn Backend>> {
     opened("wgsl")
 }
 
-/// Opens any backend like [`gpu`].
 fn opened(name: &str) -> Option<Box<dyn Backend>> {
     let open = |choice| pollster::block_on(backends::open(name, &choice, Rc::new(Clock::default())));
     let opened = open(AdapterChoice::Any).or_else(|_| open(AdapterChoice::Cpu));

@@ -1,4 +1,4 @@
-//! The golden traces made with Keras, on every back end of this build.
+//! The golden traces made with Keras, on every backend of this build.
 
 use std::path::Path;
 
@@ -13,7 +13,6 @@ use engine::{
 use results::{InputMode, Precision};
 use serde_json::Value;
 
-/// A trace file: expected numbers and their tolerances.
 struct Golden {
     name: String,
     json: Value,

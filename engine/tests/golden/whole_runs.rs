@@ -95,7 +95,6 @@ fn the_perceptron_learns_digits_in_f16_as_in_f32() {
     assert!(half.correctness.unwrap().largest_difference > 0.0);
 }
 
-/// Returns the backends of this build that every machine can run.
 fn backends() -> impl Iterator<Item = Box<dyn Backend>> {
     let mut all = vec![gpu()];
     if cfg!(feature = "burn-flex") {

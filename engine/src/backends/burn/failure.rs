@@ -31,7 +31,6 @@ const FULL: [&str; 7] = [
     "outofmemory",
 ];
 
-/// Converts one of Burn's errors.
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
     #[cfg(feature = "burn-remote")]
@@ -56,7 +55,6 @@ pub(super) fn is_broken_link(message: &str) -> bool {
     message.contains("RecvError") || message.contains("Remote response channel closed")
 }
 
-/// Returns the result of `work`, or its panic as an error.
 pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, EngineError> {
     let mut work = pin!(work);
     poll_fn(|context| {
@@ -71,7 +69,6 @@ fn panicked(panic: &(dyn Any + Send)) -> EngineError {
     EngineError::Panicked { message: words(panic).to_owned() }
 }
 
-/// Returns the message of a panic.
 pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
     owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say why")
@@ -80,7 +77,6 @@ pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
 /// Trainer whose panics are errors. After a panic it is neither called nor dropped, because freeing its memory might
 /// panic again.
 pub(super) struct Guarded<T> {
-    /// Absent once it has panicked.
     trainer: Option<T>,
     facts: TrainerFacts,
 }

@@ -29,7 +29,6 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Tests the functions that the model uses.
     pub(super) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
         let has = |wanted| model.nodes.iter().any(|node| node.layer.activation() == wanted);
         Ok(Self {
@@ -103,7 +102,6 @@ fn gelu_by_erf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 mod tests {
     use super::*;
 
-    /// Returns values and slopes on the processor.
     fn computed(function: fn(Tensor<1>) -> Tensor<1>, values: &[f32]) -> Vec<(f64, f64)> {
         let data = TensorData::new(values.to_vec(), [values.len()]);
         let x = Tensor::<1>::from_data(data, &Device::flex()).autodiff().require_grad();

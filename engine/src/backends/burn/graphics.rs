@@ -1,5 +1,3 @@
-//! Devices used through a graphics interface.
-
 use std::sync::{Mutex, PoisonError};
 
 use burn_backend::Backend as _;
@@ -61,7 +59,6 @@ impl Compiler {
         refused(format!("{message}, and Burn computes with {device} instead"))
     }
 
-    /// Checks that this build can use the compiler on the adapter.
     fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
         let used = Self::of_build(&adapter.api);
         if used != self {

@@ -66,12 +66,10 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 use failure::{Guarded, guarded};
 use trainer::BurnTrainer;
 
-/// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";
 /// True if Burn fuses operations and autotunes kernels, on every device that compiles.
 const TUNED: bool = cfg!(feature = "burn-tuned");
 
-/// A device that Burn computes on.
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
@@ -85,11 +83,9 @@ struct Opened {
     device: Device,
     adapter: Adapter,
     compiler: &'static str,
-    /// True if kernels are compiled when they are first used.
     compiles: bool,
 }
 
-/// Opens the Burn backend of this name. The clock times the first use of its operations.
 pub(super) async fn open(
     name: &'static str,
     opening: &Opening,
@@ -209,7 +205,6 @@ impl Backend for BurnBackend {
 enum FirstUse {
     Ordinary,
     Compiles,
-    /// Kernels are fused, compiled and timed; the fastest is kept.
     CompilesAndTunes,
 }
 

@@ -19,23 +19,19 @@ pub(super) struct Network {
     pub(super) arrangements: Vec<Arrangement>,
 }
 
-/// Layer with its place in the network.
 #[derive(Clone)]
 struct Planned {
     node: Node,
     input: Shape,
     output: Shape,
     order: Order,
-    /// Place of its first tensor in the model's list.
     tensor: usize,
-    /// Number of the dropout layer.
     dropout: u32,
     /// Index of the last layer that reads its output.
     last_reader: usize,
     functions: Functions,
 }
 
-/// State of one pass.
 pub(super) struct Pass<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
@@ -137,7 +133,6 @@ impl Network {
         layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    /// Returns (rows, classes) logits of a batch.
     pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
@@ -149,7 +144,6 @@ impl Network {
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    /// Computes all layers before `until`.
     pub(super) fn advance(&self, made: &mut Made, pass: &mut Pass<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
@@ -273,7 +267,6 @@ fn last_reader(model: &Model, source: Source) -> usize {
 
 /// Tensors of a model as read by one pass. In training, the trained ones are leaves of the graph.
 pub(super) struct Leaves<'a> {
-    /// All tensors, flat.
     tensors: &'a [Tensor<1>],
     /// Trained tensors of this pass, or empty.
     trained: &'a [bool],
@@ -329,7 +322,6 @@ impl<'a> Leaves<'a> {
 pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
 
 impl ReadLeaves {
-    /// Adds flat gradients to those of other graphs, by tensor.
     pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
         for (tensor, take_gradient) in self.0 {
             // Layers that share a tensor have one leaf each.

@@ -1,5 +1,3 @@
-//! Burn on the processor.
-
 use std::num::NonZero;
 #[cfg(not(target_family = "wasm"))]
 use std::sync::OnceLock;
@@ -14,7 +12,6 @@ use crate::error::EngineError;
 /// Name if the caller does not know the processor's.
 const NAMELESS: &str = "processor";
 
-/// Opens the processor with the requested number of threads.
 pub(super) fn open(opening: &Opening) -> Result<Opened, EngineError> {
     if let Some(threads) = opening.threads {
         set_threads(threads)?;
@@ -40,7 +37,6 @@ pub(super) fn threads() -> usize {
     rayon::current_num_threads()
 }
 
-/// A page's worker has one thread.
 #[cfg(target_family = "wasm")]
 pub(super) fn threads() -> usize {
     1

@@ -42,12 +42,10 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend as _;
 
-/// Name of the custom operation.
 const DESCRIBE: &str = "gradmark-describe-device";
 /// Bytes of its result, each as a float32. The client must know the shape before the call.
 const TEXT_BYTES: usize = 4096;
 
-/// Description of a served device, as JSON padded with spaces.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
     /// Random number of the server: addresses with the same number are one device.
@@ -55,9 +53,7 @@ struct Description {
     backend: String,
     adapter: Adapter,
     settings: Vec<String>,
-    /// True if kernels are compiled when they are first used.
     compiles: bool,
-    /// True if kernels are autotuned.
     tunes: bool,
 }
 
@@ -161,7 +157,6 @@ impl Description {
     }
 }
 
-/// Device of this machine on which others compute.
 pub struct DeviceServer {
     backend: BurnBackend,
     server: RemoteServer,

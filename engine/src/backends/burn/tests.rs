@@ -26,7 +26,6 @@ use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 use crate::workload::Workload;
 
-/// Returns the Burn backends of this build that every machine can run.
 fn backends() -> Vec<Box<dyn Backend>> {
     let names: &[&str] = &[
         #[cfg(feature = "burn-flex")]
@@ -86,7 +85,6 @@ fn assert_values_close(what: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Compares a backend with the reference after some steps.
 pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);

@@ -47,7 +47,6 @@ pub(super) struct BurnTrainer {
     preparation: Preparation,
 }
 
-/// State that training changes.
 #[derive(Clone)]
 pub(super) struct State {
     /// All tensors of the model, flat, in Burn's layout.
@@ -345,7 +344,6 @@ impl Trainer for BurnTrainer {
     }
 }
 
-/// Returns the number of test samples per batch.
 pub(super) fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
 }

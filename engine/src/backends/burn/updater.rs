@@ -90,7 +90,6 @@ impl Updater {
         (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
     }
 
-    /// Restores memories as [`Self::memories`] returns them.
     pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
         for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
             self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
@@ -114,7 +113,6 @@ impl Scalars {
         }
     }
 
-    /// Adds an L2 penalty.
     fn penalised(self, gradient: Tensor<1>, weights: &Tensor<1>) -> Tensor<1> {
         if self.weight_decay == 0.0 { gradient } else { gradient + weights.clone() * self.weight_decay }
     }

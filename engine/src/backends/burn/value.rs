@@ -14,7 +14,6 @@ pub(super) enum Order {
     Flat,
 }
 
-/// Output of a layer.
 #[derive(Clone)]
 pub(super) enum Value {
     ChannelsFirst(Tensor<4>),
@@ -99,7 +98,6 @@ impl Value {
     }
 }
 
-/// Returns height, width and channels.
 pub(super) fn sides(shape: Shape) -> [usize; 3] {
     [shape.height, shape.width, shape.channels].map(|side| side as usize)
 }
@@ -123,7 +121,6 @@ impl Arrangement {
         Self::new(vec![elements], &[0])
     }
 
-    /// Converts from our order.
     pub(super) fn store(&self, ours: Vec<f32>) -> Vec<f32> {
         if self.is_plain() {
             return ours;
@@ -131,7 +128,6 @@ impl Arrangement {
         self.places().into_iter().map(|place| ours[place]).collect()
     }
 
-    /// Converts to our order.
     pub(super) fn load(&self, stored: Vec<f32>) -> Vec<f32> {
         if self.is_plain() {
             return stored;

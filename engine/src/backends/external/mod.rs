@@ -42,9 +42,7 @@ pub struct Message {
 pub struct ExternalBackend {
     conversation: Conversation,
     adapter: Adapter,
-    /// Requested layout of images.
     layout: Option<Layout>,
-    /// Number of networks built so far.
     networks: Cell<u32>,
 }
 
@@ -219,7 +217,6 @@ struct Build<'a> {
     test_batch_sizes: Vec<u32>,
     /// Active dropout layers, each with a mask in every training batch.
     dropouts: Vec<DropoutPlace>,
-    /// Requested layout of images, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     layout: Option<Layout>,
 }
@@ -244,7 +241,6 @@ struct StepToTrain {
 /// An answer. Fields are read one by one, so that an error can name the field.
 struct Answer {
     program: &'static str,
-    /// Name of the answered message.
     message: String,
     header: Value,
     payload: Vec<u8>,
@@ -259,7 +255,6 @@ impl Answer {
             .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
     }
 
-    /// Reads a field that may be missing or null.
     fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
         match self.header.get(name) {
             None | Some(Value::Null) => Ok(None),
@@ -267,7 +262,6 @@ impl Answer {
         }
     }
 
-    /// Reads a field with a time.
     fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
         let seconds: Option<f64> = self.optional(name)?;
         match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
@@ -276,7 +270,6 @@ impl Answer {
         }
     }
 
-    /// Reads the number of correct answers among `samples`.
     fn correct(&self, samples: u64) -> Result<u64, EngineError> {
         let correct: u64 = self.field("correct")?;
         if correct > samples {
@@ -297,7 +290,6 @@ impl Answer {
         })
     }
 
-    /// Returns the payload of `count` numbers.
     fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
         let bytes = self.payload.len();
         if bytes != 4 * count {

@@ -27,7 +27,6 @@ pub(super) struct ExternalTrainer {
     elements: Vec<usize>,
     step: u64,
     facts: TrainerFacts,
-    /// Of answers to `train`, and to `evaluate`.
     training: Timing,
     testing: Timing,
     link: Link,
@@ -240,7 +239,6 @@ impl Drop for ExternalTrainer {
     }
 }
 
-/// Sizes of a whole batch and of the rest of an epoch.
 fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
     let whole = job.batches.step(0).count;
     let rest = job.batches.step(u64::from(job.batches.steps_per_epoch()).saturating_sub(1)).count;
@@ -316,7 +314,6 @@ impl Feed {
     }
 }
 
-/// Returns the active dropout layers.
 fn dropouts(job: &TrainingJob) -> Result<Vec<Dropout>, ModelError> {
     let (model, shapes) = (&job.model, job.model.shapes()?);
     let features = |source: Source| match source {

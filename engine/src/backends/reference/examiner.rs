@@ -24,7 +24,6 @@ pub struct Examiner {
 }
 
 impl Examiner {
-    /// Creates an examiner for a run of `standard` from `seed`, with the samples of its data set.
     pub fn new(standard: &Standard, data: Arc<DataSet>, seed: u32) -> Self {
         Self { job: standard.job(data, seed) }
     }
@@ -45,7 +44,6 @@ impl Examiner {
         Ok(losses)
     }
 
-    /// Returns the hash of the state before the first step.
     pub fn initial_state_sha256(&self) -> Result<String, EngineError> {
         Ok(self.job.initial_state()?.sha256())
     }
@@ -127,7 +125,6 @@ impl Examiner {
     }
 }
 
-/// Result of training a part.
 pub struct TrainedPart {
     pub state: StateBytes,
     /// Loss of each step, before its update.
@@ -167,10 +164,8 @@ mod tests {
     use crate::{Split, data_set};
 
     const SEED: u32 = 7;
-    /// Seeds of two segments. The second segment begins before this step.
     const SEEDS: [u32; 2] = [8, 9];
     const SECOND: u64 = 2;
-    /// Largest difference of an honest part.
     const TOLERANCE: f64 = 0.003;
 
     /// Samples with one pattern per class, and some noise.
@@ -218,7 +213,6 @@ mod tests {
         })
     }
 
-    /// Returns the difference after the last two steps, which belong to two segments.
     fn difference(examiner: &Examiner, begin: &StateBytes, told: &StateBytes) -> f64 {
         let found = examiner.train_part(begin, [1, 3]).unwrap().unwrap().state;
         examiner.difference(begin, &found, told).unwrap().unwrap()

@@ -17,7 +17,6 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
-/// Reference backend in precision `T`, which never waits.
 pub struct ReferenceBackend<T> {
     adapter: Adapter,
     weights: StartWeights,

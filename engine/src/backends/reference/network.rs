@@ -17,7 +17,6 @@ pub(super) const ALIGNMENT: u32 = 1;
 
 pub(super) struct Network<T> {
     stages: Stages,
-    /// All tensors in model order.
     pub(super) tensors: Vec<Vec<T>>,
     /// Gradients of `tensors` from the last [`Network::backward`].
     pub(super) gradients: Vec<Vec<T>>,
@@ -68,7 +67,6 @@ impl<T: Real> Network<T> {
         self.values.last().map_or(&[], |logits| logits)
     }
 
-    /// Computes the gradient of every tensor from the gradient of the logits.
     pub(super) fn backward(&mut self, step: &Step, dy: Vec<T>) {
         self.value_gradients.fill(None);
         *self.value_gradients.last_mut().expect("there is at least the data") = Some(dy);
@@ -102,7 +100,6 @@ impl<T: Real> Network<T> {
         self.value_gradients[value] = Some(dx);
     }
 
-    /// Splits a gradient among kernel and bias.
     fn store_weight_gradient(&mut self, stage: &Stage, part: &[T], bias: bool) {
         let (kernel, rest) = part.split_at(self.gradients[stage.tensor].len());
         self.gradients[stage.tensor].copy_from_slice(kernel);
@@ -111,7 +108,6 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Returns the bias of a stage, or zeros.
     fn bias(&self, stage: &Stage, bias: bool, outputs: u32) -> Vec<T> {
         if bias { self.tensors[stage.tensor + 1].clone() } else { vec![T::ZERO; outputs as usize] }
     }

@@ -98,7 +98,6 @@ impl<T: Real> ReferenceTrainer<T> {
         report
     }
 
-    /// Returns the classes of the first samples of the test set.
     pub(super) fn answers(&mut self, samples: u32) -> Vec<u16> {
         let job = self.job.clone();
         let order: Vec<u32> = (0..samples).collect();
@@ -278,12 +277,10 @@ impl<T: Real> Updater<T> {
         }
     }
 
-    /// Returns the tensors of each memory of a state.
     pub(super) fn memories(&self, job: &TrainingJob) -> impl Iterator<Item = &Vec<Vec<T>>> {
         self.states.iter().take(job.optimizer.rule.states()).chain(job.average.map(|_| &self.shadow))
     }
 
-    /// Restores memories as [`Self::memories`] returns them.
     pub(super) fn remember(&mut self, job: &TrainingJob, memories: impl Iterator<Item = Vec<Vec<T>>>) {
         let places = self.states.iter_mut().take(job.optimizer.rule.states()).chain([&mut self.shadow]);
         places.zip(memories).for_each(|(place, memory)| *place = memory);

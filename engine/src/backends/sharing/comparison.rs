@@ -1,5 +1,3 @@
-//! Comparison of several devices with one.
-
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 
 pub(crate) struct Trained {
@@ -52,7 +50,6 @@ pub(crate) const OF_EVERY_RULE: [&str; 4] = ["keras-mnist-mlp", "caffe-mnist", "
 pub(crate) const OF_OTHER_KINDS: [&str; 5] =
     ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"];
 
-/// Compares training on several devices with training on one.
 pub(crate) fn trains_as_one_does(several: &dyn Backend, one: &dyn Backend, job: &TrainingJob, tolerance: f64) {
     let (name, devices) = (job.model.name, several.devices());
     let (expected, found) = (train(one, job), train(several, job));

@@ -59,7 +59,6 @@ pub(crate) fn shares(samples: u32, devices: u32) -> impl Iterator<Item = Share> 
 }
 
 impl Share {
-    /// Returns the step of this device.
     pub(crate) fn of(self, whole: Step) -> Step {
         let Self { first_row, count } = self;
         Step { first_row, count, elsewhere: whole.count - count, ..whole }

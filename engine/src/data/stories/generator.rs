@@ -17,12 +17,10 @@ const PEOPLE: [&str; 4] = ["Anna", "Ben", "Clara", "Dario"];
 const PLACES: [&str; 6] = ["attic", "cellar", "library", "stable", "terrace", "workshop"];
 const OBJECTS: [&str; 3] = ["lantern", "map", "violin"];
 const MOVES: [&str; 4] = ["walked to", "ran to", "hurried to", "came back to"];
-/// Words before and after the object.
 const TAKES: [[&str; 2]; 4] =
     [["took", " there"], ["seized", " there"], ["collected", " there"], ["lifted up", " there"]];
 const DROPS: [[&str; 2]; 4] = [["dropped", ""], ["abandoned", ""], ["left", ""], ["set down", " there"]];
 
-/// Returns the texts of a training and a test file.
 pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] {
     [(0, training_questions), (1, QUESTIONS)].map(|(half, questions)| {
         let mut text = String::new();
@@ -56,7 +54,6 @@ enum Whereabouts {
     },
 }
 
-/// State of a story and its random numbers.
 struct Narrator {
     generator: Generator,
     drawn: u32,
@@ -108,7 +105,6 @@ impl Narrator {
         self.line
     }
 
-    /// Moves a person and returns it.
     fn walk(&mut self, text: &mut String) -> usize {
         let person = self.below(PEOPLE.len());
         let here = self.people[person].map(|stay| stay.place);

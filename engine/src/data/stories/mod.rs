@@ -18,7 +18,6 @@ use parser::{Sample, is_word};
 /// Questions of the test file, and of most training files.
 pub(super) const QUESTIONS: u32 = 1000;
 
-/// Supported bAbI task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoryTask {
@@ -47,7 +46,6 @@ impl StoryTask {
     }
 }
 
-/// Parses the two published files.
 pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
     let [train_file, test_file] = set.file_names();
     let train = parse(train_file, train, set.training_questions())?;
@@ -135,7 +133,6 @@ impl StorySet {
         if self.reading == Reading::ManyQuestions { 10_000 } else { QUESTIONS }
     }
 
-    /// Returns the numbers of words of the story and of the question.
     pub(in crate::data) fn lengths(self) -> [u32; 2] {
         match self.reading {
             // Length of the longest story of task 2.

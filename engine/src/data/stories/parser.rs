@@ -33,7 +33,6 @@ pub(super) fn parse<'t>(file: &str, text: &'t str) -> Result<Vec<Sample<'t>>, Da
 }
 
 impl<'t> Story<'t> {
-    /// Reads a line. A question returns a sample.
     fn read(&mut self, line: &'t str) -> Result<Option<Sample<'t>>, String> {
         let numbered = line.split_once(' ').and_then(|(number, rest)| Some((number.parse::<u32>().ok()?, rest)));
         let (number, content) = numbered.ok_or("it does not begin with a number and a space")?;
@@ -104,7 +103,6 @@ fn tokens(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// Original text in the published format.
     const EXCERPT: &str = "1 Ina walked to the shed.\n\
                            2 Olav came back to the barn.\n\
                            3 Where is Ina? \tshed\t1\n\

@@ -48,7 +48,6 @@ impl<'t> Listener<'t> {
 }
 
 struct Asked<'t> {
-    /// Numbered sentences before the question.
     sentences: Vec<(u32, &'t str)>,
     question: &'t str,
     answer: &'t str,

@@ -8,11 +8,9 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 
-/// Fault from a batch size on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
     None,
-    /// Losses are one percent too large.
     LossTooLarge,
     LossNotANumber,
     LossMissing,

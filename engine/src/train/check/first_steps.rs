@@ -22,18 +22,14 @@ const UNMOVED: f64 = 1e-4;
 /// Share of the loss of a network that knows nothing by which a loss must differ to count.
 const LEAST_KNOWN: f64 = 1e-3;
 
-/// Observations of the first steps.
 pub(crate) struct FirstSteps {
-    /// Of test samples, before training.
     untrained_losses: Vec<f64>,
     pub(super) losses: Vec<f64>,
     logits: Vec<f64>,
     /// Of the first step; zeros for tensors that are not trained.
     gradients: Vec<Vec<f64>>,
-    /// Change of the weights by all steps.
     updates: Vec<Vec<f64>>,
     trained_losses: Vec<f64>,
-    /// Loss of a network that knows nothing.
     loss_of_nothing: f64,
     optimizer: Optimizer,
     /// True if rounding may move a value across an edge.

@@ -24,7 +24,6 @@ use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, Tr
 use crate::training::Segments;
 use crate::workload::Training;
 
-/// Trainer with predetermined times and losses.
 struct FakeTrainer {
     test: Rc<TrainingTest>,
     now: Rc<Cell<f64>>,
@@ -290,7 +289,6 @@ impl TrainingTest {
     }
 }
 
-/// Plain loops that fail with one workload.
 pub(crate) struct BreaksDown {
     reference: ReferenceBackend<f32>,
     name: &'static str,

@@ -15,9 +15,7 @@ struct Follower {
     commitments: Vec<Commitment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
-    /// Segments on which a draw falls.
     drawn: Vec<u32>,
-    /// Its requests, in order.
     wanted: Vec<ProofWanted>,
     /// Number of commitments after which it no longer answers.
     silent_after: Option<usize>,

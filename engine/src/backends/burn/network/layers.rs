@@ -30,7 +30,6 @@ impl Planned {
     }
 }
 
-/// Returns true for a product of each pixel's channels.
 pub(super) fn is_pointwise(layer: &Layer) -> bool {
     matches!(layer, Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. } if size.area() == 1)
 }
@@ -280,7 +279,6 @@ struct Recurrence {
     functions: Functions,
 }
 
-/// State between steps. `None` is zero.
 #[derive(Default)]
 struct State {
     hidden: Option<Tensor<2>>,

@@ -187,9 +187,7 @@ fn column(list: Tensor<1>) -> Tensor<2> {
 
 /// Value that crosses from one graph into the next.
 pub(in super::super) struct Crossing {
-    /// In the graph that made it.
     end: Value,
-    /// In the graph that reads it.
     leaf: Value,
 }
 
@@ -228,12 +226,10 @@ impl Value {
         }
     }
 
-    /// Detaches the value and begins a graph.
     pub(in super::super) fn leaf(self) -> Self {
         map_value!(self, tensor => tensor.inner().autodiff().require_grad())
     }
 
-    /// Gradient of a leaf.
     pub(in super::super) fn gradient(self, gradients: &mut Gradients) -> Option<Self> {
         match self {
             Self::ChannelsFirst(tensor) => tensor.grad_remove(gradients).map(Self::ChannelsFirst),

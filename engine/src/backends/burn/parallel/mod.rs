@@ -29,10 +29,8 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// Several equal devices.
 pub(super) struct ParallelBackend {
     devices: Vec<BurnBackend>,
-    /// Names in errors.
     names: Vec<String>,
     clock: Rc<dyn Clock>,
 }
@@ -107,7 +105,6 @@ impl Backend for ParallelBackend {
     }
 }
 
-/// The devices that share each batch.
 struct Party {
     devices: Vec<Device>,
     names: Vec<String>,
@@ -136,7 +133,6 @@ impl Party {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
 
-    /// Adds the device to an error.
     fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
         of_device(place, self.devices.len(), &self.names[place])
     }
@@ -212,7 +208,6 @@ struct ParallelTrainer {
     party: Party,
     job: Rc<TrainingJob>,
     step: u64,
-    /// Shares of the last batch.
     shares: Vec<Share>,
     preparation: Preparation,
     settings: Vec<String>,
@@ -284,7 +279,6 @@ impl ParallelTrainer {
         Ok(all)
     }
 
-    /// Computes the other gradients.
     async fn go_backwards(
         &mut self,
         passages: &mut [Option<Passage>],

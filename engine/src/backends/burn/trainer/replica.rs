@@ -21,7 +21,6 @@ pub(in super::super) struct Passage {
     gradients: Option<Gradients>,
     /// Roots of the previous graph, and the batch normalization that adds another.
     returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
-    /// Gradients of the model's tensors.
     found: Vec<Option<Tensor<1>>>,
     /// Logits and results, once the share has been judged.
     outcome: Option<(Tensor<2>, Pending)>,
@@ -142,12 +141,10 @@ impl BurnTrainer {
 }
 
 impl Passage {
-    /// Returns which tensors have gradients.
     pub(in super::super) fn found(&self) -> Vec<bool> {
         self.found.iter().map(Option::is_some).collect()
     }
 
-    /// Concatenates the gradients of the share.
     pub(in super::super) fn gradients(&self) -> Tensor<1> {
         Tensor::cat(self.found.iter().flatten().cloned().collect(), 0)
     }

@@ -14,14 +14,12 @@ const AGREEMENT: f64 = 1.1;
 const MOST_STEPS: usize = 64;
 const MOST_SECONDS: f64 = 60.0;
 
-/// A trainer that can forget what it learned.
 pub(in super::super) trait Rehearsing: Trainer {
     type State;
     fn job(&self) -> &TrainingJob;
     fn learned(&self) -> Self::State;
     fn jump(&mut self, step: u64);
     fn forget(&mut self, start: Self::State);
-    /// Returns the record's preparation and settings.
     fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>);
 }
 

@@ -35,7 +35,6 @@ fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64
     (loss, gradient)
 }
 
-/// Compares gradients with slopes between two losses.
 fn check(model: &Model, input: &[f64]) {
     check_at(model, input, 0);
 }
