@@ -117,7 +117,7 @@ pub(crate) async fn timed_steps(
 }
 
 /// Growth limit of windows: the first ones include the driver's preparations, and a coarse clock may miss short ones.
-const MOST_GROWTH: u32 = 8;
+const MAX_GROWTH: u32 = 8;
 
 /// Estimated time of a repetition, from which the length of the next window follows.
 #[derive(Clone, Copy, Debug, Default)]
@@ -137,7 +137,7 @@ impl Length {
         let Some(seconds_each) = self.seconds_each else { return 1 };
         // A thousandth too short is long enough.
         let wanted = (seconds / seconds_each.max(1e-9) - 1e-3).ceil();
-        let most = self.most_repetitions.max(1).saturating_mul(MOST_GROWTH);
+        let most = self.most_repetitions.max(1).saturating_mul(MAX_GROWTH);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
         let repetitions = wanted.clamp(1.0, f64::from(most)) as u32;
         repetitions

@@ -265,7 +265,7 @@ impl Initializer {
     }
 
     /// Returns true if the scale of its numbers is a constant, independent of the shape.
-    pub(crate) fn has_a_size_of_its_own(self) -> bool {
+    pub(crate) fn has_fixed_scale(self) -> bool {
         matches!(
             self,
             Self::Uniform { .. } | Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Constant { .. }

@@ -88,7 +88,7 @@ impl Model {
                 *limit = limit.max(APART);
             }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
-                && weights.kernel.has_a_size_of_its_own()
+                && weights.kernel.has_fixed_scale()
             {
                 weights.kernel = Initializer::GlorotUniform;
             }

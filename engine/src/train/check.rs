@@ -29,7 +29,7 @@ const SMALLEST_BATCH: u32 = 2;
 /// Minimum batch of a reduced network: consecutive normalizations of few values magnify rounding.
 const SMALLEST_REDUCED_BATCH: u32 = 4;
 /// Budget of the reference's plain loops, about a second or two.
-const MOST_FLOPS: u64 = 3_000_000_000;
+const MAX_FLOPS: u64 = 3_000_000_000;
 const STEPS: u32 = 3;
 /// Largest relative rounding error of f16: half a unit of the last of eleven bits.
 const F16_ROUNDING: f64 = 1.0 / 2048.0;
@@ -166,7 +166,7 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
 /// `smallest`.
 fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, EngineError> {
     let flops = u64::from(STEPS) * model.operations()?.training_flops();
-    let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+    let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
     Ok(affordable.max(smallest).min(job.batches.batch_size))
 }
 

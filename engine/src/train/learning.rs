@@ -21,7 +21,7 @@ const LATENCIES_OF_WINDOW: f64 = 20.0;
 const DIVERGED_RATIO: f64 = 1000.0;
 /// Identical losses in a row after which the device is assumed to drop work. A loss of 0 may repeat, if a network has
 /// memorized its samples.
-const MOST_EQUAL_LOSSES: u32 = 50;
+const MAX_REPEATED_LOSSES: u32 = 50;
 /// Number of first steps whose losses are recorded.
 const FIRST_LOSSES: usize = 20;
 /// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
@@ -70,8 +70,8 @@ impl Repetition {
         for &loss in losses {
             self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
             self.loss = loss;
-            if self.times > MOST_EQUAL_LOSSES && loss != 0.0 && loss.is_finite() {
-                let missing = format!("every one of {MOST_EQUAL_LOSSES} steps in a row has the loss {loss}");
+            if self.times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
+                let missing = format!("every one of {MAX_REPEATED_LOSSES} steps in a row has the loss {loss}");
                 return Err(EngineError::WorkDropped { missing });
             }
         }
@@ -398,11 +398,11 @@ impl Learning<'_> {
     }
 }
 
-const MOST_EXAMPLES: u32 = 12;
+const MAX_EXAMPLES: u32 = 12;
 /// Budget of the plain loops for all examples, a fraction of a second. Larger networks show fewer.
-const MOST_FLOPS: u64 = 200_000_000;
+const MAX_FLOPS: u64 = 200_000_000;
 /// Minimum number of examples; networks that can afford fewer show none.
-const FEWEST_EXAMPLES: u32 = 4;
+const MIN_EXAMPLES: u32 = 4;
 /// Minimum time between answers, so that a person can follow them.
 const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
 /// Largest share of time for answers, which a leaderboard counts as training.
@@ -419,9 +419,9 @@ impl Learning<'_> {
             return Ok(0);
         }
         let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
-        let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
-        let samples = MOST_EXAMPLES.min(affordable).min(job.data.test.samples());
-        Ok(if samples >= FEWEST_EXAMPLES { samples } else { 0 })
+        let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+        let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
+        Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
     }
 
     pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {

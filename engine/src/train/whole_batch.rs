@@ -12,7 +12,7 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, Optimizer};
 use crate::workload::{Training, Workload};
 
-const MOST_PARTS: u32 = 16;
+const MAX_PARTS: u32 = 16;
 
 /// Computes loss and gradients of one batch of `job`, and in parts of at least as many samples as were `checked`. The
 /// plain loops would take too long for large batches; but a backend that agrees with them on small batches, and with
@@ -35,7 +35,7 @@ pub(crate) async fn against_parts(
         let few = largest_divisor(batch_size, checked.batch_size);
         (few, few, Arc::new(repeated(&job.data, few, batch_size, job.seed)))
     } else {
-        (checked.batch_size.max(batch_size.div_ceil(MOST_PARTS)), batch_size, Arc::clone(&job.data))
+        (checked.batch_size.max(batch_size.div_ceil(MAX_PARTS)), batch_size, Arc::clone(&job.data))
     };
     if part_size >= batch_size || part_size < 2 {
         return Ok(None);

@@ -94,7 +94,7 @@ enum Cost {
 }
 
 /// Operations of the largest cheap trace, about three seconds of the plain loops in double precision.
-const MOST_FLOPS_OF_A_CHEAP_TRACE: u64 = 15_000_000_000;
+const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
 
 impl Golden {
     fn workload(&self) -> Workload {
@@ -106,7 +106,7 @@ impl Golden {
         let operations = self.workload().model.operations().unwrap();
         let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
         let flops = trained * operations.training_flops() + TEST_SAMPLES * operations.forward_flops;
-        if flops <= MOST_FLOPS_OF_A_CHEAP_TRACE { Cost::Cheap } else { Cost::High }
+        if flops <= CHEAP_TRACE_FLOPS { Cost::Cheap } else { Cost::High }
     }
 }
 

@@ -11,7 +11,7 @@ const SEED: u32 = 1;
 const QUESTIONS_PER_STORY: u32 = 5;
 /// Sentences between two questions of task 2, unless no object is known by then. A story has room for five times one
 /// more of seven words each.
-const MOST_SENTENCES: u32 = 14;
+const MAX_SENTENCES: u32 = 14;
 
 const PEOPLE: [&str; 4] = ["Anna", "Ben", "Clara", "Dario"];
 const PLACES: [&str; 6] = ["attic", "cellar", "library", "stable", "terrace", "workshop"];
@@ -129,13 +129,13 @@ impl Narrator {
                 sentences += 1;
             }
             let known = !self.known_objects().is_empty();
-            if sentences >= MOST_SENTENCES && !known {
+            if sentences >= MAX_SENTENCES && !known {
                 // All objects are unknown, so anyone with a known place can take one.
                 let standing = self.people.iter().position(Option::is_some).expect("somebody has walked");
                 self.handle(standing, text);
                 return;
             }
-            if known && (sentences >= MOST_SENTENCES || self.below(2) == 0) {
+            if known && (sentences >= MAX_SENTENCES || self.below(2) == 0) {
                 return;
             }
         }

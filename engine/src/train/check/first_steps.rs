@@ -10,10 +10,10 @@ use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
 /// Budget of a test with the plain loops, about half a second.
-const MOST_FLOPS_OF_A_TEST: u64 = 500_000_000;
-const MOST_SAMPLES_OF_A_TEST: u32 = 256;
+const MAX_TEST_FLOPS: u64 = 500_000_000;
+const MAX_TEST_SAMPLES: u32 = 256;
 /// Number of samples that are also tested one by one, because an error may vanish in a mean.
-const MOST_SINGLE_SAMPLES: u32 = 4;
+const MAX_SINGLE_SAMPLES: u32 = 4;
 /// Ratio to the largest gradient (root mean square) below which a gradient is only rounding, from which some optimizers
 /// make whole updates.
 const ONLY_ROUNDING: f64 = 1e-5;
@@ -192,19 +192,19 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
 /// a short time.
 async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
     let views = job.input.test_views.len() as u64;
-    let affordable = MOST_FLOPS_OF_A_TEST / (views * job.model.operations()?.forward_flops).max(1);
-    let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MOST_SAMPLES_OF_A_TEST);
+    let affordable = MAX_TEST_FLOPS / (views * job.model.operations()?.forward_flops).max(1);
+    let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MAX_TEST_SAMPLES);
     let mut losses = Vec::new();
     let held_out = job.early_stopping.map(|_| EvaluationSet::HeldOut);
     for set in [EvaluationSet::Test].into_iter().chain(held_out) {
         let together = affordable.min(job.evaluated_samples(set));
         let mut sum = 0.0;
-        for samples in 1..=together.min(MOST_SINGLE_SAMPLES) {
+        for samples in 1..=together.min(MAX_SINGLE_SAMPLES) {
             let next = trainer.evaluate(set, samples).await?.loss * f64::from(samples);
             losses.push(next - sum);
             sum = next;
         }
-        if together > MOST_SINGLE_SAMPLES {
+        if together > MAX_SINGLE_SAMPLES {
             losses.push(trainer.evaluate(set, together).await?.loss);
         }
     }

@@ -115,7 +115,7 @@ impl Planned {
         // Padding counts, so the mean is a constant share of the sum.
         let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
         let excess = means * (alpha / bias * window as f32);
-        let kept = image.clone() - image * taken_away(excess, beta);
+        let kept = image.clone() - image * normalizing_power(excess, beta);
         Value::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
     }
 
@@ -161,7 +161,7 @@ impl Planned {
 }
 
 /// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
-fn taken_away(excess: Tensor<4>, beta: f32) -> Tensor<4> {
+fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
     if beta != 0.75 {
         return (excess.log1p() * -beta).exp().neg() + 1.0;
     }

@@ -11,8 +11,8 @@ const AGREEING_STEPS: usize = 3;
 /// Largest ratio to the fastest step. Better kernels differ by more.
 const AGREEMENT: f64 = 1.1;
 /// Limits of tuning, after which training begins unsettled.
-const MOST_STEPS: usize = 64;
-const MOST_SECONDS: f64 = 60.0;
+const MAX_STEPS: usize = 64;
+const MAX_SECONDS: f64 = 60.0;
 
 pub(in super::super) trait Rehearsing: Trainer {
     type State;
@@ -79,7 +79,7 @@ async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Sett
         let end = clock.now_seconds();
         seconds.push(end - begin);
         let settled = has_settled(&seconds);
-        if settled || seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
+        if settled || seconds.len() == MAX_STEPS || end - start >= MAX_SECONDS {
             return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
         }
     }
