@@ -4,14 +4,14 @@ mod layers;
 #[cfg(feature = "burn-remote")]
 pub(super) mod shared_normalization;
 
-use burn_tensor::{Device, Gradients, Tensor, module};
+use burn_tensor::{Device, Gradients, Tensor, activation, module};
 use shaders::params::Step;
 
 use super::functions::Functions;
 use super::value::{Arrangement, Order, Value, sides};
 use crate::backends::list;
 use crate::error::EngineError;
-use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
+use crate::model::{Cell, Layer, Model, Node, Padding, Shape, Source, TensorSpec};
 
 pub(super) struct Network {
     layers: Vec<Planned>,
@@ -199,11 +199,24 @@ impl Network {
                 layer.embedding(input, [vocabulary, units], first..first + count, zero_padding, pass)
             }
             Layer::SentenceSum { words } => layer.sentence_sum(input, words as usize, pass),
-            Layer::WordScores { vocabulary, .. } => layer.word_scores(input, vocabulary, pass),
-            Layer::PixelProducts => layer.pixel_products(input, self.second(layer, inputs.next())),
-            Layer::Softmax { linear_until } => layer.softmax(input, linear_until, pass),
-            Layer::Transpose => layer.transpose(input),
-            Layer::Concatenate => layer.concatenate(input, self.second(layer, inputs.next())),
+            Layer::WordScores { vocabulary, .. } => {
+                let sides = [vocabulary, layer.input.channels].map(|side| side as usize);
+                Value::Flat(input.flat().matmul(pass.leaves.matrix(layer.tensor, sides).transpose()))
+            }
+            Layer::PixelProducts => {
+                let second = self.second(layer, inputs.next());
+                Value::ChannelsLast(input.channels_last(layer.input).matmul(second.swap_dims(1, 2)))
+            }
+            Layer::Softmax { linear_until } => {
+                let x = input.channels_last(layer.input);
+                let is_linear = linear_until > 0.0 && pass.step.linear == 1;
+                Value::ChannelsLast(if is_linear { x } else { activation::softmax(x, 2) })
+            }
+            Layer::Transpose => Value::ChannelsLast(input.channels_last(layer.input).swap_dims(1, 2)),
+            Layer::Concatenate => {
+                let second = self.second(layer, inputs.next());
+                Value::ChannelsLast(Tensor::cat(vec![input.channels_last(layer.input), second], 2))
+            }
             Layer::Add { activation } => {
                 let second = inputs.next().expect("a sum reads two values");
                 let shape = self.source(layer.node.inputs[1]).output;
@@ -238,7 +251,11 @@ fn add(first: Value, second: Value) -> Value {
 /// Returns the layout of a layer's output, given the layout of its input.
 fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     match layer {
-        Layer::Conv2d { .. } if layers::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
+        Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. }
+            if size.area() == 1 && read == Order::ChannelsLast =>
+        {
+            Order::ChannelsLast
+        }
         Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
         Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
         Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,

@@ -28,13 +28,7 @@ impl Planned {
         let attended = activation::softmax(scores, 3).matmul(values);
         Value::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
     }
-}
 
-pub(super) fn is_pointwise(layer: &Layer) -> bool {
-    matches!(layer, Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. } if size.area() == 1)
-}
-
-impl Planned {
     pub(super) fn convolution(&self, input: Value, pass: &mut Pass<'_>) -> Value {
         let Layer::Conv2d { filters, size, stride, padding, activation, weights } = self.node.layer else {
             unreachable!("only convolutions are computed as such");
@@ -76,9 +70,7 @@ impl Planned {
         };
         [of_axis(before[0], rows, height, output_height), of_axis(before[1], columns, width, output_width)]
     }
-}
 
-impl Planned {
     pub(super) fn pool(&self, input: Value) -> Value {
         let Layer::Pool { kind, side, stride, padding, rounding, activation } = self.node.layer else {
             unreachable!("only pooling layers pool");
@@ -100,9 +92,7 @@ impl Planned {
         assert_eq!(made.dims()[2..], [height, width], "Burn pools to the shape that the layer list says");
         Value::ChannelsFirst(made).activated(activation, self.functions)
     }
-}
 
-impl Planned {
     /// Computes `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighboring channels is the mean of a
     /// window.
     pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
@@ -158,31 +148,7 @@ impl Planned {
         let learned = pass.leaves.matrix(self.tensor, [height * width, channels]);
         Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
     }
-}
 
-/// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
-fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
-    if beta != 0.75 {
-        return (excess.log1p() * -beta).exp().neg() + 1.0;
-    }
-    // The usual 3/4 is two square roots, each minus 1.
-    let root = (excess.clone() + 1.0).sqrt();
-    let first = excess / (root.clone() + 1.0);
-    let second = first.clone() / (root.sqrt() + 1.0);
-    let more = first.clone() + second.clone() + first * second;
-    more.clone() / (more + 1.0)
-}
-
-/// Returns the layout of a batch of (rows, height, width, channels) in this order.
-pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
-    let [height, width, channels] = sides(shape);
-    match order {
-        Order::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
-        Order::ChannelsLast | Order::Flat => Arrangement::plain(rows * height * width * channels),
-    }
-}
-
-impl Planned {
     /// Draws the mask on the host, with the random numbers of all backends.
     pub(super) fn dropped(&self, input: Value, rate: f32, pass: &mut Pass<'_>) -> Value {
         if !pass.is_training() || !pass.dropout {
@@ -200,9 +166,7 @@ impl Planned {
         let stored = arrangement(self.order, step.count as usize, self.output).store(factors);
         input.times(Tensor::from_data(TensorData::new(stored, [elements]), pass.device))
     }
-}
 
-impl Planned {
     pub(super) fn embedding(
         &self,
         input: Value,
@@ -220,9 +184,7 @@ impl Planned {
         let is_word = numbers.clamp(0.0, 1.0);
         Value::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
     }
-}
 
-impl Planned {
     /// Adds up the words of each sentence, weighted by position.
     pub(super) fn sentence_sum(&self, input: Value, words: usize, pass: &Pass<'_>) -> Value {
         let [_, sentences, channels] = sides(self.output);
@@ -234,58 +196,6 @@ impl Planned {
         Value::ChannelsLast(sum.reshape([rows, sentences, channels]))
     }
 
-    pub(super) fn word_scores(&self, input: Value, vocabulary: u32, pass: &mut Pass<'_>) -> Value {
-        let words = pass.leaves.matrix(self.tensor, [vocabulary, self.input.channels].map(|side| side as usize));
-        Value::Flat(input.flat().matmul(words.transpose()))
-    }
-
-    pub(super) fn pixel_products(&self, input: Value, second: Tensor<3>) -> Value {
-        Value::ChannelsLast(input.channels_last(self.input).matmul(second.swap_dims(1, 2)))
-    }
-
-    pub(super) fn softmax(&self, input: Value, linear_until: f64, pass: &Pass<'_>) -> Value {
-        let x = input.channels_last(self.input);
-        let is_linear = linear_until > 0.0 && pass.step.linear == 1;
-        Value::ChannelsLast(if is_linear { x } else { activation::softmax(x, 2) })
-    }
-
-    pub(super) fn transpose(&self, input: Value) -> Value {
-        Value::ChannelsLast(input.channels_last(self.input).swap_dims(1, 2))
-    }
-
-    pub(super) fn concatenate(&self, input: Value, second: Tensor<3>) -> Value {
-        Value::ChannelsLast(Tensor::cat(vec![input.channels_last(self.input), second], 2))
-    }
-}
-
-/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
-fn position_weights(words: usize, channels: usize) -> Vec<f32> {
-    let weight = |at: usize| {
-        let place = (at / channels + 1) as f64 / words as f64;
-        let height = (at % channels + 1) as f64 / channels as f64;
-        #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
-        let weight = ((1.0 - place) - height * (1.0 - 2.0 * place)) as f32;
-        weight
-    };
-    (0..words * channels).map(weight).collect()
-}
-
-struct Recurrence {
-    /// (units, gates·units).
-    weights: Tensor<2>,
-    /// (gates·units), for the products with the hidden state.
-    bias: Option<Tensor<1>>,
-    units: usize,
-    functions: Functions,
-}
-
-#[derive(Default)]
-struct State {
-    hidden: Option<Tensor<2>>,
-    cell: Option<Tensor<2>>,
-}
-
-impl Planned {
     /// Treats each row of an image as a sequence of columns. The output is the last hidden state.
     pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
         let [height, width, channels] = sides(self.input);
@@ -314,6 +224,21 @@ impl Planned {
         let hidden = state.hidden.expect("a sequence has at least one step");
         Value::ChannelsLast(hidden.reshape([rows, height, units]))
     }
+}
+
+struct Recurrence {
+    /// (units, gates·units).
+    weights: Tensor<2>,
+    /// (gates·units), for the products with the hidden state.
+    bias: Option<Tensor<1>>,
+    units: usize,
+    functions: Functions,
+}
+
+#[derive(Default)]
+struct State {
+    hidden: Option<Tensor<2>>,
+    cell: Option<Tensor<2>>,
 }
 
 /// Each cell returns the next state; `input` is `x·W + b`: (sequences, gates·units).
@@ -365,4 +290,38 @@ impl Recurrence {
         let sum = self.with_products(input, hidden);
         State { hidden: Some(self.functions.activate(sum, function)), cell: None }
     }
+}
+
+/// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
+fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
+    if beta != 0.75 {
+        return (excess.log1p() * -beta).exp().neg() + 1.0;
+    }
+    // The usual 3/4 is two square roots, each minus 1.
+    let root = (excess.clone() + 1.0).sqrt();
+    let first = excess / (root.clone() + 1.0);
+    let second = first.clone() / (root.sqrt() + 1.0);
+    let more = first.clone() + second.clone() + first * second;
+    more.clone() / (more + 1.0)
+}
+
+/// Returns the layout of a batch of (rows, height, width, channels) in this order.
+pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
+    let [height, width, channels] = sides(shape);
+    match order {
+        Order::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
+        Order::ChannelsLast | Order::Flat => Arrangement::plain(rows * height * width * channels),
+    }
+}
+
+/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
+fn position_weights(words: usize, channels: usize) -> Vec<f32> {
+    let weight = |at: usize| {
+        let place = (at / channels + 1) as f64 / words as f64;
+        let height = (at % channels + 1) as f64 / channels as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
+        let weight = ((1.0 - place) - height * (1.0 - 2.0 * place)) as f32;
+        weight
+    };
+    (0..words * channels).map(weight).collect()
 }
