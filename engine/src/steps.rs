@@ -130,7 +130,8 @@ impl<'a> StepsRun<'a> {
                     let entrants =
                         self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
                     let size = self.take_turns(batch_size, entrants).await;
-                    jobs.extend(gave_figures(&size).then_some(job));
+                    let is_measured = size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)));
+                    jobs.extend(is_measured.then_some(job));
                     size
                 }
             };
@@ -308,10 +309,6 @@ fn rise_in_turns(size: &Size) -> Option<f64> {
     let rounds = windows(0)?.iter().zip(windows(1)?);
     let rises: Vec<f64> = rounds.map(|(small, large)| small.rate() / large.rate() - 1.0).collect();
     statistics::quantile(&rises, 0.5)
-}
-
-fn gave_figures(size: &Size) -> bool {
-    size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)))
 }
 
 struct Steps<'a> {

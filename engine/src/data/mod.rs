@@ -258,7 +258,7 @@ impl DataSetDefinition {
     }
 }
 
-/// All data sets: those of `reference/data-sets.json` in its order, then stories and generated images.
+/// All data sets: first `reference/data-sets.json` in its order, then stories and generated images.
 pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
     let files: Vec<DataFile> =
         serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");

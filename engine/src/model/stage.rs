@@ -134,7 +134,10 @@ struct Lowering<'a> {
 impl Model {
     /// Converts the model to stages, with or without active dropout.
     pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
-        let data = Value { shape: self.input, epilogue: Epilogue::default(), storage: self.data_storage() };
+        // Recurrent layers read padded pixels; others read the data as it is.
+        let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
+        let storage = if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat };
+        let data = Value { shape: self.input, epilogue: Epilogue::default(), storage };
         let stages = Stages { values: vec![data], stages: Vec::new() };
         let mut lowering =
             Lowering { model: self, stages, made: Vec::new(), tensor: 0, adds_to_gradient: false, dropouts: 0 };
@@ -146,12 +149,6 @@ impl Model {
             lowering.node(index, output, dropout)?;
         }
         Ok(lowering.stages)
-    }
-
-    /// Recurrent layers read padded pixels; others read the data as it is.
-    fn data_storage(&self) -> Storage {
-        let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
-        if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
     }
 }
 

@@ -123,7 +123,7 @@ pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
     }
 }
 
-/// Compares first steps with those of the reference.
+/// Compares first steps with the reference.
 pub(crate) fn judge(
     workload: &Workload,
     job: &TrainingJob,

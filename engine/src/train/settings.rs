@@ -13,7 +13,7 @@ use crate::workload::Workload;
 pub(super) struct JobSettings {
     pub(super) optimizer: Optimizer,
     pub(super) batches: BatchPlan,
-    /// Steps over which schedules are spread: those requested, or those of the published recipe.
+    /// Steps over which schedules are spread: the requested ones, or the published recipe's.
     pub(super) planned_steps: u64,
     pub(super) target_accuracy: f64,
     pub(super) limits: Limits,
@@ -54,9 +54,9 @@ pub(super) fn job_settings(
     };
     Ok(JobSettings {
         planned_steps,
-        optimizer: match request.learning_rate {
-            Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
-            None => workload.optimizer.clone(),
+        optimizer: Optimizer {
+            learning_rate: request.learning_rate.unwrap_or(workload.optimizer.learning_rate),
+            ..workload.optimizer.clone()
         },
         batches,
         target_accuracy: request.target_accuracy.unwrap_or(workload.target_accuracy),

@@ -19,7 +19,7 @@ const MAX_PARTS: u32 = 16;
 /// itself on a large one, is correct there too, although its kernels are chosen by shape.
 ///
 /// Batch normalization mixes the samples of a batch, which then cannot be divided. Instead a few samples are repeated
-/// in random order to fill it: means, variances, mean loss and mean gradients equal those of the few, and a sum grows
+/// in random order to fill it: means, variances, mean loss and mean gradients stay the same, and a sum grows
 /// with the repetitions.
 ///
 /// The learning rate is zero, so the weights stay the same. Nothing is dropped or augmented, which would depend on the

@@ -75,11 +75,6 @@ impl Optimizer {
         Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0, largest_gradient: None }
     }
 
-    #[must_use]
-    pub fn with_learning_rate(self, learning_rate: f64) -> Self {
-        Self { learning_rate, ..self }
-    }
-
     /// Returns the learning rate of update `t`, from 0, of `planned`, without the corrections of the rule.
     pub fn scheduled_rate(&self, t: u64, planned: u64) -> f64 {
         self.learning_rate * self.schedule.factor(t, planned)

@@ -118,11 +118,6 @@ impl ExternalTrainer {
         })
     }
 
-    fn steps_of_message(&self) -> u32 {
-        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
-        u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1)
-    }
-
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
         let step = self.job.step(self.step, 0);
         self.feed.training_batch(&self.job, self.step, payload);
@@ -151,9 +146,11 @@ impl ExternalTrainer {
 impl Trainer for ExternalTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport { seconds: Some(0.0), ..StepReport::default() };
+        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
+        let most = u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1);
         let mut left = steps;
         while left > 0 {
-            let count = left.min(self.steps_of_message());
+            let count = left.min(most);
             left -= count;
             let mut payload = Vec::new();
             let first = self.step;

@@ -313,7 +313,7 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Returns the weights of the first device after comparing those of the others.
+    /// Returns the weights of the first device after comparing the weights of the others.
     async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
         let mut weights = Vec::new();
         for (place, replica) in self.replicas.iter_mut().enumerate() {
