@@ -48,9 +48,9 @@ fn data(set: &str) -> Arc<DataSet> {
     Arc::new(DataSet::from_files(definition, train, test).unwrap())
 }
 
-#[cfg(feature = "burn-flex")]
 /// Calls `compute` in a process that runs only `test`, the calling test, because a thread pool is made once per
 /// program. Panics if that process fails, or if `test` is not the path of a test.
+#[cfg(feature = "burn-flex")]
 fn alone(test: &str, compute: impl FnOnce()) {
     const ALONE: &str = "GRADMARK_TEST_ALONE";
 
@@ -61,8 +61,8 @@ fn alone(test: &str, compute: impl FnOnce()) {
     let output = program.args(["--exact", test, "--include-ignored", "--nocapture"]).env(ALONE, test).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
     eprintln!("{said}");
-    assert!(output.status.success(), "{test} failed in a program of its own:\n{said}");
-    assert!(said.contains("1 passed"), "{test} is no test's name");
+    assert!(output.status.success(), "{test} failed in a separate process:\n{said}");
+    assert!(said.contains("1 passed"), "no test has the name {test}");
 }
 
 /// Opens the `wgsl` backend on the best adapter, or on a software one. Skips the test if there is none.

@@ -1,8 +1,9 @@
 //! The golden traces made with Keras, on every backend of this build.
 
 use std::path::Path;
+use std::rc::Rc;
 
-use crate::{data, gpu};
+use crate::{Clock, data, gpu, skipped};
 #[cfg(feature = "burn-flex")]
 use engine::backends::BURN_FLEX;
 use engine::backends::{self, Opening, WGSL};
@@ -86,13 +87,6 @@ fn every_wanted_trace() -> Vec<Golden> {
     traces
 }
 
-/// Choice of tests that compute a trace: the small size of tests skips those with [`Cost::High`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cost {
-    Cheap,
-    High,
-}
-
 /// Operations of the largest cheap trace, about three seconds of the plain loops in double precision.
 const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
 
@@ -101,22 +95,27 @@ impl Golden {
         traced(self.json["workload"].as_str().unwrap()).unwrap()
     }
 
-    fn cost(&self) -> Cost {
+    /// Returns true if the small size of tests computes it.
+    fn is_cheap(&self) -> bool {
         const TEST_SAMPLES: u64 = 1000;
         let operations = self.workload().model.operations().unwrap();
         let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
         let flops = trained * operations.training_flops() + TEST_SAMPLES * operations.forward_flops;
-        if flops <= CHEAP_TRACE_FLOPS { Cost::Cheap } else { Cost::High }
+        flops <= CHEAP_TRACE_FLOPS
     }
 }
 
-fn wanted_traces(cost: Cost) -> Vec<Golden> {
-    every_wanted_trace().into_iter().filter(|golden| golden.cost() == cost).collect()
+fn cheap_traces() -> Vec<Golden> {
+    every_wanted_trace().into_iter().filter(Golden::is_cheap).collect()
+}
+
+fn costly_traces() -> Vec<Golden> {
+    every_wanted_trace().into_iter().filter(|golden| !golden.is_cheap()).collect()
 }
 
 #[test]
 fn cheap_traces_have_most_kinds_of_layers() {
-    let cheap: Vec<String> = traces().into_iter().filter(|of| of.cost() == Cost::Cheap).map(|of| of.name).collect();
+    let cheap: Vec<String> = traces().into_iter().filter(Golden::is_cheap).map(|golden| golden.name).collect();
     for name in ["caffe-mnist", "gru-rows", "keras-babi-memnn", "keras-mnist-mlp-dropout", "simple-rnn-rows"] {
         assert!(cheap.iter().any(|cheap| cheap == name), "{name} is none of {cheap:?}");
     }
@@ -278,26 +277,32 @@ fn reproduces(backend: &dyn Backend, traces: Vec<Golden>, strict: f64) {
 
 #[test]
 fn the_reference_in_double_precision_reproduces_every_cheap_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::Cheap), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), cheap_traces(), 1e-7);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_reference_in_double_precision_reproduces_every_costly_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::High), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), costly_traces(), 1e-7);
 }
 
 #[test]
 fn the_wgsl_back_end_reproduces_every_cheap_trace() {
     let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
+    reproduces(backend.as_ref(), cheap_traces(), 1e-5);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_wgsl_back_end_reproduces_every_costly_trace() {
     let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), wanted_traces(Cost::High), 1e-5);
+    reproduces(backend.as_ref(), costly_traces(), 1e-5);
+}
+
+/// Opens the `wgsl` backend. Skips the test if this machine cannot.
+fn open_wgsl(opening: &Opening, what: &str) -> Option<Box<dyn Backend>> {
+    let opened = pollster::block_on(backends::open_with(WGSL, opening, Rc::new(Clock::default())));
+    opened.map_err(|error| skipped(true, format!("{what}: {error}"))).ok()
 }
 
 #[test]
@@ -305,11 +310,7 @@ fn the_wgsl_back_end_reproduces_every_costly_trace() {
 fn two_devices_that_share_each_batch_reproduce_every_trace() {
     let devices = std::num::NonZero::new(2);
     let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let clock = std::rc::Rc::new(crate::Clock::default());
-    let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
-        Ok(backend) => backend,
-        Err(error) => return crate::skipped::skipped(true, format!("two logical devices: {error}")),
-    };
+    let Some(backend) = open_wgsl(&opening, "two logical devices") else { return };
     assert_eq!(backend.devices(), 2);
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
@@ -320,13 +321,9 @@ fn two_devices_that_share_each_batch_reproduce_every_trace() {
 fn batches_from_the_host_reproduce_every_cheap_trace() {
     for mode in [InputMode::Prefetch, InputMode::Stream] {
         let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-        let clock = std::rc::Rc::new(crate::Clock::default());
-        let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
-            Ok(backend) => backend,
-            Err(error) => return crate::skipped::skipped(true, format!("streamed batches: {error}")),
-        };
+        let Some(backend) = open_wgsl(&opening, "streamed batches") else { return };
         assert_eq!(backend.input(), mode);
-        reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
+        reproduces(backend.as_ref(), cheap_traces(), 1e-5);
     }
 }
 
@@ -336,7 +333,7 @@ fn burn_on_the_processor(test: &str, threads: usize) {
     crate::alone(test, || {
         let threads = std::num::NonZero::new(threads);
         let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
-        let clock = std::rc::Rc::new(crate::Clock::default());
+        let clock = Rc::new(Clock::default());
         let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
         reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
     });
@@ -388,7 +385,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     }
     let none = refusals.len() == names.len();
     for refusal in refusals {
-        crate::skipped::skipped(none, &refusal);
+        skipped(none, &refusal);
     }
 }
 
