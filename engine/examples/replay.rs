@@ -1,9 +1,9 @@
-//! Measures the differences between a back end and the plain loops when they train a part of its training again, as a
+//! Measures the differences between a backend and the plain loops when they train a part of its training again, as a
 //! leaderboard does with the parts that it draws.
 //!
 //! `cargo run --release -p engine --example replay -- --backend wgsl --adapter cpu --precision f16 keras-mnist-mlp`
 //! trains segments of a few steps. For a part of each, it prints the largest difference of any layer relative to its
-//! change, the largest difference of any loss, and whether the back end reproduces its own bits. `GRADMARK_DATA` names
+//! change, the largest difference of any loss, and whether the backend reproduces its own bits. `GRADMARK_DATA` names
 //! the folder of the data sets, `data` by default.
 
 use std::path::PathBuf;

@@ -1,5 +1,4 @@
-/// A monotonic clock. The engine reads no other, so a test can bring its own.
+/// Monotonic clock. The engine reads no other, so tests can provide one.
 pub trait Clock {
-    /// Seconds since some fixed moment.
     fn now_seconds(&self) -> f64;
 }

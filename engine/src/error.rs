@@ -3,7 +3,7 @@ use results::FailureCause;
 use crate::data::DataError;
 use crate::model::ModelError;
 
-/// Everything that can go wrong while a workload runs. Each text says what, where and what to do.
+/// Errors of the engine. Each text says what happened and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
     #[error("there is no workload named `{name}`; there are: {}", known.join(", "))]
@@ -41,12 +41,12 @@ pub enum EngineError {
     DeviceRefused { message: String },
     #[error("the device ran out of memory: {message}; try a smaller batch size")]
     OutOfMemory { message: String },
-    /// Found out from sizes alone, before anything is allocated.
+    /// Predicted from sizes, before anything is allocated.
     #[error(
         "{what} needs {needed_bytes} bytes, and this device allows {allowed_bytes}; a smaller batch size needs less"
     )]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
-    /// The same, of the smallest batch that there is.
+    /// The same for the smallest possible batch.
     #[error(
         "{workload} does not fit in any batch: {what} needs {needed_bytes} bytes, and {allowed_bytes} are to be had; it needs \
          a device with more memory"
@@ -62,7 +62,7 @@ pub enum EngineError {
          hangs; close the browser, start it again, and try a smaller batch size"
     )]
     NoAnswer { when: &'static str, seconds: u32 },
-    /// Nothing that such a device measures counts.
+    /// No measurement of such a device counts.
     #[error(
         "the device says that its work is done, but {missing}: its driver drops work, or does it more than once; a newer \
          driver or browser may help"
@@ -99,8 +99,8 @@ pub enum EngineError {
 }
 
 impl EngineError {
-    /// What kept a workload from being trained, where that says nothing of the next one; nothing where the run is over,
-    /// because nobody could train on such a device, or what was asked for is wrong.
+    /// Returns the reason why a workload could not be trained, if the next one may still work. `None` ends the run: the
+    /// device is unusable, or the request is wrong.
     pub fn failure_of_workload(&self) -> Option<FailureCause> {
         match self {
             Self::OfDevice { error, .. } => error.failure_of_workload(),
@@ -109,34 +109,12 @@ impl EngineError {
             Self::DeviceRefused { .. } => Some(FailureCause::DeviceRefused),
             Self::Data(_) => Some(FailureCause::Data),
             Self::Model(_) | Self::ProgramLacks { .. } => Some(FailureCause::Unsupported),
-            Self::DeviceLost { .. }
-            | Self::NoAnswer { .. }
-            | Self::WorkDropped { .. }
-            | Self::LinkLost
-            | Self::ProgramFailed { .. }
-            // What has panicked may have broken what others would share with it.
-            | Self::Panicked { .. }
-            | Self::UnknownWorkload { .. }
-            | Self::UnknownSuite { .. }
-            | Self::UnknownBackend { .. }
-            | Self::BackendNotBuilt { .. }
-            | Self::NoAdapter { .. }
-            | Self::TooFewDevices { .. }
-            | Self::UnlikeDevices { .. }
-            | Self::OneDevice { .. }
-            | Self::OwnInput { .. }
-            | Self::OneLayout { .. }
-            | Self::IndexOfOthers { .. }
-            | Self::NoPrecision { .. }
-            | Self::Unsuited { .. }
-            | Self::NoHost { .. }
-            | Self::Unreachable { .. }
-            | Self::InvalidSetting { .. }
-            | Self::NotRepeatable => None,
+            // A panic may have broken shared state, too.
+            _ => None,
         }
     }
 
-    /// What a record says of it. It may be published, so that it names no folder of this machine.
+    /// Returns the text for a record, which may be published and must name no folder.
     pub(crate) fn for_a_record(&self) -> String {
         match self {
             Self::Data(error) => error.without_folders().to_string(),

@@ -1,11 +1,11 @@
-//! The engine: it trains the same networks with every back end and reports what it measured.
+//! The engine: it trains the same networks with every backend and reports what it measured.
 //!
 //! Models and workloads are data ([`Model`], [`WORKLOADS`]); a [`Backend`] turns one into a
 //! [`Trainer`]; [`run`] drives trainers through correctness check, warm-up, training and
 //! measurement, announces [`Event`]s and returns a [`results::RunRecord`]. The engine never prints,
 //! opens files, fetches or blocks: the caller brings the [`Edges`].
 
-// What clippy.toml lists is not done here; tests may.
+// Tests may do what clippy.toml disallows.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
@@ -15,7 +15,6 @@ pub mod backends;
 mod clock;
 mod data;
 mod error;
-mod gauge;
 pub mod measure;
 mod model;
 mod preprocessing;

@@ -1,4 +1,4 @@
-//! From the recipe of a workload's input to the parameters of the kernels that follow it.
+//! Kernel parameters for a workload's input recipe.
 
 use shaders::Real;
 use shaders::params::{
@@ -13,13 +13,12 @@ use crate::random::stream;
 use crate::trainer::TrainingJob;
 use crate::training::{Augmentation, Edge, Flip, Normalization, Shift, TestView};
 
-/// Torch's normalisation of a neighbourhood takes smaller deviations for this.
+/// Minimum deviation in Torch's local contrast normalization.
 const LOCAL_CONTRAST_THRESHOLD: f32 = 1e-4;
 
-/// What happens to the bytes of a batch, one after the other.
 pub(crate) struct Preprocessing {
     pub(crate) gather: GatherKind,
-    /// Mean image of the training set; a single zero where none is needed.
+    /// Mean image of the training set, or a single zero.
     pub(crate) mean_image: Vec<f32>,
     pub(crate) standardize: Option<Standardize>,
     pub(crate) local_contrast: Option<LocalContrast>,
@@ -32,11 +31,11 @@ pub(crate) enum GatherKind {
 }
 
 impl GatherKind {
-    /// The same as a test's view sees it.
+    /// Returns the parameters for a test's view.
     pub(crate) fn seen(self, view: &TestView) -> Self {
         match self {
             Self::Augmented(params) => Self::Augmented(GatherAugmented {
-                // Outside of training nothing is mirrored but what always is.
+                // Tests mirror only mirrored views.
                 flip: if view.mirrored { flip::ALWAYS } else { flip::NEVER },
                 offset_y: params.offset_y - view.down,
                 offset_x: params.offset_x - view.right,
@@ -47,7 +46,7 @@ impl GatherKind {
         }
     }
 
-    /// The same for samples that lie in the order in which they are gathered.
+    /// Returns the parameters for samples in the order in which they are gathered.
     pub(crate) fn streamed(self) -> Self {
         match self {
             Self::Plain(params) => Self::Plain(Gather { streamed: 1, ..params }),
@@ -55,7 +54,7 @@ impl GatherKind {
         }
     }
 
-    /// The same for a batch of `rows` of a set of `samples`, of which the second binding has those from
+    /// Returns the parameters for a batch of `rows` from a set of `samples`; the second binding has those from
     /// `samples_in_first` on.
     pub(crate) fn of(self, rows: u32, samples: u32, samples_in_first: u32) -> Self {
         match self {
@@ -66,11 +65,7 @@ impl GatherKind {
 }
 
 impl Preprocessing {
-    /// Preprocessing into `data`, the first value of the job's stages, stored with `alignment`. Numbers of rows and
-    /// samples are left at 0.
-    ///
-    /// # Errors
-    /// Images that the kernels cannot hold.
+    /// Creates the processing into `data`, the first value of the job's stages. Numbers of rows and samples are 0.
     pub(crate) fn new(job: &TrainingJob, data: &Value, alignment: u32) -> Result<Self, EngineError> {
         let recipe = &job.input;
         let row_stride = data.stored_features(alignment);
@@ -105,8 +100,8 @@ impl Preprocessing {
         Ok(Self { gather: gather(job, data, alignment), mean_image, standardize, local_contrast })
     }
 
-    /// The samples of a step as the network sees them, (rows, `row_stride`), and their labels, with the plain loops:
-    /// for back ends that prepare their input on the host. The layouts have no padding.
+    /// Prepares the samples of a step with the plain loops, for backends that do this on the host. Returns (rows,
+    /// `row_stride`) values and the labels. Layouts have no padding.
     pub(crate) fn on_host<T: Real>(
         &self,
         kind: GatherKind,
@@ -189,7 +184,7 @@ fn gather(job: &TrainingJob, data: &Value, alignment: u32) -> GatherKind {
     GatherKind::Augmented(params)
 }
 
-/// Where an image of `wanted` pixels begins in the middle of `given` pixels; negative where it has a border.
+/// Returns the first pixel of a centered crop; negative for a border.
 fn middle(given: u32, wanted: u32) -> i32 {
     (i32::try_from(given).unwrap_or(i32::MAX) - i32::try_from(wanted).unwrap_or(i32::MAX)) / 2
 }

@@ -1,10 +1,10 @@
-//! All randomness of a run, as one function of (index, stream, step, seed).
+//! Randomness of a run, as a function of (index, stream, step, seed).
 
 use shaders::params::{Shuffle, Step};
 use shaders::reference::pcg4d::{pcg4d, uniform};
 use shaders::reference::shuffle;
 
-/// Numbers of the independent streams; `reference/golden/README.md` fixes the first two.
+/// Numbers of independent streams. `reference/golden/README.md` defines the first two.
 pub mod stream {
     /// Weights of tensor `t` use stream `t`.
     pub const WEIGHTS: u32 = 0;
@@ -12,17 +12,18 @@ pub mod stream {
     pub const DROPOUT: u32 = 1000;
     /// Order of the training samples in an epoch; the step is the epoch. Uses this stream and the next seven.
     pub const SHUFFLE: u32 = 2000;
-    /// Choice of the final weights that go into the record.
+    /// Final weights for the record.
     pub const EVIDENCE: u32 = 3000;
     /// Mirroring and shifting of training images; uses this and the next.
     pub const AUGMENTATION: u32 = 5000;
     /// Brightness and contrast of training images.
     pub const LIGHT: u32 = 5002;
-    /// Order of the workloads of a run. Uses this and the next seven.
+    /// Order of the workloads of a run. Uses this stream and the next seven.
     pub const SUITE_ORDER: u32 = 4000;
-    /// Generated stories of task `t` use stream `6000 + 2t`, those for tests the next one; the step is the story.
+    /// Generated stories of task `t` use stream `6000 + 2t` for training and the next one for tests; the step is the
+    /// story.
     pub const STORIES: u32 = 6000;
-    /// Generated images: pixels of the training half; those of the test half, and the classes of both, use the next ones.
+    /// Generated images: pixels for training, pixels for tests, and classes of both.
     pub const IMAGES: u32 = 6500;
     /// Order of samples that are repeated to fill a batch. Uses this and the next seven.
     pub const REPEATED: u32 = 7000;
@@ -30,7 +31,6 @@ pub mod stream {
     pub const SEGMENT: u32 = 8000;
 }
 
-/// One stream of the generator at one step.
 #[derive(Clone, Copy, Debug)]
 pub struct Generator {
     pub stream: u32,
@@ -50,7 +50,7 @@ impl Generator {
         ((u64::from(x) * u64::from(bound)) >> 32) as u32
     }
 
-    /// A random order of `0..length`, from eight streams: this and the next ones.
+    /// Returns a random order of `0..length`, from this stream and the next seven.
     pub fn permutation(self, length: u32) -> Vec<u32> {
         let mut order = vec![0; length as usize];
         let params = Shuffle { samples: length, first: 0, stream: self.stream, reserved: 0 };
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_permutation_holds_every_number_once_and_depends_on_the_epoch() {
+    fn a_permutation_depends_on_the_epoch() {
         let order = |step| Generator { stream: stream::SHUFFLE, step, seed: 1 }.permutation(1000);
         let mut sorted = order(0);
         assert_ne!(sorted, order(1));

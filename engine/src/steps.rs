@@ -1,53 +1,57 @@
-//! Steps per second: workloads on several back ends side by side, with neither tests nor a score.
+//! Steps per second of workloads on several backends, without tests and score.
 //!
-//! The windows of the back ends take turns (first, second, first, second …), so that a machine whose speed wanders
-//! hurts all of them alike. Where a larger batch seems to make samples slower, both sizes take turns as well.
+//! Windows of the backends take turns. If samples seem to take longer in a larger batch, both sizes take turns as well.
 
-mod cliffs;
-mod contest;
 mod report;
 #[cfg(test)]
 mod tests;
 
+use async_recursion::async_recursion;
+use async_trait::async_trait;
+use results::statistics;
+
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
-use crate::measure::{Event, Gauge, Observer, Phase, refused};
+use crate::measure::{
+    Contest, Event, Gauge, Observer, Participant, Phase, Repeatable, Rules, Window, refused, timed_steps,
+};
 use crate::train::check;
-use crate::trainer::{Backend, TrainingJob};
+use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::workload::{Training, Workload};
-use async_recursion::async_recursion;
-use contest::Contest;
+
+use report::{CLIFF, Facts};
 pub use report::{Cliff, Entry, Measured, Outcome, Size, StepsReport, WorkloadSteps};
 
-/// What to measure, and how much it may cost.
+/// Windows of each backend within the budget, besides one for its warm-up.
+const WINDOWS: u32 = 5;
+/// A larger budget adds windows instead of lengthening them, because cancellation waits for the end of one.
+const LONGEST_WINDOW_SECONDS: f64 = 2.0;
+
 #[derive(Clone, Debug)]
 pub struct Request {
     pub workloads: Vec<Workload>,
-    /// Batch sizes to measure each workload at; with none, its own.
+    /// Batch sizes of each workload. If empty, its own.
     pub batch_sizes: Vec<u32>,
-    /// Seconds that warm-up and windows of a workload at one batch size may take, all back ends together. Each has at
-    /// least one window, whatever that costs; loading, building, checking and the peak come on top.
+    /// Limit for warm-up and windows of a workload at one batch size, on all backends together. Each has at least one
+    /// window; loading, building, checking and measuring the peak are not included.
     pub budget_seconds: f64,
-    /// A back end that would allocate more than this is refused before it does.
+    /// Limit of allocated memory, checked before allocating if possible.
     pub budget_bytes: Option<u64>,
-    /// Whether first losses are held to the plain reference before anything is timed.
     pub checked: bool,
-    /// Seed of weights, shuffles and dropout.
     pub seed: u32,
 }
 
-/// A back end that takes part.
 pub struct Contender {
     pub backend: Box<dyn Backend>,
-    /// Whether it computes on the device of the [`Gauge`].
+    /// True if it computes on the device of the [`Gauge`].
     pub on_gauged_device: bool,
-    /// It trains at most so many steps of a workload at one batch size, without warm-up, because it is slow.
+    /// Maximum number of steps of a slow backend, which has no warm-up.
     pub most_steps: Option<u32>,
 }
 
 impl Contender {
-    /// As tables name it: a back end may take part in several precisions.
+    /// Returns the name in tables, with the precision if it is not f32.
     pub fn name(&self) -> &'static str {
         match (self.backend.name(), self.backend.precision()) {
             #[cfg(feature = "wgsl")]
@@ -59,11 +63,8 @@ impl Contender {
     }
 }
 
-/// Measures every workload of the request at every batch size on all contenders. The peak of the gauge, if there is one,
-/// takes its turn in every round.
-///
-/// # Errors
-/// None: what cannot be measured says so in its outcome, and the others go on.
+/// Measures every workload at every batch size on all contenders. The gauge's peak takes its turn in every round.
+/// Failures are outcomes, and the others continue.
 #[async_recursion(?Send)]
 pub async fn measure(
     request: &Request,
@@ -76,7 +77,7 @@ pub async fn measure(
     let mut report = StepsReport::new(request, contenders);
     let sizes = request.batch_sizes.len().max(1);
     let count = request.workloads.len() * sizes;
-    let mut run = Run { request, contenders, gauge, clock, observer, number: 0, count };
+    let mut run = StepsRun { request, contenders, gauge, clock, observer, number: 0, count };
     for workload in &request.workloads {
         if run.observer.cancelled() {
             break;
@@ -87,19 +88,18 @@ pub async fn measure(
     report
 }
 
-/// A run that is under way.
-struct Run<'a> {
+struct StepsRun<'a> {
     request: &'a Request,
     contenders: &'a [Contender],
     gauge: Option<Box<dyn Gauge>>,
     clock: &'a dyn Clock,
     observer: &'a mut dyn Observer<Event>,
-    /// Workloads and batch sizes that were begun, of `count`.
+    /// Number of workloads and batch sizes begun, of `count`.
     number: usize,
     count: usize,
 }
 
-impl Run<'_> {
+impl<'a> StepsRun<'a> {
     async fn workload(&mut self, workload: &Workload, data: &mut dyn DataSource) -> WorkloadSteps {
         let mut result = WorkloadSteps::new(workload);
         let own = [workload.batch_size];
@@ -125,21 +125,23 @@ impl Run<'_> {
                     Size { batch_size, entries: entries.collect() }
                 }
                 Ok(job) => {
-                    // Kernels are chosen by shape, so that each size is checked.
+                    // Kernels depend on shapes, so each size is checked.
                     let barred = self.check(workload, &job).await;
-                    let size = self.size(&job, &barred).await;
-                    jobs.extend(cliffs::gave_figures(&size).then_some(job));
+                    let entrants =
+                        self.contenders.iter().zip(barred).map(|(contender, barred)| (contender, &job, barred));
+                    let size = self.take_turns(batch_size, entrants).await;
+                    let is_measured = size.entries.iter().any(|entry| matches!(entry.outcome, Outcome::Measured(_)));
+                    jobs.extend(is_measured.then_some(job));
                     size
                 }
             };
             result.sizes.push(size);
         }
-        result.cliffs = cliffs::find(&result.sizes);
+        result.cliffs = find_cliffs(&result.sizes);
         self.look_again(&mut result, &jobs).await;
         result
     }
 
-    /// What keeps each contender from being timed, where something does.
     async fn check(&mut self, workload: &Workload, job: &TrainingJob) -> Vec<Option<Outcome>> {
         let mut barred = Vec::with_capacity(self.contenders.len());
         for contender in self.contenders {
@@ -158,25 +160,115 @@ impl Run<'_> {
         barred
     }
 
-    fn contest(&mut self) -> Contest<'_> {
-        Contest::new(self.request, &mut self.gauge, self.clock, &mut *self.observer)
+    /// Trains jobs in turns: several contenders at one batch size, or one at several.
+    async fn take_turns<'j>(
+        &mut self,
+        batch_size: u32,
+        entrants: impl IntoIterator<Item = (&'j Contender, &'j TrainingJob, Option<Outcome>)>,
+    ) -> Size {
+        let (mut participants, mut known) = (Vec::new(), Vec::new());
+        for (contender, job, barred) in entrants {
+            let built = match barred {
+                Some(outcome) => Err(outcome),
+                None if self.observer.cancelled() => Err(Outcome::Cancelled),
+                None => {
+                    self.observer.event(&Event::Phase { who: contender.name(), phase: Phase::Building });
+                    self.build(contender, job).await.map_err(|error| refused(&error))
+                }
+            };
+            let (subject, facts) = match built {
+                Ok((steps, facts)) => (Some(steps), Ok(facts)),
+                Err(outcome) => (None, Err(outcome)),
+            };
+            let mut participant = Participant::new(contender.name(), subject);
+            participant.on_gauged_device = contender.on_gauged_device;
+            participant.repetitions_left = contender.most_steps;
+            participants.push(participant);
+            known.push(facts);
+        }
+        let running = known.iter().filter(|known| known.is_ok()).count().max(1);
+        let window_seconds = self.request.budget_seconds / running as f64 / f64::from(WINDOWS + 1);
+        let rules = Rules {
+            window_seconds: window_seconds.min(LONGEST_WINDOW_SECONDS),
+            budget_seconds: self.request.budget_seconds,
+            fewest_rounds: 1,
+            most_rounds: usize::MAX,
+        };
+        let (gauge, observer) = (&mut self.gauge, &mut *self.observer);
+        let mut contest = Contest { participants, gauge, clock: self.clock, observer };
+        contest.run(rules).await;
+        let entries = contest.participants.into_iter().zip(known);
+        let entries = entries.map(|(participant, known)| Entry {
+            backend: participant.name,
+            outcome: known.map_or_else(|outcome| outcome, |facts| measured(participant, facts)),
+        });
+        let mut size = Size { batch_size, entries: entries.collect() };
+        size.compare();
+        size
     }
 
-    async fn size(&mut self, job: &TrainingJob, barred: &[Option<Outcome>]) -> Size {
-        let contenders = self.contenders;
-        let mut contest = self.contest();
-        for (contender, barred) in contenders.iter().zip(barred) {
-            contest.admit(contender, job, barred.as_ref()).await;
+    async fn build(&self, contender: &Contender, job: &TrainingJob) -> Result<(Steps<'a>, Facts), EngineError> {
+        let clock = self.clock;
+        let predicted_bytes = contender.backend.predicted_bytes(job)?;
+        self.check_budget("the workload as a whole", predicted_bytes)?;
+        let start = clock.now_seconds();
+        let trainer = contender.backend.build(job).await?;
+        let build_seconds = clock.now_seconds() - start;
+        let device_memory_bytes = trainer.device_memory_bytes();
+        // Not every backend can predict this.
+        self.check_budget("the workload as it was built", Some(device_memory_bytes))?;
+        let facts = Facts {
+            flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
+            device_memory_bytes,
+            predicted_bytes,
+            build_seconds,
+            preparation: trainer.preparation(),
+            variants: trainer.variants(),
+        };
+        Ok((Steps { trainer, clock, losses_are_finite: true }, facts))
+    }
+
+    fn check_budget(&self, what: &str, needed_bytes: Option<u64>) -> Result<(), EngineError> {
+        match (needed_bytes, self.request.budget_bytes) {
+            (Some(needed_bytes), Some(allowed_bytes)) if needed_bytes > allowed_bytes => {
+                Err(EngineError::DoesNotFit { what: what.to_owned(), needed_bytes, allowed_bytes })
+            }
+            _ => Ok(()),
         }
-        contest.run().await;
-        contest.finish(job.batches.batch_size)
+    }
+
+    /// Measures each cliff again with both batch sizes in turns.
+    async fn look_again(&mut self, result: &mut WorkloadSteps, jobs: &[TrainingJob]) {
+        for cliff in &mut result.cliffs {
+            let contender = self.contenders.iter().find(|contender| contender.name() == cliff.backend);
+            let of_size = |size| jobs.iter().find(|job| job.batches.batch_size == size);
+            let (Some(contender), Some(small), Some(large)) =
+                (contender, of_size(cliff.from_batch_size), of_size(cliff.to_batch_size))
+            else {
+                continue;
+            };
+            if self.observer.cancelled() || contender.most_steps.is_some() || !self.both_fit(contender, small, large) {
+                continue;
+            }
+            let (from_batch_size, to_batch_size) = (cliff.from_batch_size, cliff.to_batch_size);
+            let what = format!("{}, {from_batch_size} and {to_batch_size} in turns", result.workload);
+            self.observer.event(&Event::Again { what });
+            let both = self.take_turns(to_batch_size, [small, large].map(|job| (contender, job, None))).await;
+            cliff.rise_in_turns = rise_in_turns(&both);
+        }
+    }
+
+    /// Returns true if two trainers fit on the device.
+    fn both_fit(&self, contender: &Contender, small: &TrainingJob, large: &TrainingJob) -> bool {
+        let predicted = |job| contender.backend.predicted_bytes(job).ok().flatten();
+        match (self.request.budget_bytes, predicted(small), predicted(large)) {
+            (Some(budget), Some(small), Some(large)) => small.saturating_add(large) <= budget,
+            _ => true,
+        }
     }
 }
 
-/// The workload's own recipe at this batch size.
-///
-/// # Errors
-/// A batch of more samples than there are, or of none.
+/// Returns the workload's own recipe at this batch size. Fails if it is 0 or exceeds the training set.
 pub fn job(
     workload: &Workload,
     batch_size: u32,
@@ -186,4 +278,59 @@ pub fn job(
     let batches = workload.batches(data.train.samples(), batch_size, seed)?;
     let planned_steps = batches.steps_of_epochs(workload.published_epochs);
     Ok(workload.job(Training { data, batches, planned_steps, seed, dropout: true }))
+}
+
+/// Finds batch sizes at which samples take longer than at the previous size.
+fn find_cliffs(sizes: &[Size]) -> Vec<Cliff> {
+    let mut cliffs = Vec::new();
+    for pair in sizes.windows(2) {
+        for (before, after) in pair[0].entries.iter().zip(&pair[1].entries) {
+            let (Some(small), Some(large)) = (before.outcome.measured(), after.outcome.measured()) else {
+                continue;
+            };
+            let rise = small.samples_per_second / large.samples_per_second - 1.0;
+            if rise > CLIFF {
+                cliffs.push(Cliff {
+                    backend: after.backend,
+                    from_batch_size: pair[0].batch_size,
+                    to_batch_size: pair[1].batch_size,
+                    rise,
+                    rise_in_turns: None,
+                });
+            }
+        }
+    }
+    cliffs
+}
+
+/// Median over the rounds, because few of them are affected if the machine changes its speed.
+fn rise_in_turns(size: &Size) -> Option<f64> {
+    let windows = |index: usize| size.entries.get(index)?.outcome.measured().map(|measured| &measured.windows);
+    let rounds = windows(0)?.iter().zip(windows(1)?);
+    let rises: Vec<f64> = rounds.map(|(small, large)| small.rate() / large.rate() - 1.0).collect();
+    statistics::quantile(&rises, 0.5)
+}
+
+struct Steps<'a> {
+    trainer: Box<dyn Trainer>,
+    clock: &'a dyn Clock,
+    losses_are_finite: bool,
+}
+
+#[async_trait(?Send)]
+impl Repeatable for Steps<'_> {
+    async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
+        let (report, window) = timed_steps(self.trainer.as_mut(), repetitions, self.clock).await?;
+        self.losses_are_finite &= report.losses.iter().all(|loss| loss.is_finite());
+        Ok(window)
+    }
+}
+
+fn measured(participant: Participant<Steps<'_>>, facts: Facts) -> Outcome {
+    match (participant.ended, participant.subject) {
+        (Some(error), _) => refused(&error),
+        (None, Some(steps)) => Measured::of(facts, steps.losses_are_finite, participant.windows)
+            .map_or(Outcome::Cancelled, Outcome::Measured),
+        (None, None) => Outcome::Cancelled,
+    }
 }

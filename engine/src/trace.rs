@@ -8,10 +8,8 @@ use serde::Serialize;
 use crate::data::DataSet;
 use crate::error::EngineError;
 use crate::trainer::{Backend, EvaluationSet};
-use crate::training::BatchPlan;
 use crate::workload::{Training, Workload};
 
-/// What to trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceRequest {
     pub seed: u32,
@@ -20,7 +18,6 @@ pub struct TraceRequest {
     pub dropout: bool,
 }
 
-/// A trace as a back end computed it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Trace {
     pub workload: String,
@@ -31,7 +28,6 @@ pub struct Trace {
     pub steps: u32,
     pub dropout: bool,
     pub tensors: Vec<TracedTensor>,
-    /// Loss of each step before its update.
     pub losses: Vec<f64>,
     /// L2 norm of each tensor's loss gradient at step 0.
     pub grad_norms: Vec<f64>,
@@ -41,11 +37,10 @@ pub struct Trace {
     pub final_norms: Vec<f64>,
     /// Logits of the first four samples at step 0.
     pub logits: Vec<Vec<f64>>,
-    /// Share of the first 1,000 test samples classified rightly after the last update.
+    /// Share of the first 1,000 test samples classified correctly after the last update.
     pub test_accuracy: f64,
 }
 
-/// Name and shape of a tensor of the trace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TracedTensor {
     pub number: u32,
@@ -53,14 +48,11 @@ pub struct TracedTensor {
     pub shape: Vec<u32>,
 }
 
-/// Test samples that a trace looks at.
 const TEST_SAMPLES: u32 = 1000;
 const LOGIT_ROWS: u32 = 4;
 
-/// Trains `request.steps` steps on the first samples in file order and reports what the golden traces hold.
-///
-/// # Errors
-/// A batch size of 0 or larger than the set, no steps, and whatever the device refuses.
+/// Trains the first samples in file order and returns the numbers of a golden trace. Fails on a batch size of 0 or
+/// larger than the set, and on no steps.
 #[async_recursion(?Send)]
 pub async fn trace(
     workload: &Workload,
@@ -69,28 +61,14 @@ pub async fn trace(
     data: Arc<DataSet>,
 ) -> Result<Trace, EngineError> {
     let workload = workload.clone().with_trace_conventions();
-    let samples = data.train.samples();
-    if request.batch_size == 0 || request.batch_size > samples {
-        return Err(EngineError::InvalidSetting {
-            what: "the batch size",
-            allowed: format!("from 1 to {samples}, the size of {}", workload.data_set),
-            value: request.batch_size.to_string(),
-        });
-    }
+    let batches = workload.batches(data.train.samples(), request.batch_size, request.seed)?;
     if request.steps == 0 {
         let allowed = "at least 1".to_owned();
         return Err(EngineError::InvalidSetting { what: "the number of steps", allowed, value: "0".to_owned() });
     }
     let job = workload.job(Training {
         data,
-        batches: BatchPlan {
-            first: 0,
-            samples,
-            batch_size: request.batch_size,
-            order: workload.order,
-            batching: workload.batching,
-            seed: request.seed,
-        },
+        batches,
         planned_steps: u64::from(request.steps),
         seed: request.seed,
         dropout: request.dropout,
@@ -129,7 +107,6 @@ pub async fn trace(
     })
 }
 
-/// Euclidean length, in double precision.
 fn norm(values: impl Iterator<Item = f32>) -> f64 {
     values.map(|v| f64::from(v) * f64::from(v)).sum::<f64>().sqrt()
 }

@@ -1,45 +1,40 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
-mod event;
-mod evidence;
-mod examples;
-mod failed;
 mod fitting;
 mod learning;
-mod measuring;
-mod meter;
 mod progress;
 mod proof;
 mod settings;
 #[cfg(test)]
 pub(crate) mod tests;
 mod whole_batch;
-mod witness;
 
 use async_recursion::async_recursion;
 use results::{
-    ColdStart, Device, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target,
-    Warning, WorkloadRecord, summary,
+    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
+    Target, Warning, WeightSample, WorkloadRecord, summary,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::clock::Clock;
 use crate::data::{DataSource, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks, Phase};
-use crate::trainer::{Backend, Preparation, TrainingJob};
+use crate::random::{Generator, stream};
+use crate::trainer::{Backend, Preparation};
+use crate::training::{BatchPlan, Optimizer};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
+
 pub use check::check_workload;
-pub use event::Event;
-use fitting::{Fitted, Room};
+use fitting::Room;
 use learning::Learning;
-pub use meter::{NoMeter, ResourceMeter};
 use progress::Progress;
 use proof::Proof;
+pub use proof::{Commitment, PendingAnswer, Witness};
 use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
-pub use witness::{Commitment, PendingAnswer, Witness};
 
-/// What to run. Everything that is `None` is the suite's or the workload's own.
+/// Request for a run. `None` means the default of the suite or workload.
 pub struct RunRequest {
     pub suite: &'static SuiteDefinition,
     pub workloads: Vec<Workload>,
@@ -48,60 +43,58 @@ pub struct RunRequest {
     pub learning_rate: Option<f64>,
     pub limit: Option<Limit>,
     pub target_accuracy: Option<f64>,
-    /// What the leaderboard gave; a run without it cannot be ranked.
+    /// Registration at a leaderboard; a run without it cannot be ranked.
     pub registration: Option<Registration>,
-    /// `wall_seconds` is filled in by the run.
+    /// `wall_seconds` is set by the run.
     pub provenance: Provenance,
     pub requested_adapter: String,
     pub requested_backend: String,
     pub claimed_name: Option<String>,
 }
 
-/// How long to train.
+/// Length of training.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Limit {
     Epochs(u32),
-    /// Exactly so many steps; nothing is measured beyond them.
+    /// Exact number of steps, with no measuring afterwards.
     Steps(u64),
-    /// Until the timed training reaches this; nothing is measured beyond it.
+    /// Time of training, with no measuring afterwards.
     Seconds(f64),
 }
 
-/// Id and single-use word of a run that the leaderboard knows.
+/// Id and nonce from the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registration {
     pub run_id: String,
     pub nonce: String,
 }
 
-/// What the engine cannot do itself: bring data, tell the time, show progress, watch the machine.
+/// Everything outside the engine: data, events, time, and the machine's resources.
 pub struct Edges<'a> {
     pub data: &'a mut dyn DataSource,
     pub observer: &'a mut dyn Observer<Event>,
     pub clock: &'a dyn Clock,
     pub meter: &'a mut dyn ResourceMeter,
-    /// Whoever is told how far the training has come, where there is one.
+    /// Leaderboard that follows the training.
     pub witness: Option<&'a mut dyn Witness>,
 }
 
-/// A run that could not go on, and what it had measured until then.
+/// Error that ended a run early.
 #[derive(Debug, thiserror::Error)]
 #[error("{error}")]
 pub struct Stopped {
     #[source]
     pub error: EngineError,
-    /// The workloads that were finished before; absent when there were none.
     pub so_far: Option<Box<RunRecord>>,
 }
 
 /// Runs every workload of the request on `backend`.
 ///
 /// A workload that diverges, disagrees with the reference, cannot be trained on this device or with these data, or is
-/// cancelled says so in its record's outcome; the others still run (except after a cancellation).
+/// canceled has this as its outcome; the others still run (except after a cancellation).
 ///
-/// # Errors
-/// Settings out of range, and a device on which nothing more can be trained: it is lost, does not answer or drops work.
-/// What was finished before comes with the error.
+/// Fails on settings out of range, and on a device that is lost, does not answer or drops work, with the record of the
+/// finished workloads.
 #[async_recursion(?Send)]
 pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<'_>) -> Result<RunRecord, Stopped> {
     validate(request, backend.devices()).map_err(|error| Stopped { error, so_far: None })?;
@@ -135,7 +128,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         let mut progress = Progress::new(workload.name, index, workloads.len());
         let trained = run_workload(request, workload, &mut peaks, backend, edges, &mut progress, &mut warnings).await;
         let record = match trained {
-            Err(error) => failed::record_of(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
+            Err(error) => record_failure(error, request, workload, &mut peaks, backend, edges, &mut progress).await,
             finished => finished,
         };
         let record = match record {
@@ -189,20 +182,21 @@ async fn run_workload(
     warnings: &mut Vec<Warning>,
 ) -> Result<WorkloadRecord, EngineError> {
     let fitted = fitting::fitted(request, workload, backend, edges).await;
-    let workload = fitted.as_ref().map_or(workload, |fitted| &fitted.workload);
+    let workload = fitted.as_ref().map_or(workload, |(workload, _)| workload);
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     let job_settings = job_settings(request, workload, definition.train.samples)?;
     edges.observer.event(&Event::WorkloadStarted {
         workload: workload.name.to_owned(),
-        index: progress.index(),
-        count: progress.count(),
+        index: progress.index,
+        count: progress.count,
         batch_size: job_settings.batches.batch_size,
         steps_per_epoch: job_settings.batches.steps_per_epoch(),
         target_accuracy: job_settings.target_accuracy,
     });
-    let Fitted { workload, smaller } = &fitted?;
+    let (workload, smaller) = fitted?;
+    let workload = &workload;
     if let Some(smaller) = smaller {
-        warn(warnings, edges, smaller.clone());
+        warn(warnings, edges, smaller);
     }
 
     progress.pause(edges).await;
@@ -228,10 +222,9 @@ async fn run_workload(
     let mut trainer = backend.build(&job).await?;
     let built = edges.clock.now_seconds();
 
-    let mut record = empty_record(workload, &job)?;
-    record.communication = communication(backend);
-    record.input = input(backend);
-    record.settings.precision = backend.precision();
+    let mut record = empty_record(workload, backend, &job.batches, &job.optimizer, job_settings.target_accuracy)?;
+    record.settings.test_samples = job.data.test.samples();
+    record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
     record.settings.variants = trainer.variants();
     let preparation = trainer.preparation();
@@ -239,7 +232,6 @@ async fn run_workload(
     if let Some(steps) = preparation.unsettled_after_steps {
         warn(warnings, edges, Warning::TuningNotSettled { workload: workload.name.to_owned(), steps });
     }
-    record.target = Some(Target { accuracy: job_settings.target_accuracy, reached_seconds: None, reached_step: None });
 
     progress.pause(edges).await;
     progress.phase(edges, Phase::Checking);
@@ -252,7 +244,7 @@ async fn run_workload(
         learning.proof =
             edges.witness.is_some().then(Proof::new).filter(|_| proof::obstacle(workload, backend).is_none());
         let learned = learn(&mut learning, workload, &job_settings, peaks, edges).await;
-        let stopped_early = learning.stopped_early();
+        let stopped_early = learning.stopped_early;
         warnings.append(&mut learning.warnings);
         learned?;
         record.timeline = progress.timeline(edges);
@@ -269,7 +261,6 @@ async fn run_workload(
     Ok(record)
 }
 
-/// Trains, measures, and keeps what shows that it happened.
 async fn learn(
     learning: &mut Learning<'_>,
     workload: &Workload,
@@ -285,7 +276,7 @@ async fn learn(
     }
     learning.end_lap(edges).await?;
     let weights = learning.trainer.weights().await?;
-    learning.record.weight_samples = evidence::choose(&weights, learning.job.seed);
+    learning.record.weight_samples = choose_weights(&weights, learning.job.seed);
     // JSON has no infinity, so weights that diverged are left out.
     learning.record.weight_samples.retain(|sample| sample.value.is_finite());
     if learning.going() {
@@ -294,7 +285,7 @@ async fn learn(
     Ok(())
 }
 
-/// What came before the first timed step. Nothing that the trainer tells apart is counted as building too.
+/// Returns the times before the first timed step. Times that the trainer reports separately do not count as building.
 fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparation) -> ColdStart {
     let Preparation { compiling_seconds, tuning_seconds, .. } = preparation;
     let told_apart: f64 = [compiling_seconds, tuning_seconds].into_iter().flatten().sum();
@@ -307,29 +298,29 @@ fn cold_start(data_seconds: f64, seconds_until_built: f64, preparation: Preparat
     }
 }
 
-/// The record of a workload that has not trained yet.
-fn empty_record(workload: &Workload, job: &TrainingJob) -> Result<WorkloadRecord, EngineError> {
-    let settings = Settings {
-        batch_size: job.batches.batch_size,
-        learning_rate: job.optimizer.learning_rate,
-        precision: Precision::F32,
-        training_samples: job.batches.samples,
-        test_samples: job.data.test.samples(),
-        chance_accuracy: Some(job.data.test.chance_accuracy()),
-        parameters: job.model.parameters()?,
-        training_flops_per_sample: job.model.operations()?.training_flops(),
-        device_memory_bytes: 0,
-        variants: Vec::new(),
-    };
-    Ok(record_with(workload, settings))
-}
-
-/// A record with nothing in it but the settings.
-fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
-    WorkloadRecord {
+fn empty_record(
+    workload: &Workload,
+    backend: &dyn Backend,
+    batches: &BatchPlan,
+    optimizer: &Optimizer,
+    target_accuracy: f64,
+) -> Result<WorkloadRecord, EngineError> {
+    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    Ok(WorkloadRecord {
         workload: workload.name.to_owned(),
         network: workload.described(),
-        settings,
+        settings: Settings {
+            batch_size: batches.batch_size,
+            learning_rate: optimizer.learning_rate,
+            precision: backend.precision(),
+            training_samples: batches.samples,
+            test_samples: definition.test.samples,
+            chance_accuracy: None,
+            parameters: workload.model.parameters()?,
+            training_flops_per_sample: workload.model.operations()?.training_flops(),
+            device_memory_bytes: 0,
+            variants: Vec::new(),
+        },
         outcome: Outcome::Completed,
         correctness: None,
         cold_start: ColdStart::default(),
@@ -341,13 +332,13 @@ fn record_with(workload: &Workload, settings: Settings) -> WorkloadRecord {
         peaks: Vec::new(),
         timeline: Vec::new(),
         segments: Vec::new(),
-        target: None,
+        target: Some(Target { accuracy: target_accuracy, reached_seconds: None, reached_step: None }),
         weight_samples: Vec::new(),
-        communication: None,
-        input: None,
+        communication: communication(backend),
+        input: input(backend),
         resources: Resources::default(),
         summary: results::Summary::default(),
-    }
+    })
 }
 
 fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
@@ -380,4 +371,143 @@ fn add_warnings(record: &WorkloadRecord, limits: &Limits, warnings: &mut Vec<War
         let half_width_percent = half_width * 100.0;
         warn(warnings, edges, Warning::NotStabilised { workload: workload(), half_width_percent });
     }
+}
+
+/// Progress of a run. A worker can post it to its page.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+pub enum Event {
+    RunStarted {
+        workloads: Vec<String>,
+        backend: String,
+        adapter: Adapter,
+        seed: u32,
+    },
+    WorkloadStarted {
+        workload: String,
+        /// From 0, of `count`.
+        index: u32,
+        count: u32,
+        batch_size: u32,
+        steps_per_epoch: u32,
+        target_accuracy: f64,
+    },
+    PhaseStarted {
+        workload: String,
+        phase: Phase,
+    },
+    /// After every window, about once a second.
+    Progress {
+        workload: String,
+        /// Share of the run that is done, 0 to 1, never decreasing.
+        run_fraction: f64,
+        step: u64,
+        /// Passes over the training set, such as 1.25.
+        epochs: f64,
+        training_seconds: f64,
+        /// Mean over the window.
+        loss: f64,
+        /// Share of the window's samples classified correctly.
+        training_accuracy: f64,
+        samples_per_second: f64,
+    },
+    Evaluated {
+        workload: String,
+        evaluation: Evaluation,
+    },
+    /// A few test images, if the observer shows answers: once before the first step.
+    Examples {
+        workload: String,
+        height: u32,
+        width: u32,
+        channels: u32,
+        /// Samples, rows, columns, channels in row-major order; one byte each.
+        images: Vec<u8>,
+        labels: Vec<u16>,
+    },
+    /// The network's classes of the examples: before the first step, and at each evaluation.
+    Answered {
+        workload: String,
+        answers: Vec<u16>,
+    },
+    Warned {
+        warning: Warning,
+    },
+    WorkloadFailed {
+        workload: String,
+        /// Full reason. The record, which may be published, omits folders of this machine.
+        message: String,
+    },
+    WorkloadFinished {
+        record: Box<WorkloadRecord>,
+    },
+}
+
+pub trait ResourceMeter {
+    fn start(&mut self);
+    /// Called after every window.
+    fn sample(&mut self);
+    fn finish(&mut self) -> Resources;
+    /// Returns the free memory of the machine for training on its processors. `None` if unknown, or if the training
+    /// happens elsewhere.
+    fn free_memory_bytes(&self) -> Option<u64> {
+        None
+    }
+}
+
+/// A platform without metrics.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoMeter;
+
+impl ResourceMeter for NoMeter {
+    fn start(&mut self) {}
+    fn sample(&mut self) {}
+    fn finish(&mut self) -> Resources {
+        Resources::default()
+    }
+}
+
+const SAMPLES_PER_TENSOR: u32 = 4;
+
+/// Chooses final weights for the record by the seed, so that a client cannot choose them.
+fn choose_weights(weights: &[Vec<f32>], seed: u32) -> Vec<WeightSample> {
+    let mut samples = Vec::new();
+    for (tensor, values) in (0..).zip(weights) {
+        let length = u32::try_from(values.len()).expect("a tensor has fewer than 2^32 elements");
+        let generator = Generator { stream: stream::EVIDENCE + tensor, step: 0, seed };
+        for i in 0..SAMPLES_PER_TENSOR.min(length) {
+            let index = generator.below(i, length);
+            samples.push(WeightSample { tensor, index, value: values[index as usize] });
+        }
+    }
+    samples
+}
+
+/// Records a workload that failed with `error`, after the device has freed its memory. Returns `error` if no other
+/// workload can be trained after it.
+async fn record_failure(
+    error: EngineError,
+    request: &RunRequest,
+    workload: &Workload,
+    peaks: &mut Peaks<'_>,
+    backend: &dyn Backend,
+    edges: &mut Edges<'_>,
+    progress: &mut Progress,
+) -> Result<WorkloadRecord, EngineError> {
+    let Some(cause) = error.failure_of_workload() else { return Err(error) };
+    // The meter may not have been started; its result is discarded.
+    let _unused = edges.meter.finish();
+    peaks.close();
+    // This error explains the reason better than the next one would.
+    if backend.recover().await.is_err() {
+        return Err(error);
+    }
+    edges.observer.event(&Event::WorkloadFailed { workload: progress.workload(), message: error.to_string() });
+    let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+    let asked = job_settings(request, workload, definition.train.samples)?;
+    let mut record = empty_record(workload, backend, &asked.batches, &asked.optimizer, asked.target_accuracy)?;
+    record.outcome = Outcome::failed(cause, &error.for_a_record());
+    // The leaderboard checks that the times of all workloads add up.
+    record.timeline = progress.timeline(edges);
+    Ok(record)
 }

@@ -1,4 +1,4 @@
-//! The seam between the training loop and a back end.
+//! The seam between the training loop and a backend.
 
 use std::sync::Arc;
 
@@ -8,11 +8,10 @@ use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
-use crate::gauge::Gauge;
+use crate::measure::Gauge;
 use crate::model::{Model, ModelError, Multipliers};
 use crate::training::{BatchPlan, EarlyStopping, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage};
 
-/// Everything a back end must know to train: the same for all of them.
 #[derive(Clone)]
 pub struct TrainingJob {
     pub model: Model,
@@ -21,7 +20,7 @@ pub struct TrainingJob {
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// Whether held-out samples will be evaluated.
+    /// True if held-out samples will be evaluated.
     pub early_stopping: Option<EarlyStopping>,
     pub batches: BatchPlan,
     /// Steps over which schedules are spread.
@@ -29,21 +28,19 @@ pub struct TrainingJob {
     /// Seed of the weights, and, for a training without segments, of the order of the samples, dropout and
     /// augmentation.
     pub seed: u32,
-    /// Whether dropout layers drop in training.
     pub dropout: bool,
     /// Earlier segments of a training that a leaderboard follows. The trainer continues from there.
     pub segments: Segments,
 }
 
 impl TrainingJob {
-    /// Start values of all tensors, in the model's order.
     pub fn initial_weights(&self) -> Result<Vec<Vec<f32>>, ModelError> {
         let channels = self.model.input.channels;
         let tensors = self.model.tensors()?;
         Ok(tensors.iter().map(|tensor| tensor.initial_values(self.seed, &self.data.train, channels)).collect())
     }
 
-    /// What step number `number` trains on, with its rates. `slot` is where its results go.
+    /// Returns the batch and rates of step `number`. `slot` is the place of its results.
     #[expect(clippy::cast_possible_truncation, reason = "rates are computed in double and rounded once")]
     pub(crate) fn step(&self, number: u64, slot: u32) -> Step {
         let batch = self.batches.step(number);
@@ -69,12 +66,12 @@ impl TrainingJob {
         }
     }
 
-    /// [`Step::linear`] after so many steps: 1 until the share of the training is over that the model says.
+    /// Returns [`Step::linear`]: 1 until the model's share of the training is over.
     pub(crate) fn linear(&self, number: u64) -> u32 {
         u32::from((number as f64) < self.model.linear_until() * self.planned_steps as f64)
     }
 
-    /// Numbers of the samples of a set in its file, and the file.
+    /// Returns the numbers of a set's samples in its file, and the file.
     pub(crate) fn evaluated(&self, set: EvaluationSet) -> (Vec<u32>, &Split) {
         match set {
             EvaluationSet::Test => ((0..self.data.test.samples()).collect(), &self.data.test),
@@ -86,7 +83,6 @@ impl TrainingJob {
         }
     }
 
-    /// How many samples a set has.
     pub(crate) fn evaluated_samples(&self, set: EvaluationSet) -> u32 {
         match set {
             EvaluationSet::Test => self.data.test.samples(),
@@ -94,7 +90,7 @@ impl TrainingJob {
         }
     }
 
-    /// From which step on a tensor with these multipliers stays as it is.
+    /// Returns the step from which a tensor with these multipliers is frozen.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     pub(crate) fn frozen_from(&self, multipliers: &Multipliers) -> u32 {
         let step = multipliers.frozen_from.map(|share| share * self.planned_steps as f64);
@@ -102,18 +98,17 @@ impl TrainingJob {
     }
 }
 
-/// A device with a way to compute on it.
 #[async_trait(?Send)]
 pub trait Backend {
-    /// The word that chooses it.
+    /// Name that users choose it by.
     fn name(&self) -> &'static str;
     fn adapter(&self) -> &Adapter;
-    /// Devices that share each batch.
+    /// Number of devices that share each batch.
     fn devices(&self) -> u32 {
         1
     }
     fn precision(&self) -> Precision;
-    /// How batches come to the device, where somebody may choose that.
+    /// Input mode, if it can be chosen.
     fn input(&self) -> InputMode {
         InputMode::Resident
     }
@@ -121,33 +116,23 @@ pub trait Backend {
     fn repeats_itself(&self) -> bool {
         false
     }
-    /// What is not ideal about computing with it here, for the record of every run.
     fn warnings(&self) -> Vec<Warning> {
         Vec::new()
     }
-    /// How the way in which it was opened departs from the standard, for the record of every run.
+    /// Departures from the standard in how it was opened, for the record of every run.
     fn non_standard(&self) -> Vec<String> {
         Vec::new()
     }
-    /// Bytes that [`Backend::build`] will allocate on the device, where the back end can tell; nothing is allocated yet.
-    ///
-    /// # Errors
-    /// Layers that the back end lacks, and a job that does not fit, with both numbers.
+    /// Predicts the bytes that [`Backend::build`] will allocate, if possible. Fails for unsupported layers, and for a
+    /// job that does not fit.
     fn predicted_bytes(&self, _job: &TrainingJob) -> Result<Option<u64>, EngineError> {
         Ok(None)
     }
-    /// What measures the peak of its device, where it can.
-    ///
-    /// # Errors
-    /// A device that refuses, is full or lost.
+    /// Opens a gauge of its device's peak, if it has one.
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
         Ok(None)
     }
-    /// Gives back what is kept of a workload that failed, whose trainer is gone, and finds out whether the device still
-    /// answers: after it ran out of memory it may not.
-    ///
-    /// # Errors
-    /// A device on which nothing can be trained any more.
+    /// Frees the memory of a failed workload, whose trainer is gone, and checks that the device still answers.
     async fn recover(&self) -> Result<(), EngineError> {
         Ok(())
     }
@@ -155,7 +140,6 @@ pub trait Backend {
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError>;
 }
 
-/// One network being trained on one device.
 #[async_trait(?Send)]
 pub trait Trainer {
     /// Trains the next `steps` steps and returns when the device has finished all of them.
@@ -165,44 +149,43 @@ pub trait Trainer {
     /// for when the job has early stopping.
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError>;
 
-    /// All tensors in the model's order and logical layout, as float32.
+    /// Returns all tensors in the model's order and logical layout.
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay. Those of
-    /// tensors that are not trained may be left out, as zeros.
+    /// Returns loss gradients of the last training step, in the layout of [`Trainer::weights`], without weight decay.
+    /// Those of tensors that are not trained may be zeros.
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError>;
 
-    /// Logits of the first `rows` samples of the last training step's batch, before its update; ask before the next
-    /// evaluation, which overwrites them.
+    /// Returns logits of the first `rows` samples of the last training batch, before its update. The next evaluation
+    /// overwrites them.
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError>;
 
-    /// Begins a segment with this seed before the next step. Only for back ends whose training is repeatable.
+    /// Begins a segment with this seed before the next step. Only for backends whose training is repeatable.
     fn begin_segment(&mut self, _seed: u32) {}
 
-    /// Returns everything that training changes, in the model's order and logical layout. Only for back ends whose
+    /// Returns everything that training changes, in the model's order and logical layout. Only for backends whose
     /// training is repeatable.
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
     /// Restores a state that was read before step `step` (from 0). `segments` are the segments of the whole training.
-    /// Only for back ends whose training is repeatable.
+    /// Only for backends whose training is repeatable.
     async fn restore(&mut self, _state: &StateBytes, _step: u64, _segments: &Segments) -> Result<(), EngineError> {
         Err(EngineError::NotRepeatable)
     }
 
-    /// What [`Backend::build`] did once and can tell apart from the rest of its work.
+    /// Returns the times that [`Backend::build`] can report separately.
     fn preparation(&self) -> Preparation {
         Preparation::default()
     }
 
-    /// Seconds from the end of the device's work until [`Trainer::train_steps`] returns: a platform may look only now and
-    /// then whether work is done.
+    /// Seconds from the end of the device's work until [`Trainer::train_steps`] returns, because a platform may poll
+    /// for it.
     fn latency_seconds(&self) -> f64 {
         0.0
     }
 
-    /// Bytes allocated on the device.
     fn device_memory_bytes(&self) -> u64;
 
     /// `kernel: variant` for each kernel that comes in variants.
@@ -211,7 +194,7 @@ pub trait Trainer {
     }
 }
 
-/// What a trainer tells of itself once it is built, for whoever cannot ask it later. No trainer of Burn's changes it.
+/// Facts of a built trainer that do not change.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrainerFacts {
     pub preparation: Preparation,
@@ -229,43 +212,41 @@ impl TrainerFacts {
     }
 }
 
-/// Seconds of a build that the record reports by themselves; absent where there are none, or they are not told apart.
+/// Times of a build that the record reports separately.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Preparation {
-    /// Using every operation for the first time, where that compiles it and does nothing else.
+    /// Using every operation for the first time, if that only compiles it.
     pub compiling_seconds: Option<f64>,
-    /// Choosing among kernels, with compiling them where both happen at once.
+    /// Choosing kernels, including compiling if both happen at once.
     pub tuning_seconds: Option<f64>,
-    /// Steps after which choosing ended although the time of a step had not settled; absent where it had.
+    /// Steps after which tuning ended without settling.
     pub unsettled_after_steps: Option<u32>,
 }
 
-/// Samples that are not trained on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EvaluationSet {
     Test,
-    /// Those of the training file that are left out.
+    /// Samples of the training file that are not trained on.
     HeldOut,
 }
 
-/// What some training steps did.
+/// Result of some training steps.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct StepReport {
     /// Mean loss of each step's batch, before its update.
     pub losses: Vec<f64>,
-    /// Samples classified rightly by the network in training mode.
+    /// Samples classified correctly in training mode.
     pub correct: u64,
     pub samples: u64,
-    /// How long the steps took, where the back end tells that apart from how their batches came to it; otherwise the
-    /// clock of whoever waits for it says.
+    /// Time of the steps, if the backend can separate it from preparing batches; otherwise the caller's clock counts.
     pub seconds: Option<f64>,
-    /// Where several devices share each batch: what telling each other took.
+    /// Exchanges among devices that share each batch.
     pub communication: Option<Communication>,
-    /// Where batches came from the host in a way that was asked for: what that took.
+    /// Transfer of batches in a requested input mode.
     pub input: Option<InputPipeline>,
 }
 
-/// What a pass over test samples found.
+/// Result of a test.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TestReport {
     /// Mean over the samples.
@@ -277,7 +258,7 @@ pub struct TestReport {
 }
 
 impl TestReport {
-    /// Share classified rightly, 0 to 1.
+    /// Share classified correctly, 0 to 1.
     pub fn accuracy(&self) -> f64 {
         self.correct as f64 / self.samples.max(1) as f64
     }

@@ -1,14 +1,14 @@
 //! Simulated coverage of the 95 % interval of a run's throughput: the share of runs whose interval contains the true median.
 //!
 //! Window rates are log-normal around a median of 1, with a correlation from each window to the next (a first-order
-//! autoregression). A run takes twenty windows, or ends by the rule of `engine/src/train/measuring.rs`, which looks at the
+//! autoregression). A run takes twenty windows, or ends by the rule of `engine/src/train/learning.rs`, which looks at the
 //! interval. `cargo run --release -p results --example interval_coverage` prints the same table everywhere.
 
 use results::statistics::{median, median_interval};
 use results::summary::{MINIMUM_WINDOWS, STABLE_HALF_WIDTH};
 
 const RUNS: u32 = 4000;
-/// As in `engine/src/train/measuring.rs`.
+/// As in `engine/src/train/learning.rs`.
 const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
 
 /// Sums of twelve numbers of a linear congruential generator (Knuth's constants), which are nearly normal.

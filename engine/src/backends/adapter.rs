@@ -1,33 +1,27 @@
-mod several;
-
 use std::convert::Infallible;
 use std::fmt;
+use std::num::NonZero;
 use std::str::FromStr;
 
 use results::{Adapter, DeviceKind};
 
 use crate::error::EngineError;
 
-/// Which adapter to use, as a person says it.
+/// Request for an adapter, as a user types it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AdapterChoice {
-    /// The best adapter that is not a program: discrete, then integrated, then any other.
     Any,
     Discrete,
     Integrated,
-    /// A software adapter, such as llvmpipe.
     Cpu,
-    /// Place in the list of adapters, from 0.
     Index(usize),
-    /// Every adapter that is not software: they share each batch.
+    /// All hardware adapters, which share each batch.
     All,
-    /// Places in the list of adapters, which share each batch.
+    /// Indices of adapters that share each batch.
     Indices(Vec<usize>),
-    /// Part of the name, in any case.
     Name(String),
-    /// Exactly this name, which only one may have: an adapter that was chosen already, among other back ends' devices.
+    /// Complete name, which exactly one adapter has.
     Exactly(String),
-    /// Whatever the browser gives.
     Browser,
 }
 
@@ -76,10 +70,7 @@ impl fmt::Display for AdapterChoice {
 }
 
 impl AdapterChoice {
-    /// Index of the adapter that fits.
-    ///
-    /// # Errors
-    /// None fits; the error lists those there are. Nothing else is taken instead.
+    /// Returns the index of the adapter that matches. Fails with the list of adapters if none does.
     pub fn choose(&self, adapters: &[Adapter]) -> Result<usize, EngineError> {
         let of_kind = |kind| adapters.iter().position(|a| !a.software && a.kind == kind);
         let found = match self {
@@ -109,11 +100,8 @@ impl AdapterChoice {
         found.ok_or_else(|| self.not_found(adapters))
     }
 
-    /// The same device for a back end that counts devices of its own: an index among `adapters` becomes a name, and all
-    /// other choices mean the same everywhere.
-    ///
-    /// # Errors
-    /// An index that is not there, and one of several adapters of the same name, which cannot be told apart elsewhere.
+    /// Returns the same choice for a backend that numbers its own devices: an index into `adapters` becomes a name.
+    /// Fails if the index does not exist or if several adapters have the name.
     pub fn beyond(&self, adapters: &[Adapter], backend: &'static str) -> Result<Self, EngineError> {
         let Self::Index(index) = *self else { return Ok(self.clone()) };
         let Adapter { name, api, .. } = &adapters[self.choose(adapters)?];
@@ -125,7 +113,7 @@ impl AdapterChoice {
         Ok(Self::Exactly(name.clone()))
     }
 
-    /// Whether a back end without adapters may be used: `any` and `cpu` fit the processor.
+    /// Accepts `any` and `cpu` for a backend on the processor.
     pub(super) fn choose_processor(&self, processor: &Adapter) -> Result<(), EngineError> {
         match self {
             Self::Any | Self::Cpu | Self::Browser => Ok(()),
@@ -143,47 +131,125 @@ impl AdapterChoice {
     }
 }
 
+impl AdapterChoice {
+    pub fn is_of_several(&self) -> bool {
+        matches!(self, Self::All | Self::Indices(_))
+    }
+
+    /// Returns the indices of the adapters that share each batch: those named, or `devices` adapters like the first
+    /// match. They have the same name, driver and interface, because devices that round differently would not keep the
+    /// same weights. A software adapter can be used more than once.
+    pub fn choose_several(
+        &self,
+        adapters: &[Adapter],
+        devices: Option<NonZero<u32>>,
+    ) -> Result<Vec<usize>, EngineError> {
+        let named = match self {
+            Self::All => all(adapters)?,
+            Self::Indices(indices) => listed(self, indices, adapters)?,
+            _ => return self.choose_alike(adapters, devices.map_or(1, NonZero::get) as usize),
+        };
+        if let Some(devices) = devices.filter(|devices| devices.get() as usize != named.len()) {
+            return Err(EngineError::InvalidSetting {
+                what: "the number of devices",
+                allowed: format!("left out, or {}, which are the adapters of `{self}`", named.len()),
+                value: devices.to_string(),
+            });
+        }
+        let first = &adapters[named[0]];
+        if let Some(other) = named.iter().map(|&index| &adapters[index]).find(|other| *other != first) {
+            return Err(EngineError::UnlikeDevices {
+                one: one_line(first),
+                other: one_line(other),
+                instead: "--adapter 0,1",
+            });
+        }
+        Ok(named)
+    }
+
+    fn choose_alike(&self, adapters: &[Adapter], devices: usize) -> Result<Vec<usize>, EngineError> {
+        let first = self.choose(adapters)?;
+        if adapters[first].software {
+            return Ok(vec![first; devices]);
+        }
+        let alike = (0..adapters.len()).filter(|&other| other != first && adapters[other] == adapters[first]);
+        let chosen: Vec<usize> = std::iter::once(first).chain(alike).collect();
+        if chosen.len() < devices {
+            let name = adapters[first].name.clone();
+            return Err(EngineError::TooFewDevices { asked: devices, found: chosen.len(), name });
+        }
+        Ok(chosen.into_iter().take(devices).collect())
+    }
+}
+
+/// Returns all hardware adapters of the best one's interface, because several interfaces may list the same device.
+fn all(adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
+    let best = AdapterChoice::Any.choose(adapters).map_err(|_| AdapterChoice::All.not_found(adapters))?;
+    let is_wanted = |index: &usize| !adapters[*index].software && adapters[*index].api == adapters[best].api;
+    Ok((0..adapters.len()).filter(is_wanted).collect())
+}
+
+/// Checks that the indices exist, and that only software adapters repeat.
+fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Result<Vec<usize>, EngineError> {
+    if indices.is_empty() || indices.iter().any(|&index| index >= adapters.len()) {
+        return Err(choice.not_found(adapters));
+    }
+    let again = indices.iter().enumerate().find(|&(place, index)| indices[..place].contains(index));
+    match again.filter(|&(_, &index)| !adapters[index].software) {
+        None => Ok(indices.to_vec()),
+        Some((_, index)) => Err(EngineError::InvalidSetting {
+            what: "the adapters",
+            allowed: "different ones; only a software adapter is several devices".to_owned(),
+            value: format!("{choice}, with {index} twice"),
+        }),
+    }
+}
+
+fn one_line(adapter: &Adapter) -> String {
+    format!("{} ({}, {})", adapter.name, adapter.api, adapter.driver)
+}
+
 #[cfg(test)]
 mod tests {
+    use DeviceKind::{Cpu, Discrete, Integrated};
+
     use super::*;
+    use crate::testing::adapter;
 
-    fn adapter(name: &str, kind: DeviceKind, software: bool) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind,
-            api: "Vulkan".to_owned(),
-            driver: String::new(),
-            software,
-        }
-    }
-
-    fn check(asked: &str, adapters: &[Adapter], expected: Option<usize>) {
-        let choice: AdapterChoice = asked.parse().unwrap();
-        assert_eq!(choice.choose(adapters).ok(), expected, "{asked}");
+    fn parse(asked: &str) -> AdapterChoice {
+        asked.parse().unwrap()
     }
 
     #[test]
-    fn the_best_adapter_that_is_not_software_comes_first() {
+    fn software_is_chosen_only_on_request() {
         let all = [
-            adapter("llvmpipe", DeviceKind::Cpu, true),
-            adapter("Intel UHD", DeviceKind::Integrated, false),
-            adapter("NVIDIA H200", DeviceKind::Discrete, false),
+            adapter("llvmpipe", Cpu, "Vulkan"),
+            adapter("Intel UHD", Integrated, "Vulkan"),
+            adapter("NVIDIA H200", Discrete, "Vulkan"),
         ];
-        check("any", &all, Some(2));
-        check("integrated", &all, Some(1));
-        check("cpu", &all, Some(0));
-        check("h200", &all, Some(2));
-        check("1", &all, Some(1));
-        check("3", &all, None);
-        check("radeon", &all, None);
-        check("", &all, None);
+        let cases = [
+            ("any", Some(2)),
+            ("integrated", Some(1)),
+            ("cpu", Some(0)),
+            ("h200", Some(2)),
+            ("1", Some(1)),
+            ("3", None),
+            ("radeon", None),
+            ("", None),
+        ];
+        for (asked, expected) in cases {
+            assert_eq!(parse(asked).choose(&all).ok(), expected, "{asked}");
+        }
+        for (asked, expected) in [("any", None), ("discrete", None), ("cpu", Some(0))] {
+            assert_eq!(parse(asked).choose(&all[..1]).ok(), expected, "{asked}");
+        }
+        let error = AdapterChoice::Discrete.choose(&all[..1]).unwrap_err().to_string();
+        assert!(error.contains("discrete") && error.contains("0: llvmpipe (cpu, Vulkan, software"), "{error}");
     }
 
     #[test]
-    fn an_index_becomes_the_name_of_the_only_device_that_has_it() {
-        let one = |name: &str, api: &str| Adapter { api: api.to_owned(), ..adapter(name, DeviceKind::Discrete, false) };
+    fn an_index_becomes_the_name_of_its_only_device() {
+        let one = |name: &str, api: &str| adapter(name, Discrete, api);
         let listed = [one("A", "Vulkan"), one("B", "Vulkan"), one("B", "DX12"), one("C", "Vulkan"), one("C", "Vulkan")];
         let beyond = |index| AdapterChoice::Index(index).beyond(&listed, "burn-cuda");
         let same = beyond(1).unwrap();
@@ -200,12 +266,53 @@ mod tests {
     }
 
     #[test]
-    fn a_software_adapter_is_never_taken_unasked() {
-        let only_software = [adapter("llvmpipe", DeviceKind::Cpu, true)];
-        check("any", &only_software, None);
-        check("discrete", &only_software, None);
-        check("cpu", &only_software, Some(0));
-        let error = AdapterChoice::Discrete.choose(&only_software).unwrap_err().to_string();
-        assert!(error.contains("discrete") && error.contains("0: llvmpipe (cpu, Vulkan, software"), "{error}");
+    fn several_devices_are_alike_and_no_hardware_repeats() {
+        let [a, b, software] =
+            [("A", Discrete), ("B", Discrete), ("llvmpipe", Cpu)].map(|(name, kind)| adapter(name, kind, "Vulkan"));
+        let mixed = [&a, &software, &b, &b, &adapter("B", Discrete, "DX12")].map(Adapter::clone);
+        let without_a = &mixed[1..];
+        let choose = |asked: &str, adapters: &[Adapter], devices| {
+            parse(asked).choose_several(adapters, NonZero::new(devices)).map_err(|error| error.to_string())
+        };
+        let chosen: [(_, _, _, &[usize]); 7] = [
+            ("b", &mixed[..], 2, &[2, 3]),
+            ("b", &mixed, 1, &[2]),
+            ("cpu", &mixed, 3, &[1, 1, 1]),
+            ("all", without_a, 0, &[1, 2]),
+            ("ALL", without_a, 2, &[1, 2]),
+            ("3, 2", &mixed, 0, &[3, 2]),
+            ("1,1", &mixed, 0, &[1, 1]),
+        ];
+        for (asked, adapters, devices, expected) in chosen {
+            assert_eq!(choose(asked, adapters, devices).unwrap(), expected, "{asked}");
+        }
+        let refused: [(_, _, _, &[&str]); 7] = [
+            (
+                "any",
+                &mixed[..],
+                2,
+                &["2 devices were asked for, and this machine has 1 like A; `native-runner adapters`"],
+            ),
+            ("all", without_a, 3, &["left out, or 2", "but is 3"]),
+            ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
+            ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),
+            ("0,0", &mixed, 0, &["0 twice"]),
+            ("0,7", &mixed, 0, &["no adapter fits `0,7`"]),
+            ("0,3", &mixed, 0, &["are not alike"]),
+        ];
+        for (asked, adapters, devices, parts) in refused {
+            let error = choose(asked, adapters, devices).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{asked}: {error}");
+        }
+        for asked in ["all", "0,1"] {
+            let error = parse(asked).choose(&mixed).unwrap_err().to_string();
+            assert!(error.contains("the adapter must be a single one") && error.contains(asked), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_have_a_comma() {
+        let name = "llvmpipe (LLVM 15, 256 bits)";
+        assert_eq!(parse(name), AdapterChoice::Name(name.to_lowercase()));
     }
 }

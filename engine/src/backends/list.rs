@@ -1,4 +1,4 @@
-//! Every back end there is: which this build has, and which this machine can run.
+//! All backends: which this build has, and which this machine can run.
 
 use async_recursion::async_recursion;
 use serde::Serialize;
@@ -6,35 +6,31 @@ use serde::Serialize;
 use super::{AdapterChoice, REFERENCE, adapters};
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::model::{Layer, Model, ModelError, Shape, Source};
 
 pub const WGSL: &str = "wgsl";
-/// Name of Burn's back end on the processor.
 pub const BURN_FLEX: &str = "burn-flex";
 pub(crate) const BURN_WGPU: &str = "burn-wgpu";
 pub(crate) const BURN_VULKAN: &str = "burn-vulkan";
 pub(crate) const BURN_METAL: &str = "burn-metal";
 pub(crate) const BURN_CUDA: &str = "burn-cuda";
 pub(crate) const BURN_ROCM: &str = "burn-rocm";
-/// Name of Burn's back end on a device that is served elsewhere.
 pub const BURN_REMOTE: &str = "burn-remote";
 
-/// A back end.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct BackendDefinition {
     pub name: &'static str,
     pub description: &'static str,
-    /// Whether it runs on one of [`adapters`]; otherwise it finds its devices itself, or runs on the processor.
+    /// True if it runs on one of [`adapters`].
     pub uses_adapter: bool,
 }
 
-/// Which devices a back end can choose among.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Devices {
-    /// The machine's [`adapters`].
     Adapters,
-    /// Those of its platform, with names, kinds and indices of their own.
+    /// Devices of its platform, with separate names, kinds and indices.
     Platform,
-    /// None: it has the processor, or a device that somebody else has chosen.
+    /// None: it uses the processor, or a device chosen by a server.
     Given,
 }
 
@@ -51,13 +47,11 @@ impl BackendDefinition {
         }
     }
 
-    /// The cargo feature that it needs, if any: all but the reference have one of their own name.
     pub fn feature(&self) -> Option<&'static str> {
         (self.name != REFERENCE).then_some(self.name)
     }
 }
 
-/// Every back end that this engine can be built with.
 pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
     BackendDefinition::new(WGSL, "Our own WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
     BackendDefinition::new(BURN_WGPU, "Burn, a framework for machine learning in Rust, with CubeCL on WGSL.", true),
@@ -74,7 +68,6 @@ pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
     BackendDefinition::new(REFERENCE, "Plain loops on one processor core: slow, and the judge of all others.", false),
 ];
 
-/// Every back end of this build, in the order of [`KNOWN_BACKENDS`].
 pub const BACKENDS: &[BackendDefinition] = &[
     #[cfg(feature = "wgsl")]
     KNOWN_BACKENDS[0],
@@ -95,22 +88,20 @@ pub const BACKENDS: &[BackendDefinition] = &[
     KNOWN_BACKENDS[8],
 ];
 
-/// Whether a back end can be used here.
 #[derive(Clone, Debug, Serialize)]
 pub struct BackendState {
     #[serde(flatten)]
     pub definition: BackendDefinition,
-    /// Whether this build has it.
     pub built: bool,
-    /// Whether this machine can run it, which only a build that has it can find out.
+    /// True if this machine can run it. False if it is not built.
     pub runs: bool,
-    /// The option without which nobody can find out whether it runs.
+    /// Option that is required to find out.
     pub needs: Option<&'static str>,
-    /// Why it cannot be used, or what must be said to use it.
+    /// Reason why it cannot be used, or option required to use it.
     pub remark: Option<String>,
 }
 
-/// The state of every known back end in this build and on this machine. Those that are built are opened.
+/// Opens all backends of this build to find out their state.
 #[async_recursion(?Send)]
 pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
     let only_software = adapters().await.iter().all(|adapter| adapter.software);
@@ -137,7 +128,6 @@ fn is_built(name: &str) -> bool {
     BACKENDS.iter().any(|backend| backend.name == name)
 }
 
-/// The name of a known back end.
 pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
     let known = KNOWN_BACKENDS.iter().find(|backend| backend.name == name);
     known.map(|backend| backend.name).ok_or_else(|| EngineError::UnknownBackend {
@@ -146,13 +136,11 @@ pub(super) fn find(name: &str) -> Result<&'static str, EngineError> {
     })
 }
 
-/// The error for a known back end that this build lacks.
 pub(super) fn not_built(name: &'static str) -> EngineError {
     EngineError::BackendNotBuilt { name, feature: name }
 }
 
-/// Why a back end trains on one device only; nothing for those that share batches among several, and for names that nobody
-/// knows.
+/// Returns the reason why a backend trains on one device only, if it does.
 pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it judges the others, with plain loops on one core of the processor"),
@@ -170,8 +158,7 @@ pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Why a back end brings batches to its device in a way of its own; nothing for the one of which that can be chosen, and for
-/// names that nobody knows.
+/// Returns the reason why a backend has no choice of input modes, if it has none.
 pub(super) fn own_input(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it reads each sample from memory as it computes"),
@@ -183,7 +170,7 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
     }
 }
 
-/// How a back end has images, where nobody can choose; nothing for names that nobody knows.
+/// Returns the reason why a backend has no choice of layouts, if it has none.
 pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     match name {
         WGSL => Some("its kernels store channels last, in groups of four"),
@@ -195,17 +182,39 @@ pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     }
 }
 
+/// Returns the reason why a backend cannot train `model`, without opening it.
+pub fn unsupported(backend: &str, model: &Model) -> Option<ModelError> {
+    if backend.starts_with("burn-") { by_burn(model) } else { None }
+}
+
+/// Returns the first layer that Burn's operations do not compute as defined.
+pub(super) fn by_burn(model: &Model) -> Option<ModelError> {
+    // An invalid model is reported when it is built.
+    let shapes = model.shapes().ok()?;
+    let made_by = |source: Source| match source {
+        Source::Data => model.input,
+        Source::Node(node) => shapes[node],
+    };
+    model.nodes.iter().zip(&shapes).enumerate().find_map(|(index, (node, &output))| {
+        let input = made_by(*node.inputs.first()?);
+        let reason = has_windows_beyond(&node.layer, input, output)
+            .then(|| "Burn leaves out windows that begin beyond the last pixel".to_owned())?;
+        Some(ModelError::Unsupported { model: model.name, layer: index, reason })
+    })
+}
+
+/// Returns true if a pooling layer, rounded up, has a window of padding only.
+fn has_windows_beyond(layer: &Layer, input: Shape, output: Shape) -> bool {
+    let Layer::Pool { stride, padding, .. } = *layer else { return false };
+    let beyond = |made: u32, given: u32| (made - 1) * stride >= given + padding;
+    beyond(output.height, input.height) || beyond(output.width, input.width)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    struct Standstill;
-
-    impl Clock for Standstill {
-        fn now_seconds(&self) -> f64 {
-            0.0
-        }
-    }
+    use crate::model::{Activation, PoolKind, Rounding};
+    use crate::testing::Standstill;
 
     #[test]
     fn every_known_back_end_either_runs_or_says_why_not() {
@@ -220,14 +229,14 @@ mod tests {
     }
 
     #[test]
-    fn only_the_processor_and_a_device_elsewhere_leave_nothing_to_choose() {
+    fn only_processor_and_served_devices_have_no_choice() {
         let given = KNOWN_BACKENDS.iter().filter(|backend| backend.devices() == Devices::Given);
         assert_eq!(given.map(|backend| backend.name).collect::<Vec<_>>(), [BURN_FLEX, BURN_REMOTE, REFERENCE]);
         assert!(KNOWN_BACKENDS.iter().all(|of| of.uses_adapter == (of.devices() == Devices::Adapters)));
     }
 
     #[test]
-    fn a_back_end_that_is_not_built_names_the_feature_that_adds_it() {
+    fn a_missing_backend_names_its_feature() {
         let missing = KNOWN_BACKENDS.iter().filter(|backend| !is_built(backend.name));
         for backend in missing {
             let opened =
@@ -235,5 +244,22 @@ mod tests {
             let error = opened.err().map(|error| error.to_string()).unwrap_or_default();
             assert!(error.contains(&format!("--features {}", backend.name)), "{error}");
         }
+    }
+
+    fn pooled(side: u32, stride: u32) -> Model {
+        let kind = PoolKind::Max;
+        let layer =
+            Layer::Pool { kind, side, stride, padding: 0, rounding: Rounding::Ceil, activation: Activation::Identity };
+        Model::sequence("pooled", Shape::new(7, 7, 3), vec![layer])
+    }
+
+    #[test]
+    fn networks_unsupported_by_burn_have_a_reason() {
+        // Windows of two at 0, 4 and 8, but pixels 0 to 6 only.
+        let model = pooled(2, 4);
+        let error = unsupported("burn-flex", &model).unwrap().to_string();
+        assert!(error.contains("pooled: layer 0") && error.contains("beyond the last pixel"), "{error}");
+        assert_eq!(unsupported("wgsl", &model), None);
+        assert_eq!(unsupported("burn-wgpu", &pooled(3, 2)), None);
     }
 }

@@ -1,17 +1,15 @@
-//! The back ends of this build, and how one is opened by its name.
+//! Opening a backend of this build by name.
 
 mod adapter;
 #[cfg(feature = "burn")]
 mod burn;
 pub mod external;
-mod feature;
-mod keeper;
 mod list;
 mod opening;
 pub mod reference;
 #[cfg(feature = "burn-remote")]
 pub mod served {
-    //! A device of this machine for others to compute on.
+    //! Devices of this machine for others to compute on.
 
     pub use super::burn::remote::{DeviceServer, WebSocketTransport};
 }
@@ -19,45 +17,36 @@ pub mod served {
 mod segment_tests;
 #[cfg(any(feature = "wgsl", feature = "burn-remote"))]
 mod sharing;
-mod support;
 #[cfg(feature = "wgsl")]
 pub mod wgsl;
 
 use async_recursion::async_recursion;
 use std::rc::Rc;
 
-use results::{Adapter, Precision};
+use results::{Adapter, DeviceKind, Precision};
 
 pub use adapter::AdapterChoice;
-pub use feature::Feature;
-pub use keeper::Keeper;
+pub use list::unsupported;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
 };
+pub use opening::Feature;
+pub use opening::Keeper;
 pub use opening::Opening;
-pub use support::unsupported;
 
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend;
 
-/// Name of the plain reference back end.
 pub const REFERENCE: &str = "reference";
 
-/// Opens the back end named `name` on the adapter that fits `choice`, to compute in f32.
-///
-/// The clock paces submissions.
-///
-/// # Errors
-/// No such back end, no such adapter (both list what there is), or a device that cannot be opened.
+/// Opens the backend named `name` on the matching adapter, to compute in f32. The clock paces submissions. Fails with a
+/// list if there is no such backend or adapter.
 pub async fn open(name: &str, choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     open_in(Precision::F32, name, choice, clock).await
 }
 
 /// As [`open`], to compute in `precision`.
-///
-/// # Errors
-/// Those of [`open`], and a back end or device that does not compute in it.
 pub async fn open_in(
     precision: Precision,
     name: &str,
@@ -67,10 +56,7 @@ pub async fn open_in(
     open_with(name, &Opening::new(precision, choice), clock).await
 }
 
-/// As [`open`], with everything that may be asked for.
-///
-/// # Errors
-/// Those of [`open_in`], what the back end would have to ignore, and for a device elsewhere that it cannot be reached.
+/// As [`open`], with all options. Fails if the backend would ignore one.
 #[async_recursion(?Send)]
 pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     opening.check(&[name])?;
@@ -86,7 +72,7 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
         #[cfg(feature = "wgsl")]
         list::WGSL => Ok(Box::new(wgsl::WgslBackend::open(opening, clock).await?) as Box<dyn Backend>),
         REFERENCE => {
-            // Plain loops submit nothing that would have to be paced.
+            // Plain loops need no pacing.
             drop(clock);
             let backend: Box<dyn Backend> = match precision {
                 Precision::F16 | Precision::F16Matrix => {
@@ -113,11 +99,23 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
     }
 }
 
-/// The adapters of this machine, in the order of their indices.
+/// Lists the adapters of this machine, in the order of their indices.
 #[async_recursion(?Send)]
 pub async fn adapters() -> Vec<Adapter> {
     #[cfg(feature = "wgsl")]
     return wgsl::adapters().await;
     #[cfg(not(feature = "wgsl"))]
     return Vec::new();
+}
+
+fn processor(name: String) -> Adapter {
+    Adapter {
+        name,
+        vendor: String::new(),
+        architecture: std::env::consts::ARCH.to_owned(),
+        kind: DeviceKind::Cpu,
+        api: "CPU".to_owned(),
+        driver: String::new(),
+        software: false,
+    }
 }

@@ -1,43 +1,41 @@
+use std::fmt::Debug;
 use std::num::NonZero;
 use std::sync::Arc;
 
 use results::{InputMode, Layout, Precision};
+use serde::{Deserialize, Serialize};
 
-use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, Feature, Keeper, list};
+use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
 use crate::error::EngineError;
 
-/// What addresses name, in errors …
 pub(super) const REMOTES: &str = "the remote devices";
-/// … and which they may be.
 pub(super) const DIFFERENT: &str = "different ones: each trains on a share of every batch of its own";
 
-/// How to open a back end, whichever it is.
 #[derive(Clone, Debug)]
 pub struct Opening {
     pub precision: Precision,
     pub adapter: AdapterChoice,
-    /// Threads of [`BURN_FLEX`]; without a number, one for each core.
+    /// Threads of [`BURN_FLEX`]. Default: one per core.
     pub threads: Option<NonZero<usize>>,
-    /// Devices of [`WGSL`](super::list::WGSL) that share each batch; without a number, those that `adapter` names.
+    /// Number of [`WGSL`](super::list::WGSL) devices that share each batch. Default: those that `adapter` names.
     pub devices: Option<NonZero<u32>>,
-    /// Whether these exchange gradients while they compute others; without a word, all but software adapters do.
+    /// True to exchange gradients while others are computed. Default: true except for software adapters.
     pub overlap: Option<bool>,
-    /// How batches come to the device of [`WGSL`](super::list::WGSL); without a word, the data set lies there.
+    /// Input mode of [`WGSL`](super::list::WGSL). Default: the data set is resident.
     pub input: Option<InputMode>,
-    /// How images lie in an external program; without a word, as the program has them.
+    /// Layout of images in an external program. Default: its own choice.
     pub layout: Option<Layout>,
-    /// Hosts and ports where devices of [`BURN_REMOTE`] are served; several share each batch.
+    /// Addresses of [`BURN_REMOTE`] devices; several share each batch.
     pub remote: Vec<String>,
-    /// What [`WGSL`](super::list::WGSL) does without although the device has it, to see what it brings.
+    /// Features of the device that [`WGSL`](super::list::WGSL) ignores, to measure their effect.
     pub without: Vec<Feature>,
-    /// What the processor of this machine calls itself. The engine cannot find out; [`BURN_FLEX`] tells it to the record.
+    /// Name of the processor, for the record of [`BURN_FLEX`].
     pub processor: Option<String>,
-    /// Where the kernels that were found to be fastest are kept for the next time.
+    /// Storage for tuning results.
     pub keeper: Option<Arc<dyn Keeper>>,
 }
 
 impl Opening {
-    /// On the adapter that fits, with nothing else asked for.
     pub fn new(precision: Precision, adapter: &AdapterChoice) -> Self {
         Self {
             precision,
@@ -54,16 +52,11 @@ impl Opening {
         }
     }
 
-    /// Whether several devices are to share each batch.
     pub fn asks_for_several(&self) -> bool {
         self.adapter.is_of_several() || self.devices.is_some_and(|devices| devices.get() > 1) || self.remote.len() > 1
     }
 
-    /// Whether the back end with this name trains on as many devices as were asked for, whatever they are.
-    ///
-    /// # Errors
-    /// One that trains on a single device, with the reason; and of [`BURN_REMOTE`], addresses that are not as many different
-    /// devices.
+    /// Checks that the backend can train on the requested devices.
     pub fn check_devices(&self, name: &str) -> Result<(), EngineError> {
         if name == BURN_REMOTE {
             return self.check_remotes();
@@ -74,7 +67,7 @@ impl Opening {
         }
     }
 
-    /// Devices that are served elsewhere are named by their addresses alone, each once.
+    /// Served devices are named by different addresses.
     fn check_remotes(&self) -> Result<(), EngineError> {
         let invalid = |what, allowed: &str, value: String| {
             Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
@@ -100,10 +93,7 @@ impl Opening {
         Ok(())
     }
 
-    /// Whether there are several devices to exchange gradients as was asked for, whenever that is.
-    ///
-    /// # Errors
-    /// A single device, which exchanges nothing.
+    /// Refuses a choice of overlap for a single device, which exchanges nothing.
     pub fn check_overlap(&self) -> Result<(), EngineError> {
         match self.overlap {
             Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
@@ -115,10 +105,6 @@ impl Opening {
         }
     }
 
-    /// Whether batches come to the device of the back end with this name as was asked for, whatever that is.
-    ///
-    /// # Errors
-    /// One that brings them as it does, and several devices, with the reason.
     pub fn check_input(&self, name: &str) -> Result<(), EngineError> {
         let Some(mode) = self.input else { return Ok(()) };
         let streamed_to_several = mode != InputMode::Resident && self.asks_for_several();
@@ -130,10 +116,6 @@ impl Opening {
         }
     }
 
-    /// Whether the back end with this name can be told how images lie, where that was asked for.
-    ///
-    /// # Errors
-    /// One that has them in one way, with the reason.
     pub fn check_layout(&self, name: &str) -> Result<(), EngineError> {
         match (self.layout, list::only_layout(name)) {
             (Some(layout), Some(reason)) => {
@@ -143,7 +125,7 @@ impl Opening {
         }
     }
 
-    /// What was asked for that only one back end has: what it is, and whose.
+    /// Options that only one backend has.
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
         let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
@@ -151,10 +133,6 @@ impl Opening {
         threads.into_iter().chain(remote).chain(without)
     }
 
-    /// Whether each thing that was asked for means something to one of the back ends with these names.
-    ///
-    /// # Errors
-    /// The first that all of them would ignore.
     pub fn check(&self, names: &[&str]) -> Result<(), EngineError> {
         match self.particulars().find(|(_, suited)| !names.contains(suited)) {
             None => Ok(()),
@@ -165,7 +143,7 @@ impl Opening {
         }
     }
 
-    /// For one of several back ends: without what it would have to ignore.
+    /// Returns the options of one of several backends.
     pub fn suited_to(&self, name: &str) -> Self {
         let mut suited = self.clone();
         suited.threads = suited.threads.filter(|_| name == BURN_FLEX);
@@ -175,18 +153,45 @@ impl Opening {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::{REFERENCE, open_with};
-    use super::*;
+/// Optional device feature that our kernels use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Feature {
+    /// Invocations of a subgroup can exchange values.
+    Subgroups,
+    F16,
+    Timestamps,
+}
 
-    struct Standstill;
+impl Feature {
+    pub const ALL: [Self; 3] = [Self::Subgroups, Self::F16, Self::Timestamps];
 
-    impl crate::clock::Clock for Standstill {
-        fn now_seconds(&self) -> f64 {
-            0.0
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Subgroups => "subgroups",
+            Self::F16 => "f16",
+            Self::Timestamps => "timestamps",
         }
     }
+
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|feature| feature.name() == name)
+    }
+}
+
+/// Storage that outlives the program, such as a file or a browser's storage, for results of tuning. Losing it costs
+/// only time.
+pub trait Keeper: Debug + Send + Sync {
+    /// Returns the last text kept under this key.
+    fn recall(&self, key: &str) -> Option<String>;
+    fn keep(&self, key: &str, text: &str);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::backends::{REFERENCE, open_with};
+    use crate::testing::Standstill;
 
     fn asking_for_both() -> Opening {
         let threads = NonZero::new(2);
@@ -194,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_back_end_would_ignore_is_refused_and_names_the_one_that_has_it() {
+    fn an_ignored_option_is_refused_with_its_backend() {
         let opened = pollster::block_on(open_with(REFERENCE, &asking_for_both(), std::rc::Rc::new(Standstill)));
         let error = opened.err().unwrap().to_string();
         assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
@@ -203,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn served_devices_are_named_by_different_addresses_and_nothing_else_says_how_many_they_are() {
+    fn served_devices_are_named_by_different_addresses_only() {
         let asking = |adapter: &str, addresses: &[&str]| Opening {
             remote: addresses.iter().map(|&address| address.to_owned()).collect(),
             ..Opening::new(Precision::F32, &adapter.parse().unwrap())
@@ -232,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn only_one_back_end_brings_its_input_as_it_is_told_and_the_others_say_why_not() {
+    fn only_wgsl_has_input_modes() {
         let asking = |mode, adapter: &str| {
             let adapter: AdapterChoice = adapter.parse().unwrap_or(AdapterChoice::Any);
             Opening { input: Some(mode), ..Opening::new(Precision::F32, &adapter) }
@@ -251,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_back_ends_have_one_layout_each_and_say_which() {
+    fn our_backends_have_one_layout_each() {
         let asking = Opening { layout: Some(Layout::Nchw), ..Opening::new(Precision::F32, &AdapterChoice::Any) };
         let cases = [
             (list::WGSL, "its kernels store channels last, in groups of four"),

@@ -7,8 +7,7 @@ use super::wgsl::workload_tests::narrow_job;
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::Segments;
 
-/// Steps of each segment. An epoch has three or four steps: segments begin in the middle of some epochs and cross the
-/// end of others.
+/// Steps of each segment. An epoch has three or four steps, so segments begin inside epochs and cross their ends.
 const STEPS: [u32; 3] = [2, 4, 3];
 /// Largest difference between devices, as a share of the change by training. A leaderboard allows as much in f32.
 const TOLERANCE: f64 = 0.01;
@@ -16,7 +15,7 @@ const TOLERANCE: f64 = 0.01;
 /// Networks with dropout, augmentation, momentum, adaptive rates and averages, shuffled and in file order.
 pub(super) const OF_EVERY_KIND: [&str; 4] =
     ["keras-mnist-mlp", "tensorflow-mnist", "caffe-mnist", "tensorflow-cifar10"];
-/// Networks whose batch normalisations over three images magnify rounding, so that back ends are not compared.
+/// Networks whose batch normalizations over three images magnify rounding, so that backends are not compared.
 pub(super) const NORMALIZED: [&str; 2] = ["resnet20-cifar10", "airbench94"];
 
 /// Trains all segments, with a test after each, and then again from each state. Returns the states before the first
@@ -46,7 +45,6 @@ pub(super) fn repeated(backend: &dyn Backend, job: &TrainingJob) -> Vec<StateByt
     })
 }
 
-/// Trains from the state after `from` segments without a break.
 async fn train_again(trainer: &mut dyn Trainer, states: &[StateBytes], from: usize, segments: &Segments) {
     let step = STEPS[..from].iter().map(|&steps| u64::from(steps)).sum();
     trainer.restore(&states[from], step, segments).await.unwrap();
@@ -56,7 +54,6 @@ async fn train_again(trainer: &mut dyn Trainer, states: &[StateBytes], from: usi
     assert!(Some(&trainer.state().await.unwrap()) == states.last(), "trained again after {from} segments");
 }
 
-/// Compares the states of two back ends: the weights, and each memory.
 pub(super) fn assert_close(job: &TrainingJob, found: &[StateBytes], expected: &[StateBytes]) {
     let split = |state| job.split_state(state).unwrap().unwrap();
     let begin = split(&expected[0]);

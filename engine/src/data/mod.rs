@@ -1,26 +1,29 @@
-//! Data sets: what they are ([`DATA_SETS`]), and how their compact files are read and checked.
+//! Data sets: definitions ([`DATA_SETS`]), and reading their compact files.
+//!
+//! A compact file has a 32-byte header, then one byte per pixel and channel, then one byte per label. The header is
+//! little-endian: `GMDS`, then u32 version (1), samples, height, width, channels, classes, and a reserved zero. The
+//! crate `data-sets` writes it.
 
-mod definition;
-mod file;
-mod images;
 pub mod statistics;
 mod stories;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use shaders::reference::pcg4d::pcg4d;
 
-pub use definition::{DATA_SETS, DataFile, DataSetDefinition, Origin, SplitDefinition, data_set};
-pub use images::GeneratedImages;
+use crate::random::{Generator, stream};
+
 use statistics::Statistics;
+use stories::QUESTIONS;
 pub use stories::{Reading, StorySet, StoryTask};
 
-/// One half of a data set, in memory as bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     /// Samples, rows, columns, channels in row-major order; one byte each.
     pub images: Vec<u8>,
-    /// One class number for each sample.
     pub labels: Vec<u16>,
 }
 
@@ -29,7 +32,7 @@ impl Split {
         u32::try_from(self.labels.len()).unwrap_or(u32::MAX)
     }
 
-    /// Share of the samples that belong to the most frequent class.
+    /// Returns the share of the samples in the most frequent class.
     pub fn chance_accuracy(&self) -> f64 {
         let classes = self.labels.iter().max().map_or(0, |&last| usize::from(last) + 1);
         let mut counts = vec![0_u32; classes];
@@ -39,13 +42,12 @@ impl Split {
     }
 }
 
-/// A data set whose files were read and verified.
 #[derive(Clone, Debug)]
 pub struct DataSet {
     pub definition: &'static DataSetDefinition,
     pub train: Split,
     pub test: Split,
-    /// Whether the samples were made up here, instead of read from what was published.
+    /// True if the samples were generated instead of published.
     pub generated: bool,
     statistics: Statistics,
 }
@@ -55,11 +57,7 @@ impl DataSet {
         Self { definition, train, test, generated, statistics: Statistics::default() }
     }
 
-    /// Reads the two files of `definition`: compact ones, whose size and SHA-256 must fit, or published stories.
-    ///
-    /// # Errors
-    /// A file that is truncated, altered or something else; the error names it, and the line where it has lines. A set that
-    /// no files hold.
+    /// Reads the training and test file of `definition`. Fails if a file is truncated, altered or something else.
     pub fn from_files(
         definition: &'static DataSetDefinition,
         train: Vec<u8>,
@@ -67,7 +65,7 @@ impl DataSet {
     ) -> Result<Self, DataError> {
         let [train, test] = match &definition.origin {
             Origin::Files { train: train_file, test: test_file } => {
-                [file::read(train_file, train)?, file::read(test_file, test)?]
+                [read_compact_file(train_file, train)?, read_compact_file(test_file, test)?]
             }
             Origin::Stories(set) => stories::read(*set, &train, &test)?,
             Origin::Images(_) => {
@@ -78,24 +76,23 @@ impl DataSet {
         Ok(Self::new(definition, train, test, false))
     }
 
-    /// Samples of this set that are made up from a fixed seed, the same everywhere; nothing for a set that can only be read.
+    /// Generates the samples from a fixed seed. Returns `None` for a set that can only be read.
     pub fn generated(definition: &'static DataSetDefinition) -> Option<Self> {
         let [train, test] = match definition.origin {
             Origin::Files { .. } => return None,
             Origin::Stories(stories) => stories::generated(stories),
-            Origin::Images(images) => images::generated(images),
+            Origin::Images(images) => generate_images(images),
         };
         Some(Self::new(definition, train, test, true))
     }
 }
 
-/// Brings data sets from wherever they are: files, a server, a test's memory.
+/// Source of data sets: files, a server, or a test's memory.
 #[async_trait(?Send)]
 pub trait DataSource {
     async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError>;
 }
 
-/// A data set that cannot be used, and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DataError {
     #[error(
@@ -124,7 +121,7 @@ pub enum DataError {
 }
 
 impl DataError {
-    /// The same without the folders of this machine, which may have somebody's name in them.
+    /// Removes this machine's folders, which may contain a user name.
     pub(crate) fn without_folders(&self) -> Self {
         let mut error = self.clone();
         match &mut error {
@@ -147,12 +144,224 @@ fn without_folder(file: &str) -> String {
     file.rsplit(['/', '\\']).next().unwrap_or(file).to_owned()
 }
 
+/// Compact data file as listed in `reference/data-sets.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DataFile {
+    pub set: String,
+    pub split: String,
+    pub file: String,
+    pub samples: u32,
+    pub height: u32,
+    pub width: u32,
+    pub channels: u32,
+    pub classes: u32,
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+impl DataFile {
+    pub fn features(&self) -> u32 {
+        self.height * self.width * self.channels
+    }
+}
+
+/// Number and shape of the samples of a split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SplitDefinition {
+    pub samples: u32,
+    pub height: u32,
+    pub width: u32,
+    pub channels: u32,
+    pub classes: u32,
+}
+
+impl SplitDefinition {
+    pub fn features(&self) -> u32 {
+        self.height * self.width * self.channels
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DataSetDefinition {
+    pub name: String,
+    pub train: SplitDefinition,
+    pub test: SplitDefinition,
+    pub origin: Origin,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Origin {
+    /// Compact files made from published ones; every byte is known.
+    Files { train: Box<DataFile>, test: Box<DataFile> },
+    /// Published story files, or generated stories of the same task.
+    Stories(StorySet),
+    /// Generated images of noise.
+    Images(GeneratedImages),
+}
+
+impl Origin {
+    /// Returns true if all samples are generated noise, which is never ranked.
+    pub fn is_always_generated(&self) -> bool {
+        matches!(self, Self::Images(_))
+    }
+}
+
+impl DataSetDefinition {
+    pub fn file_names(&self) -> Option<[&str; 2]> {
+        match &self.origin {
+            Origin::Files { train, test } => Some([&train.file, &test.file]),
+            Origin::Stories(set) => Some(set.file_names()),
+            Origin::Images(_) => None,
+        }
+    }
+
+    fn of_files(train: &DataFile, test: &DataFile) -> Self {
+        let split = |file: &DataFile| SplitDefinition {
+            samples: file.samples,
+            height: file.height,
+            width: file.width,
+            channels: file.channels,
+            classes: file.classes,
+        };
+        Self {
+            name: train.set.clone(),
+            train: split(train),
+            test: split(test),
+            origin: Origin::Files { train: Box::new(train.clone()), test: Box::new(test.clone()) },
+        }
+    }
+
+    fn of_stories(set: StorySet) -> Self {
+        let test = SplitDefinition {
+            samples: QUESTIONS,
+            height: 1,
+            width: set.lengths().into_iter().sum(),
+            channels: 1,
+            classes: set.vocabulary(),
+        };
+        let train = SplitDefinition { samples: set.training_questions(), ..test };
+        Self { name: set.name(), train, test, origin: Origin::Stories(set) }
+    }
+
+    fn of_images(set: GeneratedImages) -> Self {
+        let train = SplitDefinition {
+            samples: TRAINING_IMAGES,
+            height: set.side,
+            width: set.side,
+            channels: IMAGE_CHANNELS,
+            classes: IMAGE_CLASSES,
+        };
+        let test = SplitDefinition { samples: TEST_IMAGES, ..train };
+        Self { name: set.name(), train, test, origin: Origin::Images(set) }
+    }
+}
+
+/// All data sets: first `reference/data-sets.json` in its order, then stories and generated images.
+pub static DATA_SETS: LazyLock<Vec<DataSetDefinition>> = LazyLock::new(|| {
+    let files: Vec<DataFile> =
+        serde_json::from_str(include_str!("../../../reference/data-sets.json")).expect("the file is checked in");
+    let part = |set: &str, split: &str| {
+        files.iter().find(|f| f.set == set && f.split == split).expect("each set has both parts")
+    };
+    let of_files = files.iter().filter(|f| f.split == "train");
+    let of_files = of_files.map(|train| DataSetDefinition::of_files(train, part(&train.set, "test")));
+    let of_stories = StorySet::ALL.into_iter().map(DataSetDefinition::of_stories);
+    let of_images = GeneratedImages::ALL.into_iter().map(DataSetDefinition::of_images);
+    of_files.chain(of_stories).chain(of_images).collect()
+});
+
+pub fn data_set(name: &str) -> Option<&'static DataSetDefinition> {
+    DATA_SETS.iter().find(|set| set.name == name)
+}
+
+const HEADER_BYTES: usize = 32;
+
+/// Reads a file into a split, reusing its memory.
+fn read_compact_file(expected: &DataFile, bytes: Vec<u8>) -> Result<Split, DataError> {
+    let file = || expected.file.clone();
+    if bytes.len() as u64 != expected.bytes {
+        return Err(DataError::WrongSize { file: file(), expected: expected.bytes, found: bytes.len() as u64 });
+    }
+    let found: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+    if found != expected.sha256 {
+        return Err(DataError::Altered { file: file(), expected: expected.sha256.clone(), found });
+    }
+    parse_compact_file(expected, bytes).map_err(|reason| DataError::NotADataFile { file: file(), reason })
+}
+
+/// Reads the body after comparing the header with the definition.
+fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, String> {
+    let (header, body) = bytes.split_at_checked(HEADER_BYTES).ok_or("it is shorter than its header")?;
+    if &header[..4] != b"GMDS" {
+        return Err("it does not begin with GMDS".to_owned());
+    }
+    let word = |i: usize| u32::from_le_bytes([header[4 * i], header[4 * i + 1], header[4 * i + 2], header[4 * i + 3]]);
+    let found = [word(1), word(2), word(3), word(4), word(5), word(6)];
+    let wanted = [1, expected.samples, expected.height, expected.width, expected.channels, expected.classes];
+    if found != wanted {
+        return Err(format!("its header says {found:?} where {wanted:?} is expected"));
+    }
+    let samples = expected.samples as usize;
+    let pixels = samples * expected.features() as usize;
+    if body.len() != pixels + samples {
+        return Err(format!("it holds {} bytes after the header, not {}", body.len(), pixels + samples));
+    }
+    let labels: Vec<u16> = body[pixels..].iter().copied().map(u16::from).collect();
+    if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= expected.classes) {
+        return Err(format!("it holds the label {label}, but there are {} classes", expected.classes));
+    }
+    bytes.truncate(HEADER_BYTES + pixels);
+    bytes.drain(..HEADER_BYTES);
+    Ok(Split { images: bytes, labels })
+}
+
+const SEED: u32 = 1;
+/// Few, to save memory: each epoch repeats them.
+const TRAINING_IMAGES: u32 = 256;
+const TEST_IMAGES: u32 = 32;
+const IMAGE_CHANNELS: u32 = 3;
+const IMAGE_CLASSES: u32 = 1000;
+
+/// Square color images of noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct GeneratedImages {
+    pub side: u32,
+}
+
+impl GeneratedImages {
+    pub const ALL: [Self; 2] = [Self { side: 224 }, Self { side: 299 }];
+
+    pub fn name(self) -> String {
+        format!("generated-images-{}", self.side)
+    }
+}
+
+/// Generates both splits: uniform bytes, and independent uniform classes.
+fn generate_images(set: GeneratedImages) -> [Split; 2] {
+    [(0, TRAINING_IMAGES), (1, TEST_IMAGES)].map(|(half, samples)| {
+        let features = set.side * set.side * IMAGE_CHANNELS;
+        let labels = Generator { stream: stream::IMAGES + 2 + half, step: set.side, seed: SEED };
+        let label = |sample| u16::try_from(labels.below(sample, IMAGE_CLASSES)).expect("a thousand classes");
+        Split {
+            images: random_bytes(stream::IMAGES + half, set.side, samples * features),
+            labels: (0..samples).map(label).collect(),
+        }
+    })
+}
+
+fn random_bytes(stream: u32, step: u32, count: u32) -> Vec<u8> {
+    let sixteen = |index| pcg4d([index, stream, step, SEED]).into_iter().flat_map(u32::to_le_bytes);
+    (0..count.div_ceil(16)).flat_map(sixteen).take(count as usize).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn an_error_without_folders_names_nobody_and_still_says_what_to_do() {
+    fn an_error_without_folders_still_says_what_to_do() {
         let file = "/home/alice/data/mnist-train.bin".to_owned();
         let missing = DataError::Missing { file: file.clone(), place: "/home/alice/data".to_owned() };
         let altered = DataError::Altered { file, expected: "a".to_owned(), found: "b".to_owned() };
@@ -163,5 +372,95 @@ mod tests {
         }
         let windows = DataError::Unreadable { file: r"C:\Users\Alice\a.bin".to_owned(), reason: "denied".to_owned() };
         assert_eq!(windows.without_folders().to_string(), "a.bin could not be read: denied");
+    }
+
+    #[test]
+    fn data_sets_have_unique_names_and_consistent_shapes() {
+        let mut names: Vec<&str> = DATA_SETS.iter().map(|set| set.name.as_str()).collect();
+        assert!(names.contains(&"mnist") && names.contains(&"babi-qa2"), "{names:?}");
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), DATA_SETS.len());
+        for set in DATA_SETS.iter() {
+            assert_eq!((set.train.features(), set.train.classes), (set.test.features(), set.test.classes), "{set:?}");
+        }
+    }
+
+    fn small() -> (DataFile, Vec<u8>) {
+        let mut bytes = b"GMDS".to_vec();
+        for word in [1u32, 2, 1, 2, 1, 10, 0] {
+            bytes.extend(word.to_le_bytes());
+        }
+        bytes.extend([1, 2, 3, 4, 7, 9]);
+        let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let definition = DataFile {
+            set: "small".to_owned(),
+            split: "train".to_owned(),
+            file: "small-train.bin".to_owned(),
+            samples: 2,
+            height: 1,
+            width: 2,
+            channels: 1,
+            classes: 10,
+            bytes: bytes.len() as u64,
+            sha256,
+        };
+        (definition, bytes)
+    }
+
+    #[test]
+    fn a_good_file_is_split_into_images_and_labels() {
+        let (definition, bytes) = small();
+        assert_eq!(read_compact_file(&definition, bytes), Ok(Split { images: vec![1, 2, 3, 4], labels: vec![7, 9] }));
+    }
+
+    #[test]
+    fn a_truncated_file_is_named_with_both_sizes() {
+        let (definition, bytes) = small();
+        let error = read_compact_file(&definition, bytes[..30].to_vec()).unwrap_err();
+        assert_eq!(error, DataError::WrongSize { file: "small-train.bin".to_owned(), expected: 38, found: 30 });
+        assert!(error.to_string().contains("cargo xtask data"));
+    }
+
+    #[test]
+    fn an_altered_file_is_named() {
+        let (definition, mut bytes) = small();
+        bytes[33] ^= 1;
+        assert!(
+            matches!(read_compact_file(&definition, bytes), Err(DataError::Altered { file, .. }) if file == "small-train.bin")
+        );
+    }
+
+    #[test]
+    fn a_header_that_says_something_else_is_refused() {
+        let (mut definition, mut bytes) = small();
+        bytes[4] = 2;
+        definition.sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+        let error = read_compact_file(&definition, bytes).unwrap_err();
+        assert!(matches!(&error, DataError::NotADataFile { reason, .. } if reason.contains("header")), "{error}");
+    }
+
+    #[test]
+    fn generated_images_are_reproducible_with_the_defined_shape() {
+        for set in GeneratedImages::ALL {
+            let definition = data_set(&set.name()).unwrap();
+            let data = DataSet::generated(definition).unwrap();
+            assert!(data.generated, "a record must say so");
+            for (half, expected) in [(&data.train, definition.train), (&data.test, definition.test)] {
+                assert_eq!(half.samples(), expected.samples);
+                assert_eq!(half.images.len(), expected.samples as usize * expected.features() as usize);
+                assert!(half.labels.iter().all(|&label| u32::from(label) < expected.classes));
+            }
+            assert_eq!(DataSet::generated(definition).unwrap().train, data.train);
+        }
+    }
+
+    #[test]
+    fn pixels_are_spread_evenly_and_classes_go_beyond_a_byte() {
+        let [train, test] = generate_images(GeneratedImages { side: 224 });
+        let mean = train.images.iter().map(|&byte| f64::from(byte)).sum::<f64>() / train.images.len() as f64;
+        assert!((mean - 127.5).abs() < 0.1, "{mean}");
+        assert!(train.labels.iter().any(|&label| label > 900) && train.labels.iter().any(|&label| label < 100));
+        assert_ne!(train.images[..100], test.images[..100], "the test half has images of its own");
     }
 }

@@ -1,20 +1,17 @@
-//! What normalisation needs to know of a training set. All results are in units of bytes, 0 to 255.
+//! Statistics of a training set for normalization, in units of bytes, 0 to 255.
 
 use std::sync::OnceLock;
 
 use super::{DataSet, Split};
 
-/// Mean and standard deviation of many values.
-///
-/// The deviation is divided by the number of values; that Torch and others divide by one less is below the precision
-/// of float32 for whole data sets.
+/// Mean and population standard deviation. Dividing by one less, as Torch does, makes no difference in float32.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moments {
     pub mean: f64,
     pub standard_deviation: f64,
 }
 
-/// What was found out about a training set, each thing when it is first asked for: every trainer asks again.
+/// Statistics of a training set, computed on first use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Statistics {
     mean_image: OnceLock<Vec<f32>>,
@@ -23,26 +20,23 @@ pub(super) struct Statistics {
 }
 
 impl DataSet {
-    /// The mean of all training images, value by value: (height, width, channels).
     pub fn mean_image(&self) -> &[f32] {
         self.statistics.mean_image.get_or_init(|| mean_image(&self.train))
     }
 
-    /// Mean and deviation of all training values, when each sample has `values_per_sample` of them: as many as are
-    /// stored, or more where a border of zeros was added.
+    /// Returns the moments of all training values, with `values_per_sample` values in each sample: more than stored if
+    /// a border of zeros was added.
     pub fn moments(&self, values_per_sample: u32) -> Moments {
         let sums = self.statistics.sums.get_or_init(|| Sums::of(self.train.images.iter().copied()));
         sums.moments(u64::from(self.train.samples()) * u64::from(values_per_sample))
     }
 
-    /// Mean and deviation of U and of V of the training images, where RGB pixels are turned into YUV as `local_contrast`
-    /// does.
+    /// Returns the moments of U and V of the training images, with RGB converted to YUV as in `local_contrast`.
     pub fn chrominance_moments(&self) -> [Moments; 2] {
         *self.statistics.chrominance.get_or_init(|| chrominance_moments(&self.train))
     }
 }
 
-/// Sums of bytes, which are exact.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     values: u64,
@@ -57,7 +51,7 @@ impl Sums {
         })
     }
 
-    /// Of `count` values, of which those that were not added are zeros.
+    /// Moments of `count` values. Those not added are zeros.
     fn moments(self, count: u64) -> Moments {
         let mean = self.values as f64 / count as f64;
         let variance = self.squares as f64 / count as f64 - mean * mean;
@@ -96,7 +90,6 @@ fn chrominance_moments(split: &Split) -> [Moments; 2] {
 mod tests {
     use super::*;
 
-    /// Two samples of two pixels and three channels.
     fn split() -> Split {
         Split { images: vec![0, 10, 255, 4, 10, 0, 0, 30, 255, 4, 30, 0], labels: vec![0, 1] }
     }
@@ -125,7 +118,7 @@ mod tests {
         use shaders::params::{LocalContrast, Step};
         let split = split();
         let found = chrominance_moments(&split);
-        // With these statistics the twin makes U and V of mean 0 and deviation 1.
+        // The twin then normalizes U and V to mean 0 and deviation 1.
         #[expect(clippy::cast_possible_truncation, reason = "parameters of kernels are float32")]
         let single = |value: f64| value as f32;
         let params = LocalContrast {

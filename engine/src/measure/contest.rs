@@ -4,41 +4,30 @@ use super::{Event, Gauge, Length, Observer, Phase, Window};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
-/// Something whose repetitions can be timed.
 #[async_trait(?Send)]
 pub(crate) trait Repeatable {
-    /// Repeats so many times, from an idle device to an idle device.
-    ///
-    /// # Errors
-    /// It cannot go on.
+    /// Runs this many repetitions, from idle to idle device.
     async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError>;
 }
 
-/// How long a contest takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Windows last about so long.
     pub(crate) window_seconds: f64,
-    /// Warm-up and windows of all may take so long; measuring the peak comes on top. A round is not begun that would
-    /// exceed it.
+    /// Limit for warm-up and windows of all participants, without measuring peaks. No round begins that would exceed
+    /// it.
     pub(crate) budget_seconds: f64,
-    /// Rounds that there are whatever they cost.
     pub(crate) fewest_rounds: usize,
-    /// There are no more, however much is left of the budget.
     pub(crate) most_rounds: usize,
 }
 
-/// One that takes its turn in every round.
 pub(crate) struct Participant<S> {
     pub(crate) name: &'static str,
-    /// Absent where it cannot take part, or could not go on.
     pub(crate) subject: Option<S>,
-    /// Whether its windows are given as a share of the gauge's peak.
+    /// True if its windows are compared with the gauge's peak.
     pub(crate) on_gauged_device: bool,
-    /// Where it is slow it has windows of a single repetition, so many at most, and no warm-up.
+    /// Remaining repetitions of a slow participant, which has no warm-up and windows of one repetition.
     pub(crate) repetitions_left: Option<u32>,
     pub(crate) windows: Vec<Window>,
-    /// What ended it before the others, if something did.
     pub(crate) ended: Option<EngineError>,
     length: Length,
 }
@@ -61,8 +50,8 @@ impl<S> Participant<S> {
     }
 }
 
-/// Participants that are timed in turns (first, second, first, second …), so that a machine whose speed wanders hurts all
-/// of them alike. The peak of the device, if there is a gauge, takes its turn in every round.
+/// Participants timed in turns (first, second, first, second …), so that a machine with varying speed affects all of
+/// them equally. The gauge also takes its turn in every round.
 pub(crate) struct Contest<'a, S> {
     pub(crate) participants: Vec<Participant<S>>,
     pub(crate) gauge: &'a mut Option<Box<dyn Gauge>>,
@@ -71,7 +60,6 @@ pub(crate) struct Contest<'a, S> {
 }
 
 impl<S: Repeatable> Contest<'_, S> {
-    /// Warms all up, then lets them take turns until the budget is spent.
     pub(crate) async fn run(&mut self, rules: Rules) {
         let start = self.clock.now_seconds();
         for index in 0..self.participants.len() {
@@ -94,12 +82,12 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// A window of each that can go on; who had one.
+    /// Times a window of each participant, and returns those that had one.
     async fn round(&mut self, window_seconds: f64) -> Vec<usize> {
         let mut timed = Vec::new();
         for index in 0..self.participants.len() {
             let participant = &self.participants[index];
-            // One of few repetitions shows the spread between them.
+            // Single repetitions show their spread.
             let single = participant.repetitions_left.is_some();
             let repetitions = if single { 1 } else { participant.length.repetitions(window_seconds) };
             if participant.is_going()
@@ -114,12 +102,11 @@ impl<S: Repeatable> Contest<'_, S> {
         timed
     }
 
-    /// Measures the peak of this round for those who are given as a share of it.
     async fn note_peak(&mut self, timed: &[usize]) {
         let wanted = self.participants.iter().any(|of| of.subject.is_some() && of.on_gauged_device);
         let Some(gauge) = self.gauge.as_mut().filter(|_| wanted) else { return };
         let Ok(peak) = gauge.peak_flops_per_second().await else {
-            // Shares are absent then; what has become of the device, the next window says.
+            // The next window reports a lost device.
             *self.gauge = None;
             return;
         };
@@ -131,13 +118,12 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// Whether anybody can still be timed.
     fn is_going(&self) -> bool {
         self.participants.iter().any(Participant::is_going)
     }
 
-    /// Makes ever longer windows until one is about half as long as those that count: caches fill, submissions grow, and
-    /// the length of a repetition is known.
+    /// Lengthens windows until one is half as long as those that count, so that caches fill, submissions grow, and the
+    /// length of a repetition is known.
     async fn warm_up(&mut self, index: usize, window_seconds: f64) {
         let participant = &self.participants[index];
         if participant.repetitions_left.is_some() || !participant.is_going() {
@@ -147,7 +133,7 @@ impl<S: Repeatable> Contest<'_, S> {
         loop {
             let repetitions = self.participants[index].length.repetitions(window_seconds);
             let Some(window) = self.window(index, repetitions).await else { return };
-            // The first repetition includes the driver's own preparations; a very slow one is enough all the same.
+            // The first repetition includes the driver's preparations. A very slow one is enough.
             let enough = if repetitions == 1 { window_seconds } else { window_seconds / 2.0 };
             if window.seconds >= enough {
                 return;
@@ -155,7 +141,7 @@ impl<S: Repeatable> Contest<'_, S> {
         }
     }
 
-    /// Repeats so often. `None` where nobody can, or it failed, or somebody wants to stop.
+    /// Times a window. Returns `None` if the participant cannot continue or the contest is canceled.
     async fn window(&mut self, index: usize, repetitions: u32) -> Option<Window> {
         let participant = &mut self.participants[index];
         let subject = participant.subject.as_mut()?;

@@ -1,26 +1,313 @@
-//! What every measurement shares, whichever asks for it: a run, a comparison, steps per second, kernels.
-//!
-//! Each of them is a policy: what is measured, in which order, and what its figures are. How a window is timed and how long
-//! it is, how those that are compared take turns, what the device's peak is beside them, what is announced meanwhile, and
-//! how a measurement can end: that is here, once.
+//! Shared parts of every measurement (a run, a comparison, steps per second, kernels): timing and length of windows,
+//! turns, the device's peak, events and outcomes.
 
 mod contest;
-mod event;
-mod length;
-mod observer;
-mod outcome;
-mod peaks;
-mod turns;
-mod window;
 
-pub use crate::gauge::Gauge;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+
+use async_trait::async_trait;
+use results::{Adapter, PeakSample, statistics};
+
+use crate::clock::Clock;
+use crate::error::EngineError;
+use crate::trainer::{Backend, StepReport, Trainer};
+
 pub(crate) use contest::{Contest, Participant, Repeatable, Rules};
-pub use event::Event;
-pub(crate) use length::Length;
-pub use observer::Observer;
-pub(crate) use outcome::refused;
-pub(crate) use peaks::Peaks;
 pub use results::Phase;
 pub use results::measured::{Outcome, Window};
-pub use turns::{Schedule, Turn};
-pub(crate) use window::{Spread, of_peak, timed_steps};
+
+/// Event of consecutive measurements: steps per second, and kernels.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    Opened {
+        adapter: Adapter,
+    },
+    /// Start of measurement `number` (from 1) of `count`.
+    Started {
+        what: String,
+        number: usize,
+        count: usize,
+    },
+    Again {
+        what: String,
+    },
+    Phase {
+        who: &'static str,
+        phase: Phase,
+    },
+    Window {
+        who: &'static str,
+        window: Window,
+    },
+}
+
+/// Receiver of a measurement's events: a run's [`crate::Event`], or [`Event`].
+pub trait Observer<E> {
+    fn event(&mut self, event: &E);
+
+    /// Returns true to end the measurement. Called between windows, and before other long work.
+    fn cancelled(&self) -> bool {
+        false
+    }
+
+    /// Returns true if the observer shows the network's answers on a few test images.
+    fn wants_examples(&self) -> bool {
+        false
+    }
+
+    /// Returns a future to wait for before continuing, which also ends on cancellation. Called like
+    /// [`Self::cancelled`].
+    fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
+        None
+    }
+}
+
+/// Converts an error to the outcome of one measurement among others.
+pub(crate) fn refused<Figures, Difference>(error: &EngineError) -> Outcome<Figures, Difference> {
+    match error {
+        EngineError::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+            Outcome::DoesNotFit { what: what.clone(), needed_bytes: *needed_bytes, allowed_bytes: *allowed_bytes }
+        }
+        EngineError::InvalidSetting { .. } => Outcome::Skipped { reason: error.to_string() },
+        other => Outcome::Failed { message: other.to_string() },
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Spread {
+    pub(crate) lowest: f64,
+    pub(crate) median: f64,
+    pub(crate) highest: f64,
+}
+
+impl Spread {
+    pub(crate) fn of(figures: impl Iterator<Item = f64>) -> Option<Self> {
+        let figures: Vec<f64> = figures.collect();
+        let quantile = |q| statistics::quantile(&figures, q);
+        Some(Self { lowest: quantile(0.0)?, median: quantile(0.5)?, highest: quantile(1.0)? })
+    }
+
+    /// Returns half the range relative to the median; 0 for a single value.
+    pub(crate) fn relative(self) -> f64 {
+        (self.highest - self.lowest) / 2.0 / self.median
+    }
+}
+
+/// Returns the median peak of these windows, and the median share of their own peaks.
+pub(crate) fn of_peak(windows: &[Window], flops_each: f64) -> (Option<f64>, Option<f64>) {
+    let peaks = Spread::of(windows.iter().filter_map(|window| window.peak_flops_per_second));
+    let shares = Spread::of(windows.iter().filter_map(|window| window.share_of_peak(flops_each)));
+    (peaks.map(|peaks| peaks.median), shares.map(|shares| shares.median))
+}
+
+pub(crate) async fn timed_steps(
+    trainer: &mut dyn Trainer,
+    steps: u32,
+    clock: &dyn Clock,
+) -> Result<(StepReport, Window), EngineError> {
+    let start = clock.now_seconds();
+    let report = trainer.train_steps(steps).await?;
+    let passed = clock.now_seconds() - start;
+    // A coarse clock may show no time at all.
+    let seconds = report.seconds.unwrap_or(passed).max(1e-9);
+    let window = Window { samples: Some(report.samples), ..Window::new(steps, seconds) };
+    Ok((report, window))
+}
+
+/// Growth limit of windows: the first ones include the driver's preparations, and a coarse clock may miss short ones.
+const MAX_GROWTH: u32 = 8;
+
+/// Estimated time of a repetition, from which the length of the next window follows.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Length {
+    seconds_each: Option<f64>,
+    most_repetitions: u32,
+}
+
+impl Length {
+    pub(crate) fn note(&mut self, window: &Window) {
+        self.seconds_each = Some(window.seconds_each());
+        self.most_repetitions = self.most_repetitions.max(window.repetitions);
+    }
+
+    /// Returns the smallest number of repetitions that takes at least `seconds`; 1 before the first window.
+    pub(crate) fn repetitions(self, seconds: f64) -> u32 {
+        let Some(seconds_each) = self.seconds_each else { return 1 };
+        // A thousandth too short is long enough.
+        let wanted = (seconds / seconds_each.max(1e-9) - 1e-3).ceil();
+        let most = self.most_repetitions.max(1).saturating_mul(MAX_GROWTH);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the range of u32")]
+        let repetitions = wanted.clamp(1.0, f64::from(most)) as u32;
+        repetitions
+    }
+}
+
+/// Gauge of a backend, opened on first use. A run continues without one.
+pub(crate) struct Peaks<'a> {
+    backend: &'a dyn Backend,
+    gauge: Option<Box<dyn Gauge>>,
+    opened: bool,
+}
+
+impl<'a> Peaks<'a> {
+    pub(crate) fn new(backend: &'a dyn Backend) -> Self {
+        Self { backend, gauge: None, opened: false }
+    }
+
+    pub(crate) async fn open(&mut self) {
+        if !self.opened {
+            self.opened = true;
+            // The next window reports a lost device.
+            self.gauge = self.backend.gauge().await.ok().flatten();
+        }
+    }
+
+    /// Frees the gauge's memory on the device.
+    pub(crate) fn close(&mut self) {
+        self.gauge = None;
+        self.opened = false;
+    }
+
+    /// Measures the peaks after window number `window`.
+    pub(crate) async fn measure(&mut self, window: usize) -> Option<PeakSample> {
+        self.open().await;
+        let gauge = self.gauge.as_mut()?;
+        let flops = gauge.peak_flops_per_second().await;
+        let copied = gauge.copied_bytes_per_second().await;
+        let (Ok(flops_per_second), Ok(copied_bytes_per_second)) = (flops, copied) else {
+            self.gauge = None;
+            return None;
+        };
+        let window = u32::try_from(window).ok()?;
+        Some(PeakSample { window, flops_per_second, copied_bytes_per_second })
+    }
+}
+
+/// One run of a comparison, as indices of seed and contender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    pub seed: usize,
+    pub contender: usize,
+}
+
+/// Remaining turns of a comparison.
+///
+/// Every contender trains from a seed before the next seed, so that finished runs can be compared at any time. They
+/// take turns in going first, so that none always finds the device cool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    turns: VecDeque<Turn>,
+    count: usize,
+}
+
+impl Schedule {
+    pub fn new(seeds: usize, contenders: usize) -> Self {
+        let of_seed = |seed| (0..contenders).map(move |place| Turn { seed, contender: (seed + place) % contenders });
+        let turns: VecDeque<Turn> = (0..seeds).flat_map(of_seed).collect();
+        Self { count: turns.len(), turns }
+    }
+
+    pub fn present(&self) -> Option<Turn> {
+        self.turns.front().copied()
+    }
+
+    /// Returns the number of the current turn, from 1, of [`Self::count`].
+    pub fn number(&self) -> usize {
+        self.count - self.turns.len() + 1
+    }
+
+    pub fn count(&self) -> usize {
+        self.count
+    }
+
+    pub fn go_on(&mut self) {
+        self.turns.pop_front();
+    }
+
+    /// Removes all turns of the current contender: its error would repeat with the next seed.
+    pub fn give_up(&mut self) {
+        if let Some(Turn { contender, .. }) = self.present() {
+            self.turns.retain(|turn| turn.contender != contender);
+        }
+    }
+
+    pub fn end(&mut self) {
+        self.turns.clear();
+    }
+}
+
+/// Measures the peaks of a device, in about a tenth of a second each, close to the windows they are compared with: a
+/// device's clock varies with heat and other work.
+#[async_trait(?Send)]
+pub trait Gauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError>;
+
+    /// Measures bytes per second of copying (read and written); `None` if the device cannot copy.
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+        Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetitions_fill_a_window_and_never_leap() {
+        let after = |repetitions, seconds| {
+            let mut length = Length::default();
+            length.note(&Window::new(repetitions, seconds));
+            length
+        };
+        assert_eq!(Length::default().repetitions(1.0), 1);
+        assert_eq!(after(1, 1e-6).repetitions(0.1), 8);
+        assert_eq!(after(100, 0.05).repetitions(0.1), 200);
+        assert_eq!(after(100, 0.05).repetitions(0.1002), 201);
+        assert_eq!(after(4, 8.0).repetitions(0.1), 1);
+        assert_eq!(after(10, 0.0).repetitions(0.1), 80);
+    }
+
+    #[test]
+    fn length_recovers_after_a_short_window() {
+        let mut length = Length::default();
+        for window in [Window::new(400, 1.0), Window::new(3, 0.0075)] {
+            length.note(&window);
+        }
+        assert_eq!(length.repetitions(1.0), 400);
+    }
+
+    fn rest(mut schedule: Schedule) -> Vec<Turn> {
+        std::iter::from_fn(|| {
+            let turn = schedule.present();
+            schedule.go_on();
+            turn
+        })
+        .collect()
+    }
+
+    #[test]
+    fn every_contender_trains_from_every_seed() {
+        let all = rest(Schedule::new(3, 2));
+        let first: Vec<usize> = all.iter().step_by(2).map(|turn| turn.contender).collect();
+        assert_eq!(first, [0, 1, 0]);
+        assert_eq!(all.len(), 6);
+        for (seed, contender) in (0..3).flat_map(|seed| (0..2).map(move |contender| (seed, contender))) {
+            assert!(all.contains(&Turn { seed, contender }), "{contender} from {seed}");
+        }
+        assert_eq!(Schedule::new(2, 0).present(), None);
+    }
+
+    #[test]
+    fn giving_up_ends_only_a_contenders_own_turns() {
+        let mut schedule = Schedule::new(2, 2);
+        schedule.go_on();
+        assert_eq!((schedule.number(), schedule.present()), (2, Some(Turn { seed: 0, contender: 1 })));
+        schedule.give_up();
+        assert_eq!((schedule.number(), schedule.count()), (4, 4));
+        assert_eq!(rest(schedule.clone()), [Turn { seed: 1, contender: 0 }]);
+        schedule.end();
+        assert_eq!(schedule.present(), None);
+    }
+}

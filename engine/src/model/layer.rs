@@ -1,7 +1,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use super::{Initializer, Multipliers, Weights};
+use shaders::params::activation as activations;
 
 /// One layer. Activations are N, H, W, C; flattening keeps that order.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -10,7 +9,7 @@ pub enum Layer {
     /// Cross-correlation; kernel `[height, width, in, filters]`, bias `[filters]`.
     Conv2d {
         filters: u32,
-        // As it was called when all of them were squares, because records of networks from files have it.
+        // Serialized under the name it had when all kernels were squares.
         #[serde(rename = "side")]
         size: KernelSize,
         stride: u32,
@@ -18,72 +17,125 @@ pub enum Layer {
         activation: Activation,
         weights: Weights,
     },
-    /// Square windows; padding never wins a maximum and an average divides by the real elements. A tie gives the
-    /// whole gradient to the first element.
-    Pool { kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding, activation: Activation },
+    /// Square windows. Padding never wins a maximum, and averages divide by the real elements. A tie gives the whole
+    /// gradient to the first element.
+    Pool {
+        kind: PoolKind,
+        side: u32,
+        stride: u32,
+        padding: u32,
+        rounding: Rounding,
+        activation: Activation,
+    },
     /// `y = x·W + b` on the flattened input; kernel `[in, units]`, bias `[units]`.
-    Dense { units: u32, activation: Activation, weights: Weights },
-    /// Inverted dropout: survivors are divided by `1 - rate` in training, nothing happens in tests.
-    Dropout { rate: f32 },
-    /// `x / (bias + alpha·Σ x²)^beta`, the sum over the channels at most `radius` away.
-    LocalResponseNorm { radius: u32, bias: f32, alpha: f32, beta: f32 },
-    /// Each row of the input is a sequence of its columns; the last hidden state is the output. Gates i, f, c, o with
+    Dense {
+        units: u32,
+        activation: Activation,
+        weights: Weights,
+    },
+    /// Inverted dropout: survivors are divided by `1 - rate` in training; tests are unchanged.
+    Dropout {
+        rate: f32,
+    },
+    /// `x / (bias + alpha·Σ x²)^beta`, summed over channels at most `radius` away.
+    LocalResponseNorm {
+        radius: u32,
+        bias: f32,
+        alpha: f32,
+        beta: f32,
+    },
+    /// Each row of the input is a sequence of its columns; the output is the last hidden state. Gates i, f, c, o with
     /// hard sigmoid, tanh on cell input and output (Keras 2); kernel `[in, 4·units]`, recurrent `[units, 4·units]`.
-    Lstm { units: u32, recurrent: Initializer },
+    Lstm {
+        units: u32,
+        recurrent: Initializer,
+    },
     /// The same with the gates z, r, g of Keras 3, `reset_after`: with q = h·R + b', `z = sigmoid(x_z + q_z)`,
     /// `r = sigmoid(x_r + q_r)`, `g = activation(x_g + r ⊙ q_g)` and `z ⊙ h + (1 - z) ⊙ g` as the next state; tanh or ReLU.
     /// Kernel `[in, 3·units]`, recurrent `[units, 3·units]`, bias and recurrent bias `[3·units]`.
-    Gru { units: u32, activation: Activation, recurrent: Initializer },
-    /// The same without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent
-    /// `[units, units]`.
-    SimpleRnn { units: u32, activation: Activation, recurrent: Initializer },
-    /// Vectors of words: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
-    /// padding, word 0 has a vector of zeros whatever its weights are, and trains none.
-    Embedding { vocabulary: u32, units: u32, first: u32, count: u32, zero_padding: bool, initializer: Initializer },
-    /// Each `words` pixels that follow each other are a sentence, whose vectors are added up, weighted by their places:
-    /// the position encoding of Sukhbaatar et al. (2015), section 4.1.
-    SentenceSum { words: u32 },
-    /// How much the input looks like each word: its products with the words' vectors; kernel `[vocabulary, channels]`,
-    /// the other way round than an embedding has it.
-    WordScores { vocabulary: u32, initializer: Initializer },
+    Gru {
+        units: u32,
+        activation: Activation,
+        recurrent: Initializer,
+    },
+    /// The same without gates: `activation(x·W + b + h·R)`, tanh or ReLU; kernel `[in, units]`, recurrent `[units,
+    /// units]`.
+    SimpleRnn {
+        units: u32,
+        activation: Activation,
+        recurrent: Initializer,
+    },
+    /// Word vectors: reads `count` numbers of the sample from `first` on; weights `[vocabulary, units]`. With zero
+    /// padding, word 0 has a vector of zeros and is not trained.
+    Embedding {
+        vocabulary: u32,
+        units: u32,
+        first: u32,
+        count: u32,
+        zero_padding: bool,
+        initializer: Initializer,
+    },
+    /// Adds up the vectors of each `words` consecutive pixels, weighted by position: the position encoding of
+    /// Sukhbaatar et al. (2015), section 4.1.
+    SentenceSum {
+        words: u32,
+    },
+    /// Products of the input with each word's vector; kernel `[vocabulary, channels]`, transposed compared with an
+    /// embedding.
+    WordScores {
+        vocabulary: u32,
+        initializer: Initializer,
+    },
     /// Products of each pixel of the first input with each pixel of the second: pixels × pixels.
     PixelProducts,
-    /// Softmax over the channels of each pixel. Until this share of the training is over it passes what it reads: the
-    /// linear start of Sukhbaatar et al. (2015), section 4.2. All of a network begin together.
-    Softmax { linear_until: f64 },
+    /// Softmax over the channels of each pixel. Until this share of the training it passes its input: the linear start
+    /// of Sukhbaatar et al. (2015), section 4.2. All of a network begin together.
+    Softmax {
+        linear_until: f64,
+    },
     /// Pixels become channels, and channels pixels.
     Transpose,
-    /// The channels of two inputs, one behind the other.
     Concatenate,
-    /// Sum of two inputs; the second may have a single pixel, which is repeated.
-    Add { activation: Activation },
+    /// Sum of two inputs; a second input with one pixel is repeated.
+    Add {
+        activation: Activation,
+    },
     /// Per channel over batch and pixels: `activation((x - mean) / √(variance + epsilon)·scale + bias)`. Running
     /// averages keep the share `keep` in every step and are used in tests. A fixed scale is 1.
-    BatchNorm { epsilon: f32, keep: f32, trained_scale: bool, bias: Multipliers, activation: Activation },
+    BatchNorm {
+        epsilon: f32,
+        keep: f32,
+        trained_scale: bool,
+        bias: Multipliers,
+        activation: Activation,
+    },
     /// Per pixel over channels: `(x - mean) / √(variance + epsilon)·scale + bias`.
-    LayerNorm { epsilon: f32 },
+    LayerNorm {
+        epsilon: f32,
+    },
     /// Adds a learned value to each pixel and channel; weights `[height·width, channels]`.
-    PositionEmbedding { initializer: Initializer },
+    PositionEmbedding {
+        initializer: Initializer,
+    },
     /// `softmax(q·kᵀ/√d)·v` among the pixels of a sample; the input's channels are q, k and v, each `heads × d`.
-    Attention { heads: u32 },
+    Attention {
+        heads: u32,
+    },
 }
 
-/// Height and width of a convolution's kernel. A square is written as its side, another one as both.
+/// Height and width of a convolution's kernel. A square is serialized as one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum KernelSize {
     Square(u32),
-    /// Height and width.
     Rectangle(u32, u32),
 }
 
 impl KernelSize {
-    /// A square where both are the same.
     pub const fn new(height: u32, width: u32) -> Self {
         if height == width { Self::Square(height) } else { Self::Rectangle(height, width) }
     }
 
-    /// Height and width.
     pub const fn sides(self) -> [u32; 2] {
         match self {
             Self::Square(side) => [side, side],
@@ -91,7 +143,6 @@ impl KernelSize {
         }
     }
 
-    /// Pixels under it.
     pub const fn area(self) -> u32 {
         let [height, width] = self.sides();
         height * width
@@ -101,11 +152,10 @@ impl KernelSize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Padding {
-    /// None: windows stay inside the input.
     Valid,
     /// Output as large as the input divided by the stride; an odd zero goes to the bottom and right.
     Same,
-    /// So many zeros on each side.
+    /// Zeros on each side.
     Zeros(u32),
 }
 
@@ -116,13 +166,13 @@ pub enum PoolKind {
     Average,
 }
 
-/// What happens to windows that hang over the edge.
+/// Treatment of windows that cross the edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rounding {
-    /// They are left out.
+    /// Left out.
     Floor,
-    /// They are kept and cut: Caffe's pooling, and TensorFlow's "same" where that pads only bottom and right.
+    /// Kept and cut: Caffe's pooling, and TensorFlow's "same" if it pads only bottom and right.
     Ceil,
 }
 
@@ -138,22 +188,25 @@ pub enum Activation {
 }
 
 impl Layer {
-    /// Whether many small changes of its input change its gradient at once: at the edge of a ReLU. (That another element
-    /// becomes the largest of a window is rare.)
+    /// Returns true if small changes of the input change the gradient abruptly, at the edge of a ReLU.
     pub(crate) fn has_edges(&self) -> bool {
-        match self {
+        self.activation() == Activation::Relu
+    }
+
+    pub(crate) fn activation(&self) -> Activation {
+        match *self {
+            Self::Lstm { .. } => Activation::Tanh,
             Self::Conv2d { activation, .. }
             | Self::Dense { activation, .. }
             | Self::Pool { activation, .. }
             | Self::Add { activation }
             | Self::Gru { activation, .. }
             | Self::SimpleRnn { activation, .. }
-            | Self::BatchNorm { activation, .. } => *activation == Activation::Relu,
-            _ => false,
+            | Self::BatchNorm { activation, .. } => activation,
+            _ => Activation::Identity,
         }
     }
 
-    /// Whether its kernel stays as it starts.
     pub(crate) fn has_fixed_kernel(&self) -> bool {
         match self {
             Self::Conv2d { weights, .. } | Self::Dense { weights, .. } => {
@@ -161,5 +214,174 @@ impl Layer {
             }
             _ => false,
         }
+    }
+}
+
+/// Initial weights of a tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Initializer {
+    /// Uniform within ±√(6 / (fan in + fan out)): Glorot and Bengio (2010), equation 16.
+    GlorotUniform,
+    /// Uniform within ±√(scale / fan in): scale 3 is what Caffe calls "xavier", 1 is Torch's default.
+    FanInUniform {
+        scale: f64,
+    },
+    Uniform {
+        limit: f64,
+    },
+    Normal {
+        deviation: f64,
+    },
+    /// Normal with variance `scale / fan in`; scale 2 is He et al. (2015).
+    FanInNormal {
+        scale: f64,
+    },
+    /// Normal with mean 0, drawn again beyond two deviations.
+    TruncatedNormal {
+        deviation: f64,
+    },
+    Constant {
+        value: f64,
+    },
+    /// Rows of length 1 at right angles to each other: Saxe et al. (2013).
+    Orthogonal,
+    /// The first filters copy one input channel each; the others as `FanInUniform { scale: 1 }`.
+    Dirac,
+    /// Eigenvectors of the covariance of the training images' patches, and their negatives, scaled so that their
+    /// results have variance 1; the number is added to each eigenvalue. Fixed in training.
+    WhitenedPatches {
+        epsilon: f64,
+    },
+}
+
+impl Initializer {
+    /// Returns uniform numbers with the deviation of its normal ones, or Glorot's.
+    pub(crate) fn uniform_or_glorot(self) -> Self {
+        match self {
+            Self::Normal { deviation } => Self::Uniform { limit: deviation * 3.0_f64.sqrt() },
+            _ => Self::GlorotUniform,
+        }
+    }
+
+    /// Returns true if the scale of its numbers is a constant, independent of the shape.
+    pub(crate) fn has_fixed_scale(self) -> bool {
+        matches!(
+            self,
+            Self::Uniform { .. } | Self::Normal { .. } | Self::TruncatedNormal { .. } | Self::Constant { .. }
+        )
+    }
+}
+
+/// Factors of a tensor's learning rate and weight decay.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Multipliers {
+    pub learning_rate: f64,
+    pub weight_decay: f64,
+    /// Share of the training from which the tensor is frozen.
+    pub frozen_from: Option<f64>,
+}
+
+impl Default for Multipliers {
+    fn default() -> Self {
+        Self { learning_rate: 1.0, weight_decay: 1.0, frozen_from: None }
+    }
+}
+
+/// Initialization and multipliers of a layer's kernel and bias.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Weights {
+    pub kernel: Initializer,
+    pub bias: Option<Initializer>,
+    pub kernel_multipliers: Multipliers,
+    pub bias_multipliers: Multipliers,
+}
+
+impl Weights {
+    pub fn new(kernel: Initializer) -> Self {
+        Self {
+            kernel,
+            bias: Some(Initializer::Constant { value: 0.0 }),
+            kernel_multipliers: Multipliers::default(),
+            bias_multipliers: Multipliers::default(),
+        }
+    }
+
+    #[must_use]
+    pub fn without_bias(self) -> Self {
+        Self { bias: None, ..self }
+    }
+
+    #[must_use]
+    pub fn with_bias(self, bias: Initializer) -> Self {
+        Self { bias: Some(bias), ..self }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Lstm,
+    Gru(Activation),
+    SimpleRnn(Activation),
+}
+
+impl Cell {
+    /// Number of blocks of `units` numbers that a step computes from its input.
+    pub(crate) fn gates(self) -> u32 {
+        match self {
+            Self::Lstm => 4,
+            Self::Gru(_) => 3,
+            Self::SimpleRnn(_) => 1,
+        }
+    }
+
+    pub(crate) fn activation(self) -> Activation {
+        match self {
+            Self::Lstm => Activation::Tanh,
+            Self::Gru(activation) | Self::SimpleRnn(activation) => activation,
+        }
+    }
+
+    /// Number of its activation in kernels.
+    pub(crate) fn activation_number(self) -> u32 {
+        if self.activation() == Activation::Relu { activations::RELU } else { activations::TANH }
+    }
+
+    /// Returns true if the products with the hidden state have a separate bias.
+    pub(crate) fn has_recurrent_bias(self) -> bool {
+        matches!(self, Self::Gru(_))
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Lstm => "lstm",
+            Self::Gru(_) => "gru",
+            Self::SimpleRnn(_) => "simple_rnn",
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct RecurrentLayer {
+    pub(crate) cell: Cell,
+    pub(crate) units: u32,
+    pub(crate) recurrent: Initializer,
+}
+
+impl Layer {
+    pub(crate) fn recurrent(&self) -> Option<RecurrentLayer> {
+        let (cell, units, recurrent) = match *self {
+            Self::Lstm { units, recurrent } => (Cell::Lstm, units, recurrent),
+            Self::Gru { units, activation, recurrent } => (Cell::Gru(activation), units, recurrent),
+            Self::SimpleRnn { units, activation, recurrent } => (Cell::SimpleRnn(activation), units, recurrent),
+            _ => return None,
+        };
+        Some(RecurrentLayer { cell, units, recurrent })
+    }
+
+    /// Returns true if each row of the input is a sequence of columns.
+    pub fn is_recurrent(&self) -> bool {
+        self.recurrent().is_some()
     }
 }

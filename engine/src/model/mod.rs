@@ -1,13 +1,6 @@
-//! Networks as data: layers and what each reads, from which shapes, weights and operation counts follow.
+//! Networks as data: layers and their inputs, which determine shapes, weights and operation counts.
 
-mod builder;
-mod initial;
-mod initializer;
 mod layer;
-mod memory_params;
-mod operations;
-mod recurrent;
-mod recurrent_params;
 mod shape;
 mod stage;
 mod stage_params;
@@ -16,51 +9,42 @@ mod whitening;
 
 use serde::Serialize;
 
-pub use builder::ModelBuilder;
-pub use initializer::{Initializer, Multipliers, Weights};
-pub use layer::{Activation, KernelSize, Layer, Padding, PoolKind, Rounding};
-pub use operations::Operations;
-pub(crate) use recurrent::Cell;
+pub(crate) use layer::Cell;
+pub use layer::{Activation, Initializer, KernelSize, Layer, Multipliers, Padding, PoolKind, Rounding, Weights};
 pub use shape::{ModelError, Shape};
-pub(crate) use stage::Storage;
 #[cfg(feature = "burn")]
 pub(crate) use stage::zeros_before;
-pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Value, Words};
+pub(crate) use stage::{SlidingWindow, Stage, StageKind, Stages, Storage, Value, Words};
 pub use tensor::{Initial, TensorKind, TensorSpec};
 pub(crate) use whitening::{CIFAR_DEVIATION, CIFAR_MEAN};
 
-/// A network: nodes in an order in which each reads only the data and nodes before it. The last one makes the
-/// logits. Every back end interprets the same list.
+/// A network: each node reads only the data and earlier nodes, and the last one returns the logits. Every backend
+/// interprets the same list.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub name: &'static str,
-    /// Shape of one sample.
     pub input: Shape,
     pub nodes: Vec<Node>,
 }
 
-/// A layer and what it reads.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Node {
     pub layer: Layer,
     pub inputs: Vec<Source>,
-    /// The earlier node whose tensor is this one's as well, where it has none of its own.
+    /// Earlier node that owns this node's tensor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<usize>,
 }
 
-/// Something that a layer can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// The sample itself.
     Data,
-    /// What the node with this index made.
+    /// Output of the node with this index.
     Node(usize),
 }
 
 impl Model {
-    /// A network in which each layer reads the one before it.
     pub fn sequence(name: &'static str, input: Shape, layers: Vec<Layer>) -> Self {
         let mut builder = ModelBuilder::new(name, input);
         for layer in layers {
@@ -69,8 +53,8 @@ impl Model {
         builder.finish()
     }
 
-    /// The same network with every weight matrix drawn within Glorot's limit, as the golden traces have it; vectors of
-    /// words and places that are drawn from a normal distribution, uniformly with its deviation.
+    /// Returns the network with Glorot weights, as in the golden traces. Normal word and position vectors become
+    /// uniform with the same deviation.
     #[must_use]
     pub fn with_glorot_weights(mut self) -> Self {
         for node in &mut self.nodes {
@@ -90,11 +74,11 @@ impl Model {
         self
     }
 
-    /// The same network with every weight matrix that starts with random numbers of some size of its own, or with zeros,
-    /// drawn within Glorot's limit, and with words apart where a network compares them.
+    /// Returns the network with Glorot weights in place of constant scales and zeros, and with distinct words if it
+    /// compares them.
     #[must_use]
     pub(crate) fn with_lively_weights(mut self) -> Self {
-        // Words that are hardly apart look alike to every other word: each has the same share of the softmax.
+        // Almost equal words would all have the same share of the softmax.
         const APART: f64 = 0.5;
         let compares_words = self.nodes.iter().any(|node| node.layer == Layer::PixelProducts);
         for node in &mut self.nodes {
@@ -104,7 +88,7 @@ impl Model {
                 *limit = limit.max(APART);
             }
             if let Layer::Conv2d { weights, .. } | Layer::Dense { weights, .. } = &mut node.layer
-                && weights.kernel.has_a_size_of_its_own()
+                && weights.kernel.has_fixed_scale()
             {
                 weights.kernel = Initializer::GlorotUniform;
             }
@@ -112,33 +96,127 @@ impl Model {
         self
     }
 
-    /// Whether back ends can put it together.
-    ///
-    /// # Errors
-    /// The first layer that is not possible where it stands.
+    /// Checks that backends can build it. Fails with the first impossible layer.
     pub fn check(&self) -> Result<(), ModelError> {
         self.stages(true).map(drop)
     }
 
-    /// Share of the training in which its softmaxes pass what they read.
+    /// Returns the share of the training in which softmaxes pass their input.
     pub(crate) fn linear_until(&self) -> f64 {
         let share = |node: &Node| if let Layer::Softmax { linear_until } = node.layer { linear_until } else { 0.0 };
         self.nodes.iter().map(share).fold(0.0, f64::max)
     }
 
-    /// The node whose tensors a node reads: another, or itself.
     pub(crate) fn owner(&self, node: usize) -> usize {
         self.nodes[node].shares.unwrap_or(node)
     }
 
-    /// Number of classes: the features of the logits.
+    /// Returns the number of classes: the features of the logits.
     pub fn classes(&self) -> Result<u32, ModelError> {
         Ok(self.shapes()?.last().copied().unwrap_or(self.input).features())
     }
 
-    /// Parameters, trained or fixed; running statistics are none.
+    /// Returns the number of parameters, trained or fixed, without running statistics.
     pub fn parameters(&self) -> Result<u64, ModelError> {
         let tensors = self.tensors()?;
         Ok(tensors.iter().filter(|t| t.kind != TensorKind::Statistic).map(|t| t.elements() as u64).sum())
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct ModelBuilder {
+    model: Model,
+    last: Source,
+}
+
+impl ModelBuilder {
+    pub fn new(name: &'static str, input: Shape) -> Self {
+        Self { model: Model { name, input, nodes: Vec::new() }, last: Source::Data }
+    }
+
+    pub fn last(&self) -> Source {
+        self.last
+    }
+
+    pub fn then(&mut self, layer: Layer) -> Source {
+        self.after(self.last, layer)
+    }
+
+    pub fn after(&mut self, source: Source, layer: Layer) -> Source {
+        self.reads(vec![source], layer)
+    }
+
+    pub fn reads(&mut self, inputs: Vec<Source>, layer: Layer) -> Source {
+        self.model.nodes.push(Node { layer, inputs, shares: None });
+        self.last = Source::Node(self.model.nodes.len() - 1);
+        self.last
+    }
+
+    /// Adds a layer that reads `source`, with the tensor of the layer with output `owner`. Panics if that is the data.
+    pub fn sharing(&mut self, owner: Source, source: Source, layer: Layer) -> Source {
+        let Source::Node(owner) = owner else { panic!("the data has no tensor") };
+        self.model.nodes.push(Node { layer, inputs: vec![source], shares: Some(owner) });
+        self.last = Source::Node(self.model.nodes.len() - 1);
+        self.last
+    }
+
+    pub fn finish(self) -> Model {
+        self.model
+    }
+}
+
+/// Arithmetic of one sample, counted from shapes.
+///
+/// Only products are counted (convolutions, dense layers, recurrent layers, attention), two operations per
+/// multiply-add; bias, activation, pooling, normalization, softmax, dropout and optimizer are not
+/// (`reference/workloads.md`, conventions).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Operations {
+    pub forward_multiply_adds: u64,
+    pub forward_flops: u64,
+    /// Weight gradients of trained layers, and input gradients of layers that do not read the data.
+    pub backward_flops: u64,
+}
+
+impl Operations {
+    pub fn training_flops(&self) -> u64 {
+        self.forward_flops + self.backward_flops
+    }
+}
+
+impl Model {
+    pub fn operations(&self) -> Result<Operations, ModelError> {
+        let shapes = self.shapes()?;
+        let (mut forward, mut unneeded) = (0, 0);
+        for (node, output) in self.nodes.iter().zip(&shapes) {
+            let (input, reads_data) = match node.inputs[0] {
+                Source::Data => (self.input, true),
+                Source::Node(node) => (shapes[node], false),
+            };
+            let channels = u64::from(input.channels);
+            // The data needs no gradient of products with the input.
+            let (with_input, others) = match node.layer {
+                Layer::Conv2d { size, .. } => (u64::from(size.area()) * channels * u64::from(output.features()), 0),
+                Layer::Dense { units, .. } => (u64::from(input.features()) * u64::from(units), 0),
+                Layer::Lstm { units, .. } | Layer::Gru { units, .. } | Layer::SimpleRnn { units, .. } => {
+                    let gates = node.layer.recurrent().map_or(0, |layer| layer.cell.gates());
+                    let gates = u64::from(input.pixels()) * u64::from(gates) * u64::from(units);
+                    (gates * channels, gates * u64::from(units))
+                }
+                // Two products of tokens × tokens × channels, each with two gradients.
+                Layer::Attention { .. } => (0, 2 * u64::from(input.pixels()).pow(2) * u64::from(output.channels)),
+                Layer::WordScores { vocabulary, .. } => (u64::from(input.features()) * u64::from(vocabulary), 0),
+                Layer::PixelProducts => (0, channels * u64::from(output.features())),
+                _ => (0, 0),
+            };
+            forward += with_input + others;
+            unneeded += if reads_data { with_input } else { 0 };
+            unneeded += if node.layer.has_fixed_kernel() { with_input } else { 0 };
+        }
+        Ok(Operations {
+            forward_multiply_adds: forward,
+            forward_flops: 2 * forward,
+            backward_flops: 2 * (2 * forward - unneeded),
+        })
     }
 }

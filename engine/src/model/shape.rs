@@ -19,7 +19,6 @@ impl Shape {
         Self::new(1, 1, features)
     }
 
-    /// Values of one sample.
     pub const fn features(self) -> u32 {
         self.height * self.width * self.channels
     }
@@ -29,7 +28,6 @@ impl Shape {
     }
 }
 
-/// A list of layers that is not a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     #[error(
@@ -43,7 +41,7 @@ pub enum ModelError {
 }
 
 impl Model {
-    /// Output shape of each node for one sample.
+    /// Returns the output shape of each node for one sample.
     pub fn shapes(&self) -> Result<Vec<Shape>, ModelError> {
         let mut shapes = Vec::with_capacity(self.nodes.len());
         for (index, node) in self.nodes.iter().enumerate() {
@@ -102,7 +100,7 @@ impl Model {
             Layer::Dense { units, .. } => Shape::vector(units),
             Layer::Lstm { units, .. } => Shape::new(1, input.height, units),
             Layer::Gru { units, activation, .. } | Layer::SimpleRnn { units, activation, .. } => {
-                // Their slopes follow from their results, which is all that is kept of a step.
+                // Only their results are kept, and must determine their slopes.
                 if !matches!(activation, Activation::Tanh | Activation::Relu) {
                     return Err(impossible(format!("its activation is {activation:?}; it must be tanh or ReLU")));
                 }

@@ -3,53 +3,51 @@ use shaders::params::{Epilogue, activation as activations};
 use super::{Activation, Cell, KernelSize, Layer, Model, ModelError, Padding, PoolKind, Shape, Source};
 use crate::random::stream;
 
-/// A model as back ends compute it: values, and stages that make one from others. Activations and dropout that can
-/// be finished where a value is stored have joined the stage that makes it.
+/// A model as backends compute it: values, and stages between them. Activations and dropout are merged into the stage
+/// that stores the value if possible.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stages {
     /// The first is the data, the last the logits.
     pub(crate) values: Vec<Value>,
-    /// In an order in which each reads only values that were made before.
+    /// Each reads only values of earlier stages.
     pub(crate) stages: Vec<Stage>,
 }
 
-/// An activation: a value for each sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Value {
     pub(crate) shape: Shape,
-    /// What was applied before it was stored; gradients of the value include its slope.
+    /// Functions applied before storing; gradients of the value include their slope.
     pub(crate) epilogue: Epilogue,
     pub(crate) storage: Storage,
 }
 
-/// How channels lie in memory.
+/// Layout of channels in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Storage {
-    /// Each pixel's channels are filled up to a multiple of four with zeros.
+    /// Channels of each pixel are padded with zeros to a multiple of four.
     PaddedChannels,
-    /// Each sample's values lie next to each other, and the sample is filled up: the data.
+    /// Values of a sample are contiguous, and the sample is padded: the data.
     Flat,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Stage {
     pub(crate) kind: StageKind,
-    /// Places in the list of values.
     pub(crate) inputs: Vec<usize>,
     pub(crate) output: usize,
-    /// Place of its first tensor in the model's list; the others follow.
+    /// Index of its first tensor in the model's list.
     pub(crate) tensor: usize,
-    /// Whether a later stage reads this tensor too: going backwards, its gradient is there before this stage's.
+    /// True if a later stage also reads this tensor, so that its gradient exists before this stage's backward pass.
     pub(crate) adds_to_gradient: bool,
 }
 
-/// The rectangle that a convolution, or the square that a pooling layer moves over its input.
+/// Rectangle of a convolution, or square of a pooling layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SlidingWindow {
     /// Height and width.
     pub(crate) sides: [u32; 2],
     pub(crate) stride: u32,
-    /// Elements before the first row, and before the first column.
+    /// Zeros before the first row, and before the first column.
     pub(crate) padding: [u32; 2],
 }
 
@@ -63,7 +61,7 @@ pub(crate) enum StageKind {
         kind: PoolKind,
         window: SlidingWindow,
     },
-    /// Of each sample's values together, or of each pixel's channels by themselves.
+    /// Over all values of a sample, or over the channels of each pixel.
     Dense {
         bias: bool,
         per_pixel: bool,
@@ -102,18 +100,14 @@ pub(crate) enum StageKind {
     Gelu,
 }
 
-/// Which words an embedding reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Words {
     pub(crate) vocabulary: u32,
-    /// Place of the first in a sample.
     pub(crate) first: u32,
-    /// Whether word 0 has a vector of zeros.
     pub(crate) zero_padding: bool,
 }
 
 impl Stages {
-    /// The value that a stage reads first.
     pub(crate) fn input(&self, stage: &Stage) -> &Value {
         &self.values[stage.inputs[0]]
     }
@@ -128,11 +122,9 @@ impl Stages {
     }
 }
 
-/// A model on its way to stages.
 struct Lowering<'a> {
     model: &'a Model,
     stages: Stages,
-    /// The value that each node made.
     made: Vec<usize>,
     tensor: usize,
     adds_to_gradient: bool,
@@ -140,9 +132,12 @@ struct Lowering<'a> {
 }
 
 impl Model {
-    /// The stages of this model; `dropout` says whether dropout layers do anything.
+    /// Converts the model to stages, with or without active dropout.
     pub(crate) fn stages(&self, dropout: bool) -> Result<Stages, ModelError> {
-        let data = Value { shape: self.input, epilogue: Epilogue::default(), storage: self.data_storage() };
+        // Recurrent layers read padded pixels; others read the data as it is.
+        let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
+        let storage = if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat };
+        let data = Value { shape: self.input, epilogue: Epilogue::default(), storage };
         let stages = Stages { values: vec![data], stages: Vec::new() };
         let mut lowering =
             Lowering { model: self, stages, made: Vec::new(), tensor: 0, adds_to_gradient: false, dropouts: 0 };
@@ -154,12 +149,6 @@ impl Model {
             lowering.node(index, output, dropout)?;
         }
         Ok(lowering.stages)
-    }
-
-    /// Recurrent layers read pixels of whole fours; the others read the data as it is.
-    fn data_storage(&self) -> Storage {
-        let reads_sequences = |node: &super::Node| node.layer.is_recurrent() && node.inputs.contains(&Source::Data);
-        if self.nodes.iter().any(reads_sequences) { Storage::PaddedChannels } else { Storage::Flat }
     }
 }
 
@@ -175,54 +164,49 @@ impl Lowering<'_> {
         let node = &self.model.nodes[index];
         let inputs: Vec<usize> = node.inputs.iter().map(|&source| self.value(source)).collect();
         let input = self.stages.values[inputs[0]].shape;
-        let (kind, activation) = match node.layer {
-            Layer::Conv2d { size, stride, padding, activation, weights, .. } => {
+        let kind = match node.layer {
+            Layer::Conv2d { size, stride, padding, weights, .. } => {
                 let padding = zeros_before(padding, size, stride, input, output);
                 let bias = weights.bias.is_some();
                 let sides = size.sides();
                 let pointwise = (sides, stride, padding) == ([1; 2], 1, [0; 2]);
                 if pointwise && self.stages.values[inputs[0]].storage == Storage::PaddedChannels {
-                    (StageKind::Dense { bias, per_pixel: true }, activation)
+                    StageKind::Dense { bias, per_pixel: true }
                 } else {
-                    (StageKind::Conv2d { window: SlidingWindow { sides, stride, padding }, bias }, activation)
+                    StageKind::Conv2d { window: SlidingWindow { sides, stride, padding }, bias }
                 }
             }
-            Layer::Pool { kind, side, stride, padding, activation, .. } => {
+            Layer::Pool { kind, side, stride, padding, .. } => {
                 let window = SlidingWindow { sides: [side; 2], stride, padding: [padding; 2] };
-                (StageKind::Pool { kind, window }, activation)
+                StageKind::Pool { kind, window }
             }
-            Layer::Dense { activation, weights, .. } => {
-                (StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false }, activation)
-            }
+            Layer::Dense { weights, .. } => StageKind::Dense { bias: weights.bias.is_some(), per_pixel: false },
             Layer::Dropout { rate } => return self.dropout(index, inputs[0], rate, dropout),
             Layer::LocalResponseNorm { radius, bias, alpha, beta } => {
-                (StageKind::LocalResponseNorm { radius, bias, alpha, beta }, Activation::Identity)
+                StageKind::LocalResponseNorm { radius, bias, alpha, beta }
             }
-            // Their kernels apply the activation at every step themselves.
-            Layer::Lstm { .. } => (StageKind::Recurrent(Cell::Lstm), Activation::Identity),
-            Layer::Gru { activation, .. } => (StageKind::Recurrent(Cell::Gru(activation)), Activation::Identity),
-            Layer::SimpleRnn { activation, .. } => {
-                (StageKind::Recurrent(Cell::SimpleRnn(activation)), Activation::Identity)
-            }
+            Layer::Lstm { .. } => StageKind::Recurrent(Cell::Lstm),
+            Layer::Gru { activation, .. } => StageKind::Recurrent(Cell::Gru(activation)),
+            Layer::SimpleRnn { activation, .. } => StageKind::Recurrent(Cell::SimpleRnn(activation)),
             Layer::Embedding { vocabulary, first, zero_padding, .. } => {
-                (StageKind::Embedding(Words { vocabulary, first, zero_padding }), Activation::Identity)
+                StageKind::Embedding(Words { vocabulary, first, zero_padding })
             }
-            Layer::SentenceSum { words } => (StageKind::SentenceSum { words }, Activation::Identity),
-            Layer::WordScores { .. } => (StageKind::WordScores, Activation::Identity),
-            Layer::PixelProducts => (StageKind::PixelProducts, Activation::Identity),
-            Layer::Softmax { linear_until } => {
-                (StageKind::Softmax { linear_start: linear_until > 0.0 }, Activation::Identity)
-            }
-            Layer::Transpose => (StageKind::Transpose, Activation::Identity),
-            Layer::Concatenate => (StageKind::Concatenate, Activation::Identity),
-            Layer::Add { activation } => (StageKind::Add, activation),
-            Layer::BatchNorm { epsilon, keep, activation, .. } => {
-                // Its kernels apply any activation themselves.
-                (StageKind::BatchNorm { epsilon, keep, activation }, Activation::Identity)
-            }
-            Layer::LayerNorm { epsilon } => (StageKind::LayerNorm { epsilon }, Activation::Identity),
-            Layer::PositionEmbedding { .. } => (StageKind::PositionEmbedding, Activation::Identity),
-            Layer::Attention { heads } => (StageKind::Attention { heads }, Activation::Identity),
+            Layer::SentenceSum { words } => StageKind::SentenceSum { words },
+            Layer::WordScores { .. } => StageKind::WordScores,
+            Layer::PixelProducts => StageKind::PixelProducts,
+            Layer::Softmax { linear_until } => StageKind::Softmax { linear_start: linear_until > 0.0 },
+            Layer::Transpose => StageKind::Transpose,
+            Layer::Concatenate => StageKind::Concatenate,
+            Layer::Add { .. } => StageKind::Add,
+            Layer::BatchNorm { epsilon, keep, activation, .. } => StageKind::BatchNorm { epsilon, keep, activation },
+            Layer::LayerNorm { epsilon } => StageKind::LayerNorm { epsilon },
+            Layer::PositionEmbedding { .. } => StageKind::PositionEmbedding,
+            Layer::Attention { heads } => StageKind::Attention { heads },
+        };
+        let activation = match kind {
+            // Their kernels apply it.
+            StageKind::Recurrent(_) | StageKind::BatchNorm { .. } => Activation::Identity,
+            _ => node.layer.activation(),
         };
         let number = match activation {
             Activation::Identity | Activation::Gelu => activations::IDENTITY,
@@ -231,7 +215,7 @@ impl Lowering<'_> {
         };
         let mut made = self.stage(kind, inputs, output, number);
         if activation == Activation::Gelu {
-            // Its slope does not follow from its result, so that what it reads must be kept.
+            // Its slope does not follow from its result, so its input must be kept.
             made = self.stage(StageKind::Gelu, vec![made], output, activations::IDENTITY);
         }
         self.made.push(made);
@@ -248,7 +232,6 @@ impl Lowering<'_> {
         output
     }
 
-    /// Dropout joins the value that it reads.
     fn dropout(&mut self, index: usize, value: usize, rate: f32, active: bool) -> Result<(), ModelError> {
         let unsupported = |reason: &str| {
             Err(ModelError::Unsupported { model: self.model.name, layer: index, reason: reason.to_owned() })
@@ -276,7 +259,6 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    /// Whether a source is an already made value.
     fn reads_value(&self, source: Source, value: usize) -> bool {
         match source {
             Source::Data => value == 0,
@@ -285,7 +267,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Zeros before the first row, and before the first column.
 pub(crate) fn zeros_before(padding: Padding, size: KernelSize, stride: u32, input: Shape, output: Shape) -> [u32; 2] {
     let [height, width] = size.sides();
     let same = |made: u32, side: u32, given: u32| ((made - 1) * stride + side).saturating_sub(given) / 2;

@@ -1,16 +1,16 @@
-//! Parameter blocks of stages. Layouts store channels in multiples of `alignment`; what is beyond the real ones
-//! stays zero. Blocks come with the stage's own epilogue, and with gradients in one part.
+//! Parameter blocks of stages. Layouts store channels in multiples of `alignment`, padded with zeros. Blocks have the
+//! stage's epilogue, and gradients in one part.
 
 use shaders::params::{
-    Add, Attention, BatchNorm, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse, NO_BIAS,
-    Pool, Position, activation as activations,
+    Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Embedding, Epilogue, LayerNorm,
+    LocalResponse, NO_BIAS, PixelProducts, Pool, Position, Recurrent, SentenceSum, Transpose,
+    activation as activations,
 };
 
 use super::stage::{SlidingWindow, Storage, Words};
-use super::{Activation, Stage, Stages, Value};
+use super::{Activation, Cell, Stage, Stages, Value};
 
 impl Value {
-    /// Channels of a pixel as stored.
     pub(crate) fn stored_channels(&self, alignment: u32) -> u32 {
         match self.storage {
             Storage::PaddedChannels => self.shape.channels.next_multiple_of(alignment),
@@ -18,7 +18,6 @@ impl Value {
         }
     }
 
-    /// Values of a sample as stored.
     pub(crate) fn stored_features(&self, alignment: u32) -> u32 {
         match self.storage {
             Storage::PaddedChannels => self.shape.pixels() * self.stored_channels(alignment),
@@ -26,14 +25,12 @@ impl Value {
         }
     }
 
-    /// Its epilogue, for kernels that store it or its gradient.
     pub(crate) fn stored_epilogue(&self, alignment: u32) -> Epilogue {
         Epilogue { stored_channels: self.stored_channels(alignment), ..self.epilogue }
     }
 }
 
 impl Stages {
-    /// A dense stage for `rows` samples.
     pub(crate) fn dense_params(&self, stage: &Stage, per_pixel: bool, bias: bool, rows: u32, alignment: u32) -> Dense {
         let (input, output) = (self.input(stage), self.output(stage));
         let (rows, inputs) = if per_pixel {
@@ -55,7 +52,6 @@ impl Stages {
         }
     }
 
-    /// A convolution of `rows` samples.
     pub(crate) fn conv2d_params(
         &self,
         stage: &Stage,
@@ -89,7 +85,6 @@ impl Stages {
         }
     }
 
-    /// A pooling stage of `rows` samples.
     pub(crate) fn pool_params(
         &self,
         stage: &Stage,
@@ -115,7 +110,7 @@ impl Stages {
     }
 }
 
-/// Layers that are not made of matrix products of the whole input.
+/// Layers that are not products of the whole input.
 impl Stages {
     pub(crate) fn embedding_params(
         &self,
@@ -141,7 +136,7 @@ impl Stages {
         }
     }
 
-    /// A sum; gradients of the second summand need its own number of repeats, which is given here.
+    /// The number of repeats is for gradients of the second summand.
     pub(crate) fn add_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Add {
         let (output, second) = (self.output(stage), &self.values[stage.inputs[1]]);
         Add {
@@ -237,7 +232,7 @@ impl Stages {
         Position { rows, values, rows_per_part: rows, part_stride: values, epilogue: output.stored_epilogue(alignment) }
     }
 
-    /// Self-attention; its epilogue is that of the queries, keys and values, and for gradients only.
+    /// The epilogue is set only for gradients of queries, keys and values.
     pub(crate) fn attention_params(&self, stage: &Stage, heads: u32, rows: u32) -> Attention {
         let shape = self.output(stage).shape;
         let head_size = shape.channels / heads;
@@ -251,5 +246,145 @@ impl Stages {
             reserved: [0; 3],
             epilogue: Epilogue::default(),
         }
+    }
+}
+
+impl Stages {
+    pub(crate) fn sentence_sum_params(&self, stage: &Stage, words: u32, rows: u32, alignment: u32) -> SentenceSum {
+        let output = self.output(stage);
+        SentenceSum {
+            sentences: rows * output.shape.pixels(),
+            words,
+            channels: output.shape.channels,
+            stored_channels: output.stored_channels(alignment),
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// Gradients of the second factor set `of_second`.
+    pub(crate) fn pixel_products_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
+        let (input, output) = (self.input(stage), self.output(stage));
+        PixelProducts {
+            rows,
+            first_pixels: input.shape.pixels(),
+            second_pixels: output.shape.channels,
+            channels: input.stored_channels(alignment),
+            stored_products: output.stored_channels(alignment),
+            of_second: 0,
+            reserved: [0; 2],
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// Products with the words' vectors, which act as pixels of a second factor shared by the batch.
+    pub(crate) fn word_scores_params(&self, stage: &Stage, rows: u32, alignment: u32) -> PixelProducts {
+        PixelProducts { rows: 1, first_pixels: rows, ..self.pixel_products_params(stage, rows, alignment) }
+    }
+
+    /// Product whose weight gradient is the gradient of the words' vectors.
+    pub(crate) fn word_vectors_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Dense {
+        let (input, output) = (self.input(stage), self.output(stage));
+        let (inputs, outputs) = (output.stored_channels(alignment), input.stored_channels(alignment));
+        Dense {
+            rows,
+            inputs,
+            outputs,
+            units: input.shape.channels,
+            rows_per_part: rows,
+            part_stride: inputs * outputs,
+            bias_offset: NO_BIAS,
+            reserved: 0,
+            epilogue: input.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn channel_softmax_params(
+        &self,
+        stage: &Stage,
+        linear_start: bool,
+        rows: u32,
+        alignment: u32,
+    ) -> ChannelSoftmax {
+        let output = self.output(stage);
+        ChannelSoftmax {
+            pixels: rows * output.shape.pixels(),
+            channels: output.shape.channels,
+            stored_channels: output.stored_channels(alignment),
+            linear_start: u32::from(linear_start),
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    pub(crate) fn transpose_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Transpose {
+        let (input, output) = (self.input(stage), self.output(stage));
+        Transpose {
+            rows,
+            pixels: input.shape.pixels(),
+            channels: input.shape.channels,
+            stored_channels: input.stored_channels(alignment),
+            stored_pixels: output.stored_channels(alignment),
+            reserved: [0; 3],
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// Gradients of the second input set `of_second`.
+    pub(crate) fn concatenate_params(&self, stage: &Stage, rows: u32, alignment: u32) -> Concatenate {
+        let [first, second] = [0, 1].map(|input| &self.values[stage.inputs[input]]);
+        let output = self.output(stage);
+        Concatenate {
+            pixels: rows * output.shape.pixels(),
+            first: first.shape.channels,
+            second: second.shape.channels,
+            stored_first: first.stored_channels(alignment),
+            stored_second: second.stored_channels(alignment),
+            stored_channels: output.stored_channels(alignment),
+            of_second: 0,
+            reserved: 0,
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+}
+
+impl Stages {
+    /// Each row of an image is a sequence of its pixels.
+    pub(crate) fn recurrent_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Recurrent {
+        let (input, output) = (self.input(stage), self.output(stage));
+        Recurrent {
+            sequences: rows * input.shape.height,
+            steps: input.shape.width,
+            units: output.shape.channels,
+            stored_units: output.stored_channels(alignment),
+            activation: cell.activation_number(),
+            reserved: [0; 3],
+            epilogue: output.stored_epilogue(alignment),
+        }
+    }
+
+    /// Products with the input, for all steps at once.
+    pub(crate) fn recurrent_input_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
+        let inputs = self.input(stage).stored_channels(alignment);
+        gates_product(&self.recurrent_params(stage, cell, rows, alignment), cell, inputs, true)
+    }
+
+    /// Products with the hidden states, for all steps at once: for the gradient of the recurrent weights.
+    pub(crate) fn recurrent_state_params(&self, stage: &Stage, cell: Cell, rows: u32, alignment: u32) -> Dense {
+        let params = self.recurrent_params(stage, cell, rows, alignment);
+        gates_product(&params, cell, params.stored_units, cell.has_recurrent_bias())
+    }
+}
+
+fn gates_product(params: &Recurrent, cell: Cell, inputs: u32, bias: bool) -> Dense {
+    let (rows, outputs) = (params.sequences * params.steps, cell.gates() * params.stored_units);
+    Dense {
+        rows,
+        inputs,
+        outputs,
+        units: outputs,
+        rows_per_part: rows,
+        part_stride: (inputs + u32::from(bias)) * outputs,
+        bias_offset: if bias { inputs * outputs } else { NO_BIAS },
+        reserved: 0,
+        epilogue: Epilogue { channels: outputs, stored_channels: outputs, ..Epilogue::default() },
     }
 }

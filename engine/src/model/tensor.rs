@@ -1,16 +1,19 @@
+#[cfg(not(target_arch = "wasm32"))]
+use libm::{cos, log};
 use serde::Serialize;
 
-use super::recurrent::{Cell, RecurrentLayer};
+use super::layer::{Cell, RecurrentLayer};
 use super::{Initializer, Layer, Model, ModelError, Multipliers, Shape, Source, Weights};
+use crate::data::Split;
+use crate::random::{Generator, stream};
 
-/// A tensor of a model; the list of them is numbered in layer order, within a layer kernel, recurrent
-/// kernel, bias, recurrent bias.
+/// Tensor of a model. Tensors are numbered in layer order, within a layer kernel, recurrent kernel, bias, recurrent
+/// bias.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TensorSpec {
     pub number: u32,
     /// `dense1/kernel`, `conv2/bias`, …
     pub name: String,
-    /// Index of its node in the model.
     pub layer: usize,
     pub shape: Vec<u32>,
     pub initial: Initial,
@@ -18,19 +21,19 @@ pub struct TensorSpec {
     pub multipliers: Multipliers,
 }
 
-/// Who changes a tensor.
+/// How a tensor changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TensorKind {
-    /// The optimiser.
+    /// By the optimizer.
     Trained,
-    /// Nobody.
+    /// Never.
     Fixed,
-    /// The forward pass: running averages.
+    /// In the forward pass: running averages.
     Statistic,
 }
 
-/// Start values of a tensor, with the numbers of its [`Initializer`] worked out.
+/// Initial values of a tensor: its [`Initializer`] with the fans resolved.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Initial {
@@ -50,7 +53,7 @@ pub enum Initial {
     /// Zeros, and ones for the forget gate.
     LstmBias,
     Orthogonal,
-    /// Filter `i` copies channel `i` while there are channels; the others are uniform in ±limit.
+    /// Filter `i` copies channel `i` if it exists; the others are uniform in ±limit.
     Dirac {
         limit: f64,
     },
@@ -83,16 +86,14 @@ impl Initial {
     }
 }
 
-/// Collects the tensors of a model.
 struct Tensors {
     list: Vec<TensorSpec>,
-    /// How many layers of each kind there were.
     counts: Vec<(&'static str, u32)>,
     layer: usize,
 }
 
 impl Tensors {
-    /// `conv3`, when two convolutions went before.
+    /// `conv3` after two other convolutions.
     fn name(&mut self, kind: &'static str) -> String {
         let count = match self.counts.iter_mut().find(|(name, _)| *name == kind) {
             Some((_, count)) => {
@@ -112,7 +113,6 @@ impl Tensors {
         self.list.push(TensorSpec { number, name, layer: self.layer, shape, initial, kind, multipliers });
     }
 
-    /// Kernel and bias of a convolution or dense layer.
     fn weights(&mut self, name: &str, shape: Vec<u32>, weights: &Weights, fan_in: u32, fan_out: u32) {
         let columns = shape.last().copied().unwrap_or(0);
         let kind = if matches!(weights.kernel, Initializer::WhitenedPatches { .. }) {
@@ -123,7 +123,7 @@ impl Tensors {
         let initial = Initial::new(weights.kernel, fan_in, fan_out);
         self.push(format!("{name}/kernel"), shape, initial, kind, weights.kernel_multipliers);
         if let Some(bias) = weights.bias {
-            // A bias counts the inputs of its kernel, as Torch does.
+            // A bias has the fan in of its kernel, as in Torch.
             let initial = Initial::new(bias, fan_in, fan_out);
             let multipliers = weights.bias_multipliers;
             self.push(format!("{name}/bias"), vec![columns], initial, TensorKind::Trained, multipliers);
@@ -204,13 +204,12 @@ impl Tensors {
         }
     }
 
-    /// A matrix whose two sides are its fans.
+    /// Adds a matrix whose sides are its fans.
     fn trained(&mut self, name: String, shape: Vec<u32>, initializer: Initializer) {
         let initial = Initial::new(initializer, shape[0], shape[1]);
         self.push(name, shape, initial, TensorKind::Trained, Multipliers::default());
     }
 
-    /// Scale and bias of a normalisation.
     fn norm(&mut self, name: &str, channels: u32, scale: TensorKind, bias: Multipliers) {
         let one = Initial::Constant { value: 1.0 };
         let zero = Initial::Constant { value: 0.0 };
@@ -220,7 +219,6 @@ impl Tensors {
 }
 
 impl Model {
-    /// All tensors in order.
     pub fn tensors(&self) -> Result<Vec<TensorSpec>, ModelError> {
         let shapes = self.shapes()?;
         let mut tensors = Tensors { list: Vec::new(), counts: Vec::new(), layer: 0 };
@@ -238,7 +236,7 @@ impl Model {
         Ok(tensors.list)
     }
 
-    /// A tensor can be read by another layer if it is the only one of both, and the same in both.
+    /// A tensor can be shared if it is the only one of both layers and has the same shape.
     fn check_shared(&self, layer: usize, input: Shape, owner: usize, list: &[TensorSpec]) -> Result<(), ModelError> {
         let mut own = Tensors { list: Vec::new(), counts: Vec::new(), layer };
         own.of_layer(&self.nodes[layer].layer, input);
@@ -252,5 +250,145 @@ impl Model {
         }
         let reason = format!("it shares the tensors of layer {owner}, {theirs:?}, and needs {ours:?}");
         Err(ModelError::Impossible { model: self.name, layer, reason })
+    }
+}
+
+// A leaderboard hashes the initial weights, so their logarithms and cosines need the same bits on every platform. In a
+// page, the standard library's functions are libm's.
+#[cfg(target_arch = "wasm32")]
+fn log(x: f64) -> f64 {
+    x.ln()
+}
+
+#[cfg(target_arch = "wasm32")]
+fn cos(x: f64) -> f64 {
+    x.cos()
+}
+
+impl TensorSpec {
+    /// Computes initial values, row-major, in double precision, rounded to float32. Whitened patches need the training
+    /// images.
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
+    pub fn initial_values(&self, seed: u32, training: &Split, channels: u32) -> Vec<f32> {
+        let draw = Draw { stream: stream::WEIGHTS + self.number, seed };
+        let count = u32::try_from(self.elements()).expect("a tensor has fewer than 2^32 elements");
+        let each = |value: &dyn Fn(u32) -> f64| (0..count).map(|i| value(i) as f32).collect();
+        match self.initial {
+            Initial::Uniform { limit } => each(&|i| draw.uniform(i, limit)),
+            Initial::Normal { deviation } => each(&|i| deviation * draw.normal(i, 0)),
+            Initial::TruncatedNormal { deviation } => each(&|i| deviation * draw.truncated_normal(i)),
+            Initial::Constant { value } => vec![value as f32; self.elements()],
+            Initial::LstmBias => {
+                let units = count / 4;
+                each(&|i| if i / units == 1 { 1.0 } else { 0.0 })
+            }
+            Initial::Orthogonal => {
+                let rows = self.shape[0] as usize;
+                orthogonal(rows, self.elements() / rows, &draw).into_iter().map(|value| value as f32).collect()
+            }
+            Initial::Dirac { limit } => self.dirac(limit, &draw),
+            Initial::WhitenedPatches { epsilon } => {
+                super::whitening::filters(training, channels, self.shape[0], epsilon)
+            }
+        }
+    }
+
+    /// Copies one channel per filter through the middle of the kernel `[height, width, in, filters]`.
+    #[expect(clippy::cast_possible_truncation, reason = "rounding to float32 is part of the definition")]
+    fn dirac(&self, limit: f64, draw: &Draw) -> Vec<f32> {
+        let &[height, width, inputs, filters] = self.shape.as_slice() else {
+            unreachable!("only convolutions start as copies");
+        };
+        let middle = height / 2 * width + width / 2;
+        let count = height * width * inputs * filters;
+        (0..count)
+            .map(|i| {
+                let (filter, channel, tap) = (i % filters, i / filters % inputs, i / filters / inputs);
+                if filter < inputs {
+                    return if filter == channel && tap == middle { 1.0 } else { 0.0 };
+                }
+                draw.uniform(i, limit) as f32
+            })
+            .collect()
+    }
+}
+
+struct Draw {
+    stream: u32,
+    seed: u32,
+}
+
+impl Draw {
+    fn number(&self, index: u32, step: u32) -> f64 {
+        Generator { stream: self.stream, step, seed: self.seed }.uniform(index)
+    }
+
+    /// Uniform in ±limit: `(2u - 1)·limit`.
+    fn uniform(&self, index: u32, limit: f64) -> f64 {
+        (2.0 * self.number(index, 0) - 1.0) * limit
+    }
+
+    /// Normal with mean 0 and deviation 1: Box and Muller (1958). `attempt` distinguishes draws of one index.
+    fn normal(&self, index: u32, attempt: u32) -> f64 {
+        // 1 - u is never 0.
+        let radius = (-2.0 * log(1.0 - self.number(index, 2 * attempt))).sqrt();
+        radius * cos(std::f64::consts::TAU * self.number(index, 2 * attempt + 1))
+    }
+
+    fn truncated_normal(&self, index: u32) -> f64 {
+        (0..).map(|attempt| self.normal(index, attempt)).find(|value| value.abs() <= 2.0).expect("there is no end")
+    }
+}
+
+/// Returns a matrix with orthonormal rows or columns: random vectors, orthogonalized (Gram and Schmidt, twice for
+/// accuracy).
+fn orthogonal(rows: usize, columns: usize, draw: &Draw) -> Vec<f64> {
+    let (vectors, length) = (rows.min(columns), rows.max(columns));
+    let mut basis: Vec<Vec<f64>> = Vec::with_capacity(vectors);
+    for vector in 0..vectors {
+        let start = u32::try_from(vector * length).expect("a tensor has fewer than 2^32 elements");
+        let indices = start..start + u32::try_from(length).expect("a tensor has fewer than 2^32 elements");
+        let mut next: Vec<f64> = indices.map(|i| draw.normal(i, 0)).collect();
+        for earlier in basis.iter().chain(&basis) {
+            let shared: f64 = next.iter().zip(earlier).map(|(a, b)| a * b).sum();
+            next.iter_mut().zip(earlier).for_each(|(value, &b)| *value -= shared * b);
+        }
+        let norm = next.iter().map(|v| v * v).sum::<f64>().sqrt();
+        next.iter_mut().for_each(|value| *value /= norm);
+        basis.push(next);
+    }
+    let at = |row: usize, column: usize| if rows <= columns { basis[row][column] } else { basis[column][row] };
+    (0..rows * columns).map(|i| at(i / columns, i % columns)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DRAW: Draw = Draw { stream: 3, seed: 5 };
+
+    #[test]
+    fn orthogonal_rows_have_length_one_and_share_nothing() {
+        for (rows, columns) in [(5, 20), (20, 5)] {
+            let matrix = orthogonal(rows, columns, &DRAW);
+            let shorter = rows.min(columns);
+            let at =
+                |i: usize, k: usize| if rows <= columns { matrix[i * columns + k] } else { matrix[k * columns + i] };
+            for i in 0..shorter {
+                for j in 0..=i {
+                    let product: f64 = (0..rows.max(columns)).map(|k| at(i, k) * at(j, k)).sum();
+                    assert!((product - f64::from(u8::from(i == j))).abs() < 1e-12, "{rows} × {columns}: {i}, {j}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn normal_numbers_have_their_moments_and_truncated_ones_their_bound() {
+        let normal: Vec<f64> = (0..20_000).map(|i| DRAW.normal(i, 0)).collect();
+        let mean = normal.iter().sum::<f64>() / 20_000.0;
+        let variance = normal.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / 20_000.0;
+        assert!(mean.abs() < 0.03 && (variance - 1.0).abs() < 0.05, "{mean}, {variance}");
+        assert!((0..20_000).all(|i| DRAW.truncated_normal(i).abs() <= 2.0));
     }
 }

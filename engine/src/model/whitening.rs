@@ -1,12 +1,11 @@
-//! Filters that whiten the patches of the training images.
-
 use crate::data::Split;
 
-/// Images that the covariance is taken of.
+/// Images used for the covariance.
 const IMAGES: usize = 5000;
 
-/// Kernel `[side, side, channels, 2·side·side·channels]`: the eigenvectors of the covariance of all patches of the
-/// first images (pixels / 255, normalised), divided by √(eigenvalue + epsilon), and their negatives.
+/// Filters that whiten the patches of the training images: kernel `[side, side, channels, 2·side·side·channels]` of the
+/// eigenvectors of the patches' covariance (pixels / 255, normalized), divided by √(eigenvalue + epsilon), and their
+/// negatives.
 ///
 /// Method: the whitening layer of Jordan, "94 % on CIFAR-10 in 3.29 seconds" (2024).
 #[expect(clippy::cast_possible_truncation, reason = "weights are float32")]
@@ -24,11 +23,11 @@ pub(super) fn filters(training: &Split, channels: u32, side: u32, epsilon: f64) 
     filters
 }
 
-/// Mean and deviation of the channels of CIFAR-10, pixels / 255, as the recipe normalises them.
+/// Mean and deviation of CIFAR-10's channels, pixels / 255.
 pub(crate) const CIFAR_MEAN: [f64; 3] = [0.4914, 0.4822, 0.4465];
 pub(crate) const CIFAR_DEVIATION: [f64; 3] = [0.2470, 0.2435, 0.2616];
 
-/// Covariance matrix (size, size) of all patches; places are ordered row, column, channel.
+/// Returns the covariance matrix (size, size) of all patches, ordered row, column, channel.
 fn covariance(training: &Split, channels: usize, side: usize) -> Vec<f64> {
     let images = IMAGES.min(training.labels.len());
     let features = training.images.len() / training.labels.len();
@@ -63,8 +62,8 @@ fn add_outer(patch: &[f64], sums: &mut [f64], products: &mut [f64]) {
     }
 }
 
-/// Eigenvalues, largest first, and eigenvectors of a symmetric matrix: cyclic Jacobi rotations (Golub and Van Loan,
-/// "Matrix Computations", section 8.5).
+/// Returns eigenvalues, largest first, and eigenvectors of a symmetric matrix, by cyclic Jacobi rotations (Golub and
+/// Van Loan, "Matrix Computations", section 8.5).
 fn eigen(mut matrix: Vec<f64>, size: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
     let mut vectors: Vec<Vec<f64>> =
         (0..size).map(|i| (0..size).map(|j| f64::from(u8::from(i == j))).collect()).collect();

@@ -1,5 +1,3 @@
-//! What was measured, with every raw sample.
-
 use results::{Adapter, Disagreement, Precision, Warning};
 use serde::Serialize;
 
@@ -9,32 +7,26 @@ use crate::measure::{self, Spread, Window, of_peak};
 use crate::trainer::Preparation;
 use crate::workload::Workload;
 
-/// Version of the layout of [`StepsReport`].
 const SCHEMA_VERSION: u32 = 1;
 
-/// Everything that [`super::measure`] found.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StepsReport {
     pub schema_version: u32,
     pub seed: u32,
     pub budget_seconds: f64,
     pub budget_bytes: Option<u64>,
-    /// Whether first losses were held to the plain reference before anything was timed.
     pub checked: bool,
     pub contenders: Vec<Described>,
     pub workloads: Vec<WorkloadSteps>,
-    /// Whether it was stopped before its end.
     pub cancelled: bool,
 }
 
-/// A back end that took part.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Described {
     pub backend: &'static str,
     pub adapter: Adapter,
     pub precision: Precision,
     pub most_steps: Option<u32>,
-    /// What is not ideal about it here.
     pub warnings: Vec<Warning>,
 }
 
@@ -60,55 +52,49 @@ impl StepsReport {
     }
 }
 
-/// One workload at each of its batch sizes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkloadSteps {
     pub workload: &'static str,
-    /// The whole workload, where it is not built in.
+    /// Definition of the workload, unless it is built in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<serde_json::Value>,
-    /// The batch size of its recipe.
     pub own_batch_size: u32,
-    /// Operations that one sample needs, forward and backward.
+    /// Forward and backward operations of one sample.
     pub training_flops_per_sample: Option<u64>,
     pub sizes: Vec<Size>,
-    /// Batch sizes whose samples take longer than those of the size before.
     pub cliffs: Vec<Cliff>,
 }
 
-/// Where the batch grows, the time per sample may rise by this share; what rises more is a cliff.
+/// Rise of the time per sample above which a larger batch size is a cliff.
 pub(super) const CLIFF: f64 = 0.1;
 
-/// From one batch size to the next, the time per sample seemed to rise by more than a tenth.
+/// Batch size at which samples seem to take over a tenth longer than at the previous size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Cliff {
     pub backend: &'static str,
     pub from_batch_size: u32,
     pub to_batch_size: u32,
-    /// Rise of the time per sample, as a share of that at the smaller batch, from the figures of the two sizes. They
-    /// were measured one after the other, and meanwhile the machine may have become slower.
+    /// Relative rise of the time per sample, from measurements of the two sizes one after the other, between which the
+    /// machine may have become slower.
     pub rise: f64,
-    /// The same, measured once more with windows of both sizes in turns. Absent where that was not possible: both do
-    /// not fit at once, it was cancelled, or the back end trains only a few steps.
+    /// Rise measured with windows of both sizes in turns. Absent if both do not fit at once, the run was canceled, or
+    /// the backend trains only a few steps.
     pub rise_in_turns: Option<f64>,
 }
 
 impl Cliff {
-    /// Whether the better of the two looks found one.
+    /// Uses the measurement in turns if there is one.
     pub fn is_real(&self) -> bool {
         self.rise_in_turns.unwrap_or(self.rise) > CLIFF
     }
 }
 
-/// Every back end at one batch size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Size {
     pub batch_size: u32,
-    /// In the order of the contenders.
     pub entries: Vec<Entry>,
 }
 
-/// One back end on one workload at one batch size.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Entry {
     pub backend: &'static str,
@@ -122,41 +108,38 @@ impl Entry {
     }
 }
 
-/// What became of an entry. Where it is wrong, it does not compute what the reference does.
 pub type Outcome = measure::Outcome<Measured, Disagreement>;
 
-/// The figures of an entry. Rates are medians over the windows.
+/// Metrics of an entry. Rates are medians over the windows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Measured {
     pub steps_per_second: f64,
     pub samples_per_second: f64,
-    /// Half the distance of the fastest window from the slowest, as a share of the median; 0 for a single window.
+    /// Half the range of the windows' rates relative to the median.
     pub relative_spread: f64,
-    /// Operations that the network needs, per second.
+    /// Operations of the network per second.
     pub flops_per_second: f64,
-    /// Peak of the device's arithmetic, measured in turns with the windows: the median.
+    /// Median peak of the device's arithmetic, measured in turns with the windows.
     pub peak_flops_per_second: Option<f64>,
-    /// Share of that peak: the median over the windows, each with its own peak.
+    /// Median share of each window's own peak.
     pub peak_share: Option<f64>,
-    /// Samples per second as a share of those of the fastest back end at this batch size; 1 for that one.
+    /// Samples per second relative to the fastest backend at this batch size.
     pub ratio_to_fastest: f64,
     pub device_memory_bytes: u64,
-    /// What the back end said before it allocated, where it can.
     pub predicted_bytes: Option<u64>,
     /// Compiling, choosing kernels, allocating and uploading.
     pub build_seconds: f64,
-    /// Of `build_seconds`: using every operation for the first time, where only that compiles it.
+    /// Part of `build_seconds` for compiling on first use.
     pub compiling_seconds: Option<f64>,
-    /// Of `build_seconds`: choosing among kernels, with compiling them where both happen at once.
+    /// Part of `build_seconds` for choosing kernels, including compiling if both happen at once.
     pub tuning_seconds: Option<f64>,
-    /// Compiler, kernel variants and whatever else the back end says about itself.
     pub variants: Vec<String>,
-    /// Whether every loss was a number; a network that diverged takes its steps in the same time, but learns nothing.
+    /// False for a network that diverged: it takes its steps in the same time, but learns nothing.
     pub losses_are_finite: bool,
     pub windows: Vec<Window>,
 }
 
-/// What is known of an entry apart from its windows.
+/// Facts of an entry besides its windows.
 pub(super) struct Facts {
     pub(super) flops_per_sample: u64,
     pub(super) device_memory_bytes: u64,
@@ -167,7 +150,6 @@ pub(super) struct Facts {
 }
 
 impl Measured {
-    /// `None` without windows.
     pub(super) fn of(facts: Facts, losses_are_finite: bool, windows: Vec<Window>) -> Option<Self> {
         let samples_per_second = Spread::of(windows.iter().map(Window::rate))?;
         let steps_per_second = Spread::of(windows.iter().map(|window| 1.0 / window.seconds_each()))?.median;
@@ -194,7 +176,6 @@ impl Measured {
 }
 
 impl Size {
-    /// Sets every entry's ratio to the fastest.
     pub(super) fn compare(&mut self) {
         let rates = self.entries.iter().filter_map(|entry| entry.outcome.measured());
         let fastest = rates.map(|measured| measured.samples_per_second).fold(0.0, f64::max);

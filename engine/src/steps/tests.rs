@@ -1,4 +1,4 @@
-//! Contests of back ends and a clock that only pretend.
+//! Contests of backends and a clock that only pretend.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -13,7 +13,6 @@ use crate::data::{DataError, DataSet, DataSetDefinition, Split};
 use crate::train::check::faulty::{Fault, Faulty};
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer};
 
-/// What happened in one measurement, and its time.
 #[derive(Default)]
 struct World {
     now: Cell<f64>,
@@ -26,7 +25,7 @@ impl Clock for World {
     }
 }
 
-/// Takes exactly as long as it is told: for each step, and for each sample.
+/// Takes a fixed time for each step, and for each sample.
 #[derive(Clone)]
 struct Fake {
     name: &'static str,
@@ -34,10 +33,9 @@ struct Fake {
     step_seconds: f64,
     sample_seconds: f64,
     bytes_per_sample: u64,
-    /// Whether it says how many before it is built.
     predicts: bool,
     batch_size: u32,
-    /// From this time on, and from this batch size on, everything takes twice as long.
+    /// Time and batch size from which everything takes twice as long.
     slower_from: f64,
     steep_from: u32,
 }
@@ -128,7 +126,6 @@ impl Trainer for Fake {
     }
 }
 
-/// A device of a TFLOP/s.
 struct TeraflopGauge;
 
 #[async_trait(?Send)]
@@ -138,7 +135,6 @@ impl Gauge for TeraflopGauge {
     }
 }
 
-/// Another device each time.
 struct RisingGauge(f64);
 
 #[async_trait(?Send)]
@@ -149,7 +145,6 @@ impl Gauge for RisingGauge {
     }
 }
 
-/// As many empty samples as a test needs.
 struct Empty;
 
 #[async_trait(?Send)]
@@ -161,7 +156,6 @@ impl DataSource for Empty {
     }
 }
 
-/// Stops after so many windows.
 struct Watch {
     windows_left: u32,
 }
@@ -189,10 +183,9 @@ fn request(batch_sizes: &[u32]) -> Request {
     }
 }
 
-/// The workload's part of the report, as [`measure`] makes it.
 fn measured(world: &Rc<World>, request: &Request, contenders: &[Contender], most_windows: u32) -> WorkloadSteps {
     let mut observer = Watch { windows_left: most_windows };
-    let mut run = Run {
+    let mut run = StepsRun {
         request,
         contenders,
         gauge: Some(Box::new(TeraflopGauge)),
@@ -215,7 +208,7 @@ fn windows_take_turns_and_are_equally_long() {
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
     let entries = &steps.sizes[0].entries;
     assert_eq!(steps.sizes[0].batch_size, 128);
-    // Twelve seconds are six of a second for each: one of warm-up and five windows, as long as a round still fits.
+    // Twelve seconds are six per contender: one for warm-up and five windows, if a round still fits.
     let log = world.log.borrow();
     let first = log.iter().position(|entry| *entry == ("fast", 10)).unwrap() - 1;
     let rounds: Vec<_> = log[first..].chunks(2).collect();
@@ -235,14 +228,14 @@ fn windows_take_turns_and_are_equally_long() {
 }
 
 #[test]
-fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
+fn each_window_keeps_the_peak_of_its_round() {
     let world = Rc::default();
     let elsewhere = Contender { on_gauged_device: false, ..Fake::new("elsewhere", &world, 0.1).contender() };
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 0.1).contender() };
     let contenders = [few, elsewhere, Fake::new("many", &world, 0.1).contender()];
     let mut observer = Watch { windows_left: u32::MAX };
     let request = request(&[]);
-    let mut run = Run {
+    let mut run = StepsRun {
         request: &request,
         contenders: &contenders,
         gauge: Some(Box::new(RisingGauge(0.0))),
@@ -261,7 +254,7 @@ fn each_window_keeps_the_peak_of_its_round_and_other_devices_have_none() {
 }
 
 #[test]
-fn a_step_longer_than_the_budget_is_timed_once_after_the_warm_up() {
+fn a_step_beyond_the_budget_is_timed_once() {
     let world = Rc::default();
     let contenders = [Fake::new("very slow", &world, 100.0).contender()];
     let steps = measured(&world, &request(&[]), &contenders, u32::MAX);
@@ -270,7 +263,7 @@ fn a_step_longer_than_the_budget_is_timed_once_after_the_warm_up() {
 }
 
 #[test]
-fn a_back_end_of_few_steps_trains_no_more_and_the_others_go_on() {
+fn a_slow_backend_trains_few_steps_and_others_continue() {
     let world = Rc::default();
     let few = Contender { most_steps: Some(2), ..Fake::new("few", &world, 1.0).contender() };
     let contenders = [few, Fake::new("many", &world, 0.1).contender()];
@@ -282,7 +275,7 @@ fn a_back_end_of_few_steps_trains_no_more_and_the_others_go_on() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
+fn what_does_not_fit_is_refused_with_both_numbers() {
     let world = Rc::default();
     let large = Fake { bytes_per_sample: 1000, ..Fake::new("large", &world, 0.1) };
     let contenders = [large.contender(), Fake::new("small", &world, 0.1).contender()];
@@ -293,13 +286,12 @@ fn what_does_not_fit_is_refused_with_both_numbers_and_the_others_go_on() {
     let what = "the workload as a whole".to_owned();
     assert_eq!(*outcomes[1], Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 });
     assert_eq!(figures(&steps.sizes[1].entries[1]).device_memory_bytes, 128);
-    // More samples than the data set has.
     let Outcome::Skipped { reason } = outcomes[2] else { panic!("{:?}", outcomes[2]) };
     assert!(reason.contains("from 1 to 5000") && reason.contains("6000"), "{reason}");
 }
 
 #[test]
-fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
+fn unpredicted_memory_is_checked_after_building() {
     let world = Rc::default();
     let late = Fake { predicts: false, bytes_per_sample: 1000, ..Fake::new("late", &world, 0.1) };
     let contenders = [late.contender(), Fake::new("small", &world, 0.1).contender()];
@@ -311,28 +303,27 @@ fn what_is_known_to_be_too_large_only_once_it_is_built_is_refused_then() {
     assert_eq!(steps.sizes[1].entries[0].outcome, refused);
     assert!(steps.sizes[1].entries[1].outcome.measured().is_some());
     let trained = |name| world.log.borrow().iter().filter(|entry| entry.0 == name).count();
-    // Not a step of what does not fit was trained.
     assert!(trained("late") < trained("small"), "{:?}", world.log);
 }
 
 #[test]
-fn a_cliff_is_a_rise_of_the_time_per_sample_by_more_than_a_tenth() {
+fn a_cliff_is_a_rise_by_over_a_tenth() {
     let world = Rc::default();
-    // A millisecond for each sample: doubling the batch changes nothing. With the other, samples get cheaper.
+    // A millisecond per sample: doubling the batch changes nothing. The other one gets faster per sample.
     let level = Fake { sample_seconds: 0.001, ..Fake::new("level", &world, 0.0) };
     let falling = Fake { sample_seconds: 0.001, ..Fake::new("falling", &world, 0.01) };
     let mut steps = measured(&world, &request(&[64, 128, 256]), &[level.contender(), falling.contender()], u32::MAX);
     assert_eq!(steps.cliffs, []);
     let Outcome::Measured(measured) = &mut steps.sizes[1].entries[0].outcome else { panic!("figures") };
     measured.samples_per_second /= 1.25;
-    let found = cliffs::find(&steps.sizes);
+    let found = find_cliffs(&steps.sizes);
     let [cliff] = &found[..] else { panic!("{found:?}") };
     assert_eq!((cliff.backend, cliff.from_batch_size, cliff.to_batch_size), ("level", 64, 128));
     assert!((cliff.rise - 0.25).abs() < 1e-6 && cliff.is_real(), "{cliff:?}");
 }
 
 #[test]
-fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
+fn a_slower_machine_makes_no_cliff() {
     let world = Rc::default();
     let level = Fake { sample_seconds: 0.001, slower_from: 20.0, ..Fake::new("level", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128, 256]), &[level.contender()], u32::MAX);
@@ -342,13 +333,13 @@ fn a_machine_that_became_slower_between_two_batch_sizes_makes_no_cliff() {
 }
 
 #[test]
-fn a_cliff_of_the_back_end_is_there_in_turns_too() {
+fn a_real_cliff_is_confirmed_in_turns() {
     let world = Rc::default();
     let steep = Fake { sample_seconds: 0.001, steep_from: 128, ..Fake::new("steep", &world, 0.0) };
     let steps = measured(&world, &request(&[64, 128]), &[steep.clone().contender()], u32::MAX);
     let [cliff] = &steps.cliffs[..] else { panic!("{:?}", steps.cliffs) };
     assert!(cliff.is_real() && (cliff.rise_in_turns.unwrap() - 1.0).abs() < 1e-6, "{cliff:?}");
-    // Where both do not fit at once, the first look has to do.
+    // If both do not fit, only the first measurement counts.
     let request = Request { budget_bytes: Some(150), ..request(&[64, 128]) };
     let steps = measured(&world, &request, &[steep.contender()], u32::MAX);
     assert!(steps.cliffs[0].is_real() && steps.cliffs[0].rise_in_turns.is_none(), "{:?}", steps.cliffs);
@@ -358,7 +349,7 @@ fn a_cliff_of_the_back_end_is_there_in_turns_too() {
 fn a_cancelled_contest_keeps_the_windows_that_it_has() {
     let world = Rc::default();
     let contenders = [Fake::new("first", &world, 4.0).contender(), Fake::new("second", &world, 4.0).contender()];
-    // The only window is the first one's; what warms up is none.
+    // The warm-up has no counted windows.
     let steps = measured(&world, &request(&[32, 64]), &contenders, 1);
     assert_eq!(steps.sizes.len(), 1);
     assert_eq!(figures(&steps.sizes[0].entries[0]).windows.len(), 1);
@@ -380,7 +371,7 @@ fn the_reference_is_measured_and_described() {
 }
 
 #[test]
-fn a_contender_that_computes_wrongly_has_no_figure_and_the_other_has_its_own() {
+fn a_wrong_contender_has_no_result() {
     let world: Rc<World> = Rc::default();
     let contender =
         |fault| Contender { backend: Box::new(Faulty::new(fault, 0)), on_gauged_device: false, most_steps: Some(1) };

@@ -1,20 +1,24 @@
-//! What tests train, and what they say about a machine that lacks something.
+//! Networks for tests, and reports of missing hardware.
 
+pub(crate) mod models;
 mod skipped;
 
-use results::Adapter;
+use results::{Adapter, DeviceKind};
+
+use crate::clock::Clock;
 pub(crate) use skipped::skipped;
 
 use crate::model::{Layer, Model};
+use crate::training::{BatchPlan, Batching, SampleOrder};
 use crate::workload::Workload;
 
-/// Every workload; those that are too large for the plain loops with their reduced networks.
+/// Returns every workload, with its reduced network if it has one.
 pub(crate) fn workloads() -> impl Iterator<Item = Workload> {
     crate::WORKLOADS.iter().map(|make| make().reduced())
 }
 
-/// Returns the same layers with an eighth of the channels, which train much faster. The logits, and a kernel that is made
-/// from the data, stay as they are.
+/// Returns the same layers with an eighth of the channels, which train much faster. The logits and fixed kernels are
+/// unchanged.
 pub(crate) fn narrow(mut model: Model) -> Model {
     let last = model.nodes.len() - 1;
     for (place, node) in model.nodes.iter_mut().enumerate() {
@@ -32,14 +36,39 @@ pub(crate) fn narrow(mut model: Model) -> Model {
     model
 }
 
-/// Returns the last layer alone, a step of which is a few launches, for tests that count steps.
+/// Returns the last layer alone, which needs few launches, for tests that count steps.
 pub(crate) fn shallow(model: &Model) -> Model {
     let logits = model.nodes.last().expect("a network has a last layer").layer.clone();
     Model::sequence(model.name, model.input, vec![logits])
 }
 
-/// Whether everything that a kernel may use must be there: CI runs on llvmpipe, which has f16 and, on a processor with
-/// AVX, subgroups of eight lanes. Other adapters have what they have; SwiftShader has neither.
+/// Returns true for the adapter of CI, llvmpipe, which has f16 and, with AVX, subgroups of eight lanes. Other adapters
+/// may lack features.
 pub(crate) fn has_everything(adapter: &Adapter) -> bool {
     adapter.api == "Vulkan" && adapter.name.contains("llvmpipe")
+}
+
+pub(crate) fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
+    Adapter {
+        name: name.to_owned(),
+        vendor: String::new(),
+        architecture: String::new(),
+        kind,
+        api: api.to_owned(),
+        driver: "1".to_owned(),
+        software: kind == DeviceKind::Cpu,
+    }
+}
+
+pub(crate) struct Standstill;
+
+impl Clock for Standstill {
+    fn now_seconds(&self) -> f64 {
+        0.0
+    }
+}
+
+/// Batches of a file's first samples, in file order.
+pub(crate) fn file_batches(samples: u32, batch_size: u32) -> BatchPlan {
+    BatchPlan { first: 0, samples, batch_size, order: SampleOrder::File, batching: Batching::ShortLast, seed: 1 }
 }

@@ -1,16 +1,15 @@
-//! Whether a back end computes what the plain loops of the reference do.
+//! Comparison of a backend with the plain loops of the reference before anything is timed.
 
-use async_recursion::async_recursion;
+#[cfg(test)]
+pub(crate) mod faulty;
+mod first_steps;
+#[cfg(test)]
+pub(crate) mod tests;
+
 use std::sync::Arc;
 
-use results::{Correctness, Precision};
-
-mod first_steps;
-mod rounding;
-
-pub(crate) use first_steps::FirstSteps;
-#[cfg(test)]
-pub(crate) use first_steps::Observed;
+use async_recursion::async_recursion;
+use results::{Compared, Correctness, Precision};
 
 use super::whole_batch::against_parts;
 use crate::backends::reference::ReferenceBackend;
@@ -22,26 +21,25 @@ use crate::trainer::{Backend, TrainingJob};
 use crate::training::{BatchPlan, Optimizer, WeightAverage};
 use crate::workload::Workload;
 
+pub(crate) use first_steps::FirstSteps;
+#[cfg(test)]
+pub(crate) use first_steps::Observed;
+
 const SMALLEST_BATCH: u32 = 2;
-/// Of a reduced network: normalisations one behind the other make much of rounding where they see few values.
+/// Minimum batch of a reduced network: consecutive normalizations of few values magnify rounding.
 const SMALLEST_REDUCED_BATCH: u32 = 4;
-/// The plain loops of the reference do this in a second or two.
-const MOST_FLOPS: u64 = 3_000_000_000;
+/// Budget of the reference's plain loops, about a second or two.
+const MAX_FLOPS: u64 = 3_000_000_000;
 const STEPS: u32 = 3;
-/// How far a number may be from the nearest one of f16, relative to it: half a unit of the last of eleven bits.
+/// Largest relative rounding error of f16: half a unit of the last of eleven bits.
 const F16_ROUNDING: f64 = 1.0 / 2048.0;
-/// Values that are rounded for a stage's product: its input, its weights, and its result.
+/// Rounded values of a stage's product: input, weights and result.
 const ROUNDINGS_OF_A_STAGE: f64 = 3.0;
-/// Share of a recipe's learning rate.
 const CALM_RATE: f64 = 0.05;
-/// What a leaderboard accepts as a tolerance; more would compare nothing.
+/// Largest tolerance that a leaderboard accepts; more would compare nothing.
 const WIDEST_TOLERANCE: f64 = 0.1;
 
-/// Holds the first steps of a workload on `backend` to those of the reference, as a run does before it times anything, and
-/// times nothing.
-///
-/// # Errors
-/// Whatever the device refuses.
+/// Compares the first steps of a workload on `backend` with the reference, as a run does before timing.
 #[async_recursion(?Send)]
 pub async fn check_workload(
     workload: &Workload,
@@ -53,16 +51,13 @@ pub async fn check_workload(
     against_reference(workload, &job, backend).await
 }
 
-/// Trains a few steps on `backend` and on the reference and compares what they do: the losses, the gradient of each tensor
-/// in the first step, what the steps change of each, and a test before and after them. That is on the batches that will be
-/// timed, where the reference can do them in a short time, and otherwise on smaller ones, to which the larger are then
-/// compared. A workload with a reduced network is compared by that one.
+/// Trains a few steps on `backend` and on the reference and compares losses, gradients of the first step, updates, and
+/// tests before and after. Uses the batches that will be timed if the reference can train them in a short time, and
+/// otherwise smaller ones, with which the larger are then compared. A workload with a reduced network is compared by
+/// that one.
 ///
-/// The workload's own learning rate is used even when another was asked for: a rate that diverges
-/// magnifies rounding, and the question here is whether the arithmetic is right.
-///
-/// # Errors
-/// Whatever the device refuses.
+/// The workload's own learning rate is used even if another was requested, because a rate that diverges magnifies
+/// rounding.
 pub(crate) async fn against_reference(
     workload: &Workload,
     job: &TrainingJob,
@@ -76,8 +71,8 @@ pub(crate) async fn against_reference(
     Ok(correctness)
 }
 
-/// The same without the whole batch. A device that disagrees is compared once more, with other samples and weights, where the
-/// disagreement says nothing of it.
+/// Compares small batches. If a device disagrees but rounding alone could explain it, compares again with other samples
+/// and weights.
 async fn first_steps_against_reference(
     workload: &Workload,
     job: &TrainingJob,
@@ -97,22 +92,21 @@ async fn first_steps_against_reference(
         let reference = FirstSteps::of(&ReferenceBackend::<f64>::new(), &drawn).await?;
         let correctness = Correctness { redraws, ..judge(workload, &drawn, precision, &found, &reference)? };
         let is_final = correctness.passed || redraws == Correctness::MOST_REDRAWS;
-        if is_final || !rounding::decides(workload, &drawn, precision, &reference).await? {
+        if is_final || !rounding_decides(workload, &drawn, precision, &reference).await? {
             return Ok(correctness);
         }
         redraws += 1;
     }
 }
 
-/// The job with the weights, the order of the samples and the masks of another seed.
 fn redrawn(job: &TrainingJob, redraws: u32) -> TrainingJob {
     let seed = job.seed.wrapping_add(redraws);
     TrainingJob { seed, batches: BatchPlan { seed, ..job.batches }, ..job.clone() }
 }
 
-/// The job with nothing in it that hides a layer, or the optimiser, at first: weights that begin near zero, or at it, let
-/// nothing through, and averages follow within a few steps. Shapes and kernels are the same. Such weights may be too large
-/// for the recipe's learning rate, at which rounding would grow.
+/// Returns the job without properties that hide a layer or the optimizer in the first steps: initial weights near zero
+/// pass nothing on, and averages take many steps to follow. Shapes and kernels are the same. The learning rate is
+/// smaller, so that rounding does not grow.
 pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
     let average = job.average.map(|average| match average {
         WeightAverage::Lookahead { .. } => WeightAverage::Lookahead { every: 1, decay: 1.0 },
@@ -123,13 +117,13 @@ pub(crate) fn lively(job: TrainingJob) -> TrainingJob {
         model: job.model.clone().with_lively_weights(),
         optimizer: Optimizer { learning_rate, ..job.optimizer.clone() },
         average,
-        // One more than are made, because averages jump after the last one.
+        // One more than are trained, because averages jump after the last one.
         planned_steps: u64::from(STEPS) + 1,
         ..job
     }
 }
 
-/// Whether the first steps of `job` are those of the reference.
+/// Compares first steps with the reference.
 pub(crate) fn judge(
     workload: &Workload,
     job: &TrainingJob,
@@ -154,12 +148,11 @@ pub(crate) fn judge(
     Ok(correctness)
 }
 
-/// How far the losses may be from the reference's, relative to them.
+/// Returns the largest relative difference of losses.
 ///
-/// In f16 every stage rounds what it reads and writes. The errors of its result are relative to it, and those of one
-/// stage know nothing of those of another, so that they grow with the root of how many there are. They are errors of
-/// the logits, and a loss changes by no more than its logits do. Each step adds as much again: optimisers that divide by
-/// the size of a gradient make whole updates of what is little but rounding.
+/// In f16 every stage rounds what it reads and writes. Errors of stages are independent, so they grow with the root of
+/// the number of stages. They are errors of the logits, and a loss changes by no more than its logits. Each step adds
+/// as much again, because optimizers that divide by the size of a gradient magnify rounding.
 pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Precision) -> Result<f64, EngineError> {
     let stages = job.model.stages(job.dropout)?.stages.len();
     let rounding = f64::from(STEPS) * ROUNDINGS_OF_A_STAGE * F16_ROUNDING * (stages as f64).sqrt();
@@ -169,15 +162,43 @@ pub(crate) fn tolerance(workload: &Workload, job: &TrainingJob, precision: Preci
     })
 }
 
-/// The job's own batch size, or as many samples as the reference can train `model` on in a short time, and no fewer than the
+/// Returns the job's batch size, or the number of samples that the reference can train in a short time, but at least
 /// `smallest`.
 fn batch_size(job: &TrainingJob, model: &Model, smallest: u32) -> Result<u32, EngineError> {
     let flops = u64::from(STEPS) * model.operations()?.training_flops();
-    let affordable = u32::try_from(MOST_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+    let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
     Ok(affordable.max(smallest).min(job.batches.batch_size))
 }
 
-#[cfg(test)]
-pub(crate) mod faulty;
-#[cfg(test)]
-pub(crate) mod tests;
+/// Share of the tolerance that rounding may use.
+const CONSIDERABLE: f64 = 0.25;
+
+/// Returns true if rounding in `precision` moves the first steps of `job` by a considerable share of the tolerance, so
+/// that a correct device may disagree. An example is a max-pool window whose two largest values are equal in single
+/// precision: the gradient goes to either.
+///
+/// Only the plain loops decide this, in single precision and, for f16, from rounded weights. A wrong device gains
+/// nothing: it is compared in full with the other samples.
+async fn rounding_decides(
+    workload: &Workload,
+    job: &TrainingJob,
+    precision: Precision,
+    reference: &FirstSteps,
+) -> Result<bool, EngineError> {
+    let rounded = match precision {
+        Precision::F64 => return Ok(false),
+        Precision::F32 => ReferenceBackend::<f32>::new(),
+        Precision::F16 | Precision::F16Matrix => ReferenceBackend::<f32>::from_weights_in_f16(),
+    };
+    let found = FirstSteps::of(&rounded, job).await?;
+    Ok(is_considerable(&judge(workload, job, precision, &found, reference)?))
+}
+
+/// Updates follow from gradients, and contain the rounding of weights.
+fn is_considerable(found: &Correctness) -> bool {
+    let others = found.differences.iter().filter(|of| of.compared != Compared::Update);
+    let differences = others.map(|of| (of.largest_difference, of.tolerance));
+    differences
+        .chain([(found.largest_difference, found.tolerance)])
+        .any(|(difference, tolerance)| difference > CONSIDERABLE * tolerance)
+}

@@ -1,8 +1,8 @@
-//! Which batch fits: predicted before anything is allocated.
+//! Prediction of the batch size that fits, before anything is allocated.
 
 use std::sync::Arc;
 
-use results::{Adapter, DeviceKind, Warning};
+use results::{DeviceKind, Warning};
 
 use super::settings::job_settings;
 use super::{Edges, RunRequest};
@@ -11,34 +11,24 @@ use crate::error::EngineError;
 use crate::trainer::{Backend, TrainingJob};
 use crate::workload::{Training, Workload};
 
-/// The network that is timed keeps its place while the check trains a second one on a batch as large.
+/// The check trains a second network while the first one keeps its memory.
 const NETWORKS_AT_ONCE: u64 = 2;
 
-/// A workload with the batch that it is trained with.
-pub(super) struct Fitted {
-    pub(super) workload: Workload,
-    /// Said where that is not the recipe's.
-    pub(super) smaller: Option<Warning>,
-}
-
-/// The workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only a workload that is
-/// never ranked gets a smaller one, and only where nobody asked for a batch size.
-///
-/// # Errors
-/// No batch fits: what the smallest one needs. Whatever the back end lacks, and data that cannot be had.
+/// Returns the workload with the largest batch that fits: the recipe's, or the largest power of two below it. Only
+/// workloads that are never ranked get a smaller one, and only without a requested batch size, and a warning.
 pub(super) async fn fitted(
     request: &RunRequest,
     workload: &Workload,
     backend: &dyn Backend,
     edges: &mut Edges<'_>,
-) -> Result<Fitted, EngineError> {
+) -> Result<(Workload, Option<Warning>), EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
     if request.batch_size.is_some() || !definition.origin.is_always_generated() {
-        return Ok(Fitted { workload: workload.clone(), smaller: None });
+        return Ok((workload.clone(), None));
     }
     let data = edges.data.load(definition).await?;
     let room = Room::of(backend, edges);
-    let mut refused: Vec<Refused> = Vec::new();
+    let mut refused = Vec::new();
     for batch_size in sizes(workload.batch_size, backend.devices()) {
         let trial = Workload { batch_size, ..workload.clone() };
         let settings = job_settings(request, &trial, definition.train.samples)?;
@@ -51,69 +41,53 @@ pub(super) async fn fitted(
         });
         match room.holds(&trial, &job) {
             Ok(()) => {
-                let smaller = refused.first().map(|recipes| recipes.instead_of(workload.batch_size, &trial));
-                return Ok(Fitted { workload: trial, smaller });
+                let smaller = refused.first().map(|&(_, needed_bytes, allowed_bytes)| Warning::SmallerBatch {
+                    workload: trial.name.to_owned(),
+                    asked: workload.batch_size,
+                    used: batch_size,
+                    needed_bytes,
+                    allowed_bytes,
+                });
+                return Ok((trial, smaller));
             }
             Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) => {
-                refused.push(Refused { what, needed_bytes, allowed_bytes });
+                refused.push((what, needed_bytes, allowed_bytes));
             }
             Err(error) => return Err(error),
         }
     }
-    let Refused { what, needed_bytes, allowed_bytes } = refused.pop().expect("the recipe's batch was tried");
+    let (what, needed_bytes, allowed_bytes) = refused.pop().expect("the recipe's batch was tried");
     Err(EngineError::NoBatchFits { workload: workload.name.to_owned(), what, needed_bytes, allowed_bytes })
 }
 
-/// A batch that does not fit.
-struct Refused {
-    what: String,
-    needed_bytes: u64,
-    allowed_bytes: u64,
-}
-
-impl Refused {
-    /// What is said of the smaller batch of `trained`, where this one of `asked` samples does not fit.
-    fn instead_of(&self, asked: u32, trained: &Workload) -> Warning {
-        Warning::SmallerBatch {
-            workload: trained.name.to_owned(),
-            asked,
-            used: trained.batch_size,
-            needed_bytes: self.needed_bytes,
-            allowed_bytes: self.allowed_bytes,
-        }
-    }
-}
-
-/// The recipe's batch size, and the powers of two below it down to one sample for each device.
+/// Returns the recipe's batch size, and smaller powers of two with at least one sample per device.
 fn sizes(recipe: u32, devices: u32) -> impl Iterator<Item = u32> {
     let below = (0..u32::BITS).rev().map(|power| 1 << power).filter(move |size| (devices..recipe).contains(size));
     std::iter::once(recipe).chain(below)
 }
 
-/// Where a workload is to be trained, and what is free there.
+/// A backend and the free memory for training.
 pub(super) struct Room<'a> {
     backend: &'a dyn Backend,
-    /// Of the machine's memory, where the device has none of its own.
+    /// Free memory of the machine, if the device has none.
     free_bytes: Option<u64>,
 }
 
 impl<'a> Room<'a> {
     pub(super) fn of(backend: &'a dyn Backend, edges: &Edges<'_>) -> Self {
-        let shares_memory = is_processor(backend.adapter());
+        let adapter = backend.adapter();
+        let shares_memory = adapter.software || adapter.kind == DeviceKind::Cpu;
         Self { backend, free_bytes: edges.meter.free_memory_bytes().filter(|_| shares_memory) }
     }
 
-    /// Refuses a job that does not fit. Of a GPU's memory nobody tells, but what it binds at once is known.
-    ///
-    /// # Errors
-    /// What does not fit, with both numbers, and whatever the back end lacks.
+    /// Refuses a job that does not fit. The free memory of a GPU is unknown, but its binding limits are checked.
     pub(super) fn holds(&self, workload: &Workload, job: &TrainingJob) -> Result<(), EngineError> {
         let predicted = self.backend.predicted_bytes(job)?;
         let Some(allowed_bytes) = self.free_bytes else { return Ok(()) };
         let batch_size = job.batches.batch_size;
         let (needed_bytes, with) = match predicted {
             Some(bytes) => (NETWORKS_AT_ONCE * bytes, "with a second network for its check, "),
-            // A back end that cannot tell keeps at least what its layers make.
+            // Without a prediction, at least the outputs of the layers are needed.
             None => (workload.bytes_of_layers(batch_size)?, ""),
         };
         if needed_bytes <= allowed_bytes {
@@ -124,10 +98,175 @@ impl<'a> Room<'a> {
     }
 }
 
-/// Whether the device computes on the machine's processor, and keeps everything in its memory.
-fn is_processor(adapter: &Adapter) -> bool {
-    adapter.software || adapter.kind == DeviceKind::Cpu
-}
-
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::cell::Cell;
+    use std::rc::Rc;
+
+    use async_trait::async_trait;
+    use results::{Adapter, Precision, Resources};
+
+    use super::*;
+    use crate::backends::reference::ReferenceBackend;
+    use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
+    use crate::train::tests::{FakeClock, Recorder, request};
+    use crate::train::{Edges, ResourceMeter};
+    use crate::trainer::Trainer;
+
+    const LARGE: &str = "resnet50-synthetic";
+    const OF_A_SAMPLE: u64 = 100;
+
+    /// Predicts memory per sample, up to a limit.
+    struct Predicting {
+        reference: ReferenceBackend<f32>,
+        of_a_sample: Option<u64>,
+        binds_bytes: u64,
+    }
+
+    impl Predicting {
+        fn binding(binds_bytes: u64) -> Self {
+            Self { reference: ReferenceBackend::new(), of_a_sample: Some(OF_A_SAMPLE), binds_bytes }
+        }
+    }
+
+    #[async_trait(?Send)]
+    impl Backend for Predicting {
+        fn name(&self) -> &'static str {
+            "predicting"
+        }
+
+        fn adapter(&self) -> &Adapter {
+            self.reference.adapter()
+        }
+
+        fn precision(&self) -> Precision {
+            Precision::F32
+        }
+
+        fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
+            let Some(of_a_sample) = self.of_a_sample else { return Ok(None) };
+            let needed_bytes = of_a_sample * u64::from(job.batches.batch_size);
+            if needed_bytes <= self.binds_bytes {
+                return Ok(Some(needed_bytes));
+            }
+            let what = "what it binds".to_owned();
+            Err(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes: self.binds_bytes })
+        }
+
+        async fn build(&self, _: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+            unreachable!("nothing is allocated")
+        }
+    }
+
+    struct Generated;
+
+    #[async_trait(?Send)]
+    impl DataSource for Generated {
+        async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+            Ok(Arc::new(DataSet::generated(definition).expect("a set that is always generated")))
+        }
+    }
+
+    struct Memory(Option<u64>);
+
+    impl ResourceMeter for Memory {
+        fn start(&mut self) {}
+        fn sample(&mut self) {}
+
+        fn finish(&mut self) -> Resources {
+            Resources::default()
+        }
+
+        fn free_memory_bytes(&self) -> Option<u64> {
+            self.0
+        }
+    }
+
+    fn fit(
+        workload: &str,
+        backend: &Predicting,
+        free_bytes: Option<u64>,
+        named: Option<u32>,
+    ) -> Result<(u32, Option<Warning>), EngineError> {
+        let request = RunRequest { batch_size: named, ..request(&[workload]) };
+        let mut edges = Edges {
+            data: &mut Generated,
+            observer: &mut Recorder::default(),
+            clock: &FakeClock(Rc::new(Cell::new(0.0))),
+            meter: &mut Memory(free_bytes),
+            witness: None,
+        };
+        let (workload, smaller) = pollster::block_on(fitted(&request, &request.workloads[0], backend, &mut edges))?;
+        Ok((workload.batch_size, smaller))
+    }
+
+    #[test]
+    fn a_fitting_batch_is_kept_without_a_warning() {
+        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), None, None).unwrap(), (32, None));
+        assert_eq!(fit(LARGE, &Predicting::binding(1 << 20), Some(1 << 20), None).unwrap(), (32, None));
+    }
+
+    #[test]
+    fn the_largest_fitting_power_of_two_is_used_with_a_warning() {
+        let (used, said) = fit(LARGE, &Predicting::binding(900), None, None).unwrap();
+        let (workload, needed_bytes, allowed_bytes) = (LARGE.to_owned(), 3200, 900);
+        assert_eq!(used, 8);
+        assert_eq!(said, Some(Warning::SmallerBatch { workload, asked: 32, used, needed_bytes, allowed_bytes }));
+    }
+
+    #[test]
+    fn free_memory_includes_the_network_of_the_check() {
+        // Sixteen samples would fit once.
+        let (used, said) = fit(LARGE, &Predicting::binding(1 << 20), Some(1700), None).unwrap();
+        assert_eq!(used, 8);
+        assert!(
+            matches!(said, Some(Warning::SmallerBatch { needed_bytes: 6400, allowed_bytes: 1700, .. })),
+            "{said:?}"
+        );
+    }
+
+    #[test]
+    fn without_a_prediction_the_layers_outputs_count() {
+        let backend = Predicting { of_a_sample: None, ..Predicting::binding(0) };
+        let workload = crate::workload(LARGE).unwrap();
+        let free_bytes = workload.bytes_of_layers(4).unwrap() + 1;
+        assert_eq!(fit(LARGE, &backend, Some(free_bytes), None).unwrap().0, 4);
+        assert_eq!(fit(LARGE, &backend, None, None).unwrap(), (32, None));
+    }
+
+    #[test]
+    fn a_refusal_has_the_numbers_of_the_smallest_batch() {
+        let error = fit(LARGE, &Predicting::binding(90), None, None).unwrap_err();
+        let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
+        let said = error.to_string();
+        assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are to be had"), "{said}");
+    }
+
+    #[test]
+    fn requested_and_ranked_batches_stay_the_same() {
+        assert_eq!(fit(LARGE, &Predicting::binding(900), None, Some(32)).unwrap(), (32, None));
+        assert_eq!(fit("keras-mnist-mlp", &Predicting::binding(900), None, None).unwrap(), (128, None));
+    }
+
+    #[test]
+    fn a_requested_batch_that_does_not_fit_is_refused() {
+        let workload = crate::workload(LARGE).unwrap();
+        let data = Arc::new(DataSet::generated(data_set(workload.data_set).unwrap()).unwrap());
+        let job = crate::steps::job(&workload, 32, 1, data).unwrap();
+        let backend = Predicting::binding(1 << 20);
+        let refused = Room { backend: &backend, free_bytes: Some(6399) }.holds(&workload, &job).unwrap_err();
+        let said = refused.to_string();
+        assert!(
+            said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"),
+            "{said}"
+        );
+        assert!(said.contains("needs 6400 bytes, and this device allows 6399"), "{said}");
+        assert!(Room { backend: &backend, free_bytes: Some(6400) }.holds(&workload, &job).is_ok());
+    }
+
+    #[test]
+    fn batches_are_halved_down_to_one_sample_per_device() {
+        assert_eq!(sizes(32, 1).collect::<Vec<_>>(), [32, 16, 8, 4, 2, 1]);
+        assert_eq!(sizes(48, 4).collect::<Vec<_>>(), [48, 32, 16, 8, 4]);
+    }
+}

@@ -1,30 +1,35 @@
-use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord, summary};
+use std::ptr;
+
+use results::summary::{self, MINIMUM_WINDOWS};
+use results::{CurvePoint, Epoch, Evaluation, Outcome, Warning, Window, WorkloadRecord};
 
 use super::progress::Progress;
-use super::proof::{COMMITMENTS_OF_WINDOW, Pin, Proof};
+use super::proof::{COMMITMENTS_OF_WINDOW, KeptReason, Proof};
 use super::{Edges, Event, Limits};
+use crate::backends::reference;
+use crate::data::Origin;
 use crate::error::EngineError;
-use crate::measure::{Length, Phase, timed_steps};
+use crate::measure::{Length, Peaks, Phase, timed_steps};
 use crate::trainer::{EvaluationSet, StepReport, Trainer, TrainingJob};
 use crate::training::Patience;
 
-/// Windows aim a little over the minimum: the last one of an epoch may then be a few steps shorter and still count.
+/// A little over the minimum, because the last window of an epoch may be a few steps shorter.
 const WINDOW_SECONDS: f64 = 1.1 * summary::MINIMUM_WINDOW_SECONDS;
-/// A window ends when the host hears of it. It lasts so many times that delay, of which it cannot be told apart.
+/// Length of a window as a multiple of the delay until the host notices its end, which is part of its time.
 const LATENCIES_OF_WINDOW: f64 = 20.0;
-/// A loss so many times that of the first step has diverged: no recipe recovers from it.
+/// Ratio to the first loss from which training has diverged.
 const DIVERGED_RATIO: f64 = 1000.0;
-/// So many batches in a row do not have the same loss: their samples differ. Only 0 may come so often, from a network
-/// that knows its samples by heart.
-const MOST_EQUAL_LOSSES: u32 = 50;
-/// The record keeps the loss of each of the first steps.
+/// Identical losses in a row after which the device is assumed to drop work. A loss of 0 may repeat, if a network has
+/// memorized its samples.
+const MAX_REPEATED_LOSSES: u32 = 50;
+/// Number of first steps whose losses are recorded.
 const FIRST_LOSSES: usize = 20;
 /// Largest number of steps of a segment: a leaderboard accepts this number of losses at once.
 const MAX_STEPS_OF_SEGMENT: u32 = 60_000;
-/// Share of a workload's progress bar that is training; the rest is measuring.
+/// Share of training in a workload's progress bar; the rest is measuring.
 pub(super) const TRAINING_SHARE: f64 = 0.85;
 
-/// One workload being trained: the trainer and the samples collected so far.
+/// A workload being trained: its trainer and the samples so far.
 pub(super) struct Learning<'a> {
     pub(super) record: &'a mut WorkloadRecord,
     pub(super) job: &'a TrainingJob,
@@ -32,22 +37,19 @@ pub(super) struct Learning<'a> {
     pub(super) progress: &'a mut Progress,
     /// Proof of this training, present while a leaderboard follows it.
     pub(super) proof: Option<Proof>,
-    /// Steps done so far.
     pub(super) step: u64,
     training_seconds: f64,
-    /// Time of the windows on the clock, which is longer than what a back end reports that leaves transfers out.
+    /// Time of windows on the clock, which includes transfers that a backend may not report.
     elapsed_seconds: f64,
     length: Length,
     epoch: EpochSoFar,
     repetition: Repetition,
-    stopped_early: bool,
-    /// By the clock, when whoever looks on may see answers again; never before the first ones.
+    /// True if held-out samples were no longer classified better.
+    pub(super) stopped_early: bool,
     pub(super) next_answers_seconds: f64,
-    /// What was not ideal about it so far.
     pub(super) warnings: Vec<Warning>,
 }
 
-/// The latest loss, and how many times in a row it came.
 #[derive(Default)]
 struct Repetition {
     loss: f64,
@@ -64,14 +66,12 @@ struct EpochSoFar {
 }
 
 impl Repetition {
-    /// # Errors
-    /// A loss that came too often: then the device no longer computes.
     fn note(&mut self, losses: &[f64]) -> Result<(), EngineError> {
         for &loss in losses {
             self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
             self.loss = loss;
-            if self.times > MOST_EQUAL_LOSSES && loss != 0.0 && loss.is_finite() {
-                let missing = format!("every one of {MOST_EQUAL_LOSSES} steps in a row has the loss {loss}");
+            if self.times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
+                let missing = format!("every one of {MAX_REPEATED_LOSSES} steps in a row has the loss {loss}");
                 return Err(EngineError::WorkDropped { missing });
             }
         }
@@ -104,12 +104,12 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// Whether training may go on: nothing diverged and nobody cancelled.
+    /// Returns true unless training has diverged or was canceled.
     pub(super) fn going(&self) -> bool {
         self.record.outcome == Outcome::Completed
     }
 
-    /// Trains to the limits, looking at the test set at fixed step marks and at the end.
+    /// Trains to the limits, evaluating at fixed steps and at the end.
     pub(super) async fn train(
         &mut self,
         limits: &Limits,
@@ -144,7 +144,6 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// Looks at the held-out samples, outside every window.
     async fn consult(&mut self, patience: &mut Patience, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let (held_out, _) = self.job.evaluated(EvaluationSet::HeldOut);
         let samples = u32::try_from(held_out.len()).unwrap_or(u32::MAX);
@@ -158,19 +157,14 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// Whether training ended because held-out samples were no longer classified better.
-    pub(super) fn stopped_early(&self) -> bool {
-        self.stopped_early
-    }
-
-    /// Waits for as long as the observer wants; whoever cancels meanwhile ends the training.
+    /// Waits while the observer pauses the run, which may cancel it.
     pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) {
         if self.progress.pause(edges).await && self.going() && edges.observer.cancelled() {
             self.record.outcome = Outcome::Cancelled;
         }
     }
 
-    /// One timed stretch of training, up to step `boundary`, on the clock not much longer than `seconds_left`.
+    /// Trains one window, up to step `boundary` and not much longer than `seconds_left`.
     pub(super) async fn window(
         &mut self,
         boundary: u64,
@@ -213,7 +207,6 @@ impl<'a> Learning<'a> {
         Ok(())
     }
 
-    /// How many steps fit into a window.
     pub(super) fn steps_of_window(&self, boundary: u64, seconds_left: f64) -> u32 {
         let most = if self.proof.is_some() { MAX_STEPS_OF_SEGMENT } else { u32::MAX };
         let room = u32::try_from(boundary.saturating_sub(self.step)).unwrap_or(u32::MAX).clamp(1, most);
@@ -234,7 +227,7 @@ impl<'a> Learning<'a> {
         if let Some(position) = diverged {
             self.record.outcome = Outcome::Diverged { step: first_step + position as u64 };
         }
-        // JSON has no infinity: losses are kept up to the last one before.
+        // JSON has no infinity: losses are kept up to the last finite one.
         let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
             #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
@@ -247,7 +240,7 @@ impl<'a> Learning<'a> {
             self.record.curve.push(point);
         }
         let run_fraction = self.progress.advance(workload_fraction);
-        // A window without a finite loss shows what came before it.
+        // A window without a finite loss shows the previous one.
         let loss = if finite.is_empty() { self.record.curve.last().map_or(0.0, |point| point.loss) } else { loss };
         edges.observer.event(&Event::Progress {
             workload: self.progress.workload(),
@@ -284,7 +277,7 @@ impl<'a> Learning<'a> {
         }
     }
 
-    /// The whole test set, outside every window.
+    /// Tests the whole test set, outside every window.
     async fn evaluate(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         self.pause(edges).await;
         if !self.going() {
@@ -308,7 +301,7 @@ impl<'a> Learning<'a> {
         }
         self.record.evaluations.push(evaluation);
         if let Some(proof) = &mut self.proof {
-            proof.pin(Pin::Tested);
+            proof.pin(KeptReason::Tested);
         }
         if let Some(target) = &mut self.record.target
             && target.reached_step.is_none()
@@ -317,7 +310,7 @@ impl<'a> Learning<'a> {
             target.reached_seconds = Some(self.training_seconds);
             target.reached_step = Some(self.step);
             if let Some(proof) = &mut self.proof {
-                proof.pin(Pin::Target);
+                proof.pin(KeptReason::Target);
             }
         }
         edges.observer.event(&Event::Evaluated { workload: self.progress.workload(), evaluation });
@@ -331,5 +324,145 @@ impl<'a> Learning<'a> {
 
     pub(super) fn end_of_epoch(&self) -> u64 {
         self.job.batches.steps_of_epochs(self.epoch.finished + 1)
+    }
+}
+
+/// Limits of measuring beyond the training.
+const MAXIMUM_WINDOWS: usize = 4 * MINIMUM_WINDOWS;
+const BUDGET_SECONDS: f64 = 30.0;
+
+impl Learning<'_> {
+    /// Trains on, without evaluations, until the throughput has settled, measuring the device's peak in between. A fast
+    /// device finishes its epochs before it has filled five windows of a second.
+    pub(super) async fn measure(&mut self, peaks: &mut Peaks<'_>, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if !self.going() {
+            return Ok(());
+        }
+        self.end_lap(edges).await?;
+        self.progress.phase(edges, Phase::MeasuringPeak);
+        peaks.open().await;
+        let start = edges.clock.now_seconds() - self.progress.paused_seconds;
+        let mut is_over = false;
+        while self.going() && !is_over {
+            // A leaderboard cannot distinguish the time of measuring the peak from training, so it is measured rarely.
+            for _ in 0..MINIMUM_WINDOWS {
+                let elapsed = edges.clock.now_seconds() - self.progress.paused_seconds - start;
+                is_over = !self.going() || self.settled() || elapsed >= BUDGET_SECONDS;
+                if is_over {
+                    break;
+                }
+                let windows = self.measured_windows() as f64 / MINIMUM_WINDOWS as f64;
+                let done = windows.min(1.0).max(elapsed / BUDGET_SECONDS);
+                self.progress.phase(edges, Phase::Measuring);
+                // The end of an epoch only changes the order of the samples, so it need not end a window.
+                self.window(u64::MAX, f64::INFINITY, TRAINING_SHARE + (1.0 - TRAINING_SHARE) * done, edges).await?;
+                self.pause(edges).await;
+            }
+            self.end_lap(edges).await?;
+            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.measure_last_peak(peaks).await;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn measure_after_training(
+        &mut self,
+        peaks: &mut Peaks<'_>,
+        edges: &mut Edges<'_>,
+    ) -> Result<(), EngineError> {
+        if self.going() && self.measured_windows() > 0 {
+            self.end_lap(edges).await?;
+            self.progress.phase(edges, Phase::MeasuringPeak);
+            self.measure_last_peak(peaks).await;
+        }
+        Ok(())
+    }
+
+    /// Measures the peak once, for the last window that counts.
+    async fn measure_last_peak(&mut self, peaks: &mut Peaks<'_>) {
+        let windows = &self.record.windows;
+        let last = summary::counted_windows(windows).last();
+        let place = last.and_then(|last| windows.iter().position(|window| ptr::eq(window, last)));
+        let is_measured = |place: usize| self.record.peaks.last().is_some_and(|peak| peak.window as usize == place);
+        if let Some(place) = place.filter(|&place| self.going() && !is_measured(place)) {
+            self.record.peaks.extend(peaks.measure(place).await);
+        }
+    }
+
+    fn measured_windows(&self) -> usize {
+        summary::counted_windows(&self.record.windows).count()
+    }
+
+    fn settled(&self) -> bool {
+        self.measured_windows() >= MAXIMUM_WINDOWS || summary::summarise(self.record).stable
+    }
+}
+
+const MAX_EXAMPLES: u32 = 12;
+/// Budget of the plain loops for all examples, a fraction of a second. Larger networks show fewer.
+const MAX_FLOPS: u64 = 200_000_000;
+/// Minimum number of examples; networks that can afford fewer show none.
+const MIN_EXAMPLES: u32 = 4;
+/// Minimum time between answers, so that a person can follow them.
+const SECONDS_BETWEEN_ANSWERS: f64 = 2.0;
+/// Largest share of time for answers, which a leaderboard counts as training.
+const SHARE_OF_ANSWERING: f64 = 1.0 / 60.0;
+
+impl Learning<'_> {
+    /// Returns the number of test images to show with the network's answers. 0 without an audience, for samples that
+    /// are not images, for slow networks, and if tests use averages.
+    fn examples(&self, edges: &Edges<'_>) -> Result<u32, EngineError> {
+        let (job, definition) = (self.job, self.job.data.definition);
+        let shows_something = matches!(definition.origin, Origin::Files { .. });
+        let tests_averages = job.average.is_some_and(|average| average.is_tested());
+        if !edges.observer.wants_examples() || !shows_something || tests_averages {
+            return Ok(0);
+        }
+        let flops = job.model.operations()?.forward_flops * job.input.test_views.len() as u64;
+        let affordable = u32::try_from(MAX_FLOPS / flops.max(1)).unwrap_or(u32::MAX);
+        let samples = MAX_EXAMPLES.min(affordable).min(job.data.test.samples());
+        Ok(if samples >= MIN_EXAMPLES { samples } else { 0 })
+    }
+
+    pub(super) fn announce_examples(&self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let samples = self.examples(edges)? as usize;
+        if samples == 0 {
+            return Ok(());
+        }
+        let (shape, test) = (self.job.data.definition.test, &self.job.data.test);
+        edges.observer.event(&Event::Examples {
+            workload: self.progress.workload(),
+            height: shape.height,
+            width: shape.width,
+            channels: shape.channels,
+            images: test.images[..samples * shape.features() as usize].to_vec(),
+            labels: test.labels[..samples].to_vec(),
+        });
+        Ok(())
+    }
+
+    /// Announces the network's current answers, outside every window. The plain loops compute them, so that backends
+    /// need no second way to classify.
+    pub(super) async fn show_answers(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        let samples = self.examples(edges)?;
+        if samples == 0 || !self.going() {
+            return Ok(());
+        }
+        self.progress.phase(edges, Phase::Testing);
+        let start = edges.clock.now_seconds();
+        let weights = self.trainer.weights().await?;
+        let answers = reference::answers(self.job, weights, samples)?;
+        edges.observer.event(&Event::Answered { workload: self.progress.workload(), answers });
+        let end = edges.clock.now_seconds();
+        self.next_answers_seconds = end + SECONDS_BETWEEN_ANSWERS.max((end - start) / SHARE_OF_ANSWERING);
+        Ok(())
+    }
+
+    /// Announces answers if the last ones are old enough.
+    pub(super) async fn show_answers_in_between(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
+        if edges.clock.now_seconds() < self.next_answers_seconds {
+            return Ok(());
+        }
+        self.show_answers(edges).await
     }
 }

@@ -2,21 +2,23 @@ use results::{Phase, Stretch};
 
 use super::{Edges, Event};
 
-/// Place of a workload in its run, and how much of the whole is done.
+/// Place of a workload in its run, and its progress.
 pub(super) struct Progress {
     workload: &'static str,
-    index: usize,
-    count: usize,
-    /// Of this workload; never falls.
+    /// From 0, of `count`.
+    pub(super) index: u32,
+    pub(super) count: u32,
+    /// Progress of this workload; never decreases.
     fraction: f64,
     timeline: Vec<Stretch>,
-    /// What goes on, and since when.
     now: Option<(Phase, f64)>,
-    paused_seconds: f64,
+    /// Time of pauses in this workload.
+    pub(super) paused_seconds: f64,
 }
 
 impl Progress {
     pub(super) fn new(workload: &'static str, index: usize, count: usize) -> Self {
+        let [index, count] = [index, count].map(|number| u32::try_from(number).unwrap_or(u32::MAX));
         Self { workload, index, count, fraction: 0.0, timeline: Vec::new(), now: None, paused_seconds: 0.0 }
     }
 
@@ -24,15 +26,6 @@ impl Progress {
         self.workload.to_owned()
     }
 
-    pub(super) fn index(&self) -> u32 {
-        u32::try_from(self.index).unwrap_or(u32::MAX)
-    }
-
-    pub(super) fn count(&self) -> u32 {
-        u32::try_from(self.count).unwrap_or(u32::MAX)
-    }
-
-    /// Notes that `phase` begins, if it does not go on already.
     pub(super) fn phase(&mut self, edges: &mut Edges<'_>, phase: Phase) {
         if self.now.is_some_and(|(now, _)| now == phase) {
             return;
@@ -43,12 +36,11 @@ impl Progress {
         edges.observer.event(&Event::PhaseStarted { workload: self.workload(), phase });
     }
 
-    /// Returns the current phase.
     pub(super) fn now(&self) -> Option<Phase> {
         self.now.map(|(phase, _)| phase)
     }
 
-    /// Waits for as long as the observer wants, in a phase of its own, so that no other one counts it; whether it did.
+    /// Waits while the observer pauses the run, in a separate phase. Returns true if it waited.
     pub(super) async fn pause(&mut self, edges: &mut Edges<'_>) -> bool {
         let Some(resumed) = edges.observer.pause() else { return false };
         let before = self.now();
@@ -62,26 +54,21 @@ impl Progress {
         true
     }
 
-    /// Of this workload, so far.
-    pub(super) fn paused_seconds(&self) -> f64 {
-        self.paused_seconds
-    }
-
     fn end_phase(&mut self, end: f64) {
         if let Some((phase, start)) = self.now.take() {
             self.timeline.push(Stretch { phase, seconds: end - start });
         }
     }
 
-    /// All phases until now; the last one ends here.
+    /// Ends the last phase and returns all of them.
     pub(super) fn timeline(&mut self, edges: &Edges<'_>) -> Vec<Stretch> {
         self.end_phase(edges.clock.now_seconds());
         std::mem::take(&mut self.timeline)
     }
 
-    /// Notes that `fraction` of this workload is done and returns the share of the whole run.
+    /// Advances to this share of the workload and returns the share of the whole run.
     pub(super) fn advance(&mut self, fraction: f64) -> f64 {
         self.fraction = self.fraction.max(fraction.clamp(0.0, 1.0));
-        (self.index as f64 + self.fraction) / self.count as f64
+        (f64::from(self.index) + self.fraction) / f64::from(self.count)
     }
 }

@@ -2,13 +2,14 @@
 //! states afterwards. docs/PROOF.md describes the protocol.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::pin::Pin;
 use std::rc::Rc;
 
-use results::api::{PartHashes, WantedHashes};
+use async_trait::async_trait;
+use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes};
 use results::{Beacon, Phase, Segment, StateBytes, Warning, losses_sha256};
 
 use super::learning::Learning;
-use super::witness::{Commitment, PendingAnswer, Witness};
 use super::{Edges, Event};
 use crate::error::EngineError;
 use crate::trainer::Backend;
@@ -35,7 +36,6 @@ pub(super) struct Proof {
     /// Losses of each segment's steps, by its first step.
     losses: BTreeMap<u64, Vec<f32>>,
     kept: Kept,
-    /// Duration of the last reading and hashing of a state.
     pub(super) commitment_seconds: f64,
     /// True while windows only warm up the device. Windows that count are in a separate lap.
     is_warming_up: bool,
@@ -43,7 +43,6 @@ pub(super) struct Proof {
 
 /// Segments that follow each other with nothing in between.
 struct Lap {
-    /// Beacons of the next segments.
     beacons: VecDeque<Beacon>,
     /// First step of the last but one segment, and the answer to its commitment.
     pending: Option<(u64, PendingAnswer)>,
@@ -57,15 +56,13 @@ struct Kept {
     /// States after the last segments, in order, whose draws may not be known yet.
     latest: VecDeque<(u64, Rc<StateBytes>)>,
     /// States that the leaderboard will certainly or probably request.
-    pinned: BTreeMap<Pin, (u64, Rc<StateBytes>)>,
+    pinned: BTreeMap<KeptReason, (u64, Rc<StateBytes>)>,
     /// States inside the part that was trained again last.
     inside: Vec<(u64, Rc<StateBytes>)>,
 }
 
-/// Reason why a state is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Pin {
-    /// State of the last evaluation.
+pub(super) enum KeptReason {
     Tested,
     /// State with which the target was reached.
     Target,
@@ -109,10 +106,9 @@ impl Proof {
         Self { is_warming_up: true, ..Self::default() }
     }
 
-    /// Keeps the final state of the last segment.
-    pub(super) fn pin(&mut self, pin: Pin) {
+    pub(super) fn pin(&mut self, reason: KeptReason) {
         if let Some(latest) = self.kept.latest.back() {
-            self.kept.pinned.insert(pin, latest.clone());
+            self.kept.pinned.insert(reason, latest.clone());
         }
     }
 }
@@ -128,7 +124,7 @@ impl Kept {
     /// Keeps the state before a segment for the draws that fall on it. It replaces the states that they had.
     fn pin_parts(&mut self, draws: &[u32], begin: u64) {
         if let Some(state) = self.latest.iter().find(|&&(step, _)| step == begin) {
-            self.pinned.extend(draws.iter().map(|&draw| (Pin::Part(draw), state.clone())));
+            self.pinned.extend(draws.iter().map(|&draw| (KeptReason::Part(draw), state.clone())));
         }
     }
 
@@ -161,7 +157,6 @@ impl Learning<'_> {
         Ok(beacon)
     }
 
-    /// Commits to the final state of a segment.
     pub(super) async fn end_segment(
         &mut self,
         beacon: Beacon,
@@ -196,7 +191,6 @@ impl Learning<'_> {
         Ok(())
     }
 
-    /// Ends the lap, because something other than training follows.
     pub(super) async fn end_lap(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let is_warm = self.is_warm();
         let Some(proof) = &mut self.proof else { return Ok(()) };
@@ -207,7 +201,7 @@ impl Learning<'_> {
         self.unless_broken(ended.map(Some), edges).map(drop)
     }
 
-    /// Sends the leaderboard the hashes and states that it requests after a training, by training parts again.
+    /// Sends the hashes and states that the leaderboard requests after a training, by training parts again.
     pub(super) async fn prove(&mut self, edges: &mut Edges<'_>) -> Result<(), EngineError> {
         let Some(mut proof) = self.proof.take() else { return Ok(()) };
         let Some(tested_step) = self.record.evaluations.last().map(|last| last.step) else { return Ok(()) };
@@ -280,7 +274,7 @@ impl Learning<'_> {
         let begin = self.state_after(proof, steps[0], edges).await?;
         self.trainer.restore(&begin, steps[0], &proof.segments).await?;
         let stride = (at.len() * begin.len()).div_ceil(MAX_INSIDE_BYTES).max(1);
-        proof.kept.pinned.insert(Pin::Part(draw), (steps[0], begin));
+        proof.kept.pinned.insert(KeptReason::Part(draw), (steps[0], begin));
         proof.kept.inside.clear();
         let mut step = steps[0];
         let mut state_sha256 = Vec::new();
@@ -318,7 +312,7 @@ impl Learning<'_> {
         Ok(Rc::new(self.trainer.state().await?))
     }
 
-    /// Trains in windows, so that a run can be paused and cancelled in between.
+    /// Trains in windows, so that a run can be paused and canceled in between.
     async fn train_again(&mut self, steps: u64, edges: &mut Edges<'_>) -> Result<(), Broken> {
         let mut left = steps;
         while left > 0 {
@@ -358,7 +352,6 @@ impl Learning<'_> {
     }
 }
 
-/// Returns the leaderboard that follows this training.
 fn witness<'a>(edges: &'a mut Edges<'_>) -> Result<&'a mut dyn Witness, String> {
     match &mut edges.witness {
         Some(witness) => Ok(*witness),
@@ -377,4 +370,46 @@ impl Lap {
         }
         Ok(())
     }
+}
+
+/// A leaderboard that follows a run while it trains and times it with its own clock. docs/PROOF.md describes the
+/// protocol.
+///
+/// An error is a part of a sentence with the reason why there is no answer. The run then goes on without a witness.
+#[async_trait(?Send)]
+pub trait Witness {
+    /// Begins a lap with segment number `segment` (from 0) of a workload, and returns the beacons of its first two
+    /// segments.
+    async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String>;
+
+    /// Sends a commitment. Training goes on while the answer travels.
+    fn commit(&mut self, commitment: Commitment) -> PendingAnswer;
+
+    /// Returns the hashes or states that the leaderboard requests of a trained workload. `tested_step` is the step of
+    /// the last evaluation, `target_step` the step at which the target accuracy was reached, and `hashes` answers the
+    /// last request.
+    async fn prove(
+        &mut self,
+        workload: &str,
+        tested_step: u64,
+        target_step: Option<u64>,
+        hashes: Option<PartHashes>,
+    ) -> Result<ProofWanted, String>;
+
+    /// Sends a requested state, as [`results::StateBytes::body`].
+    async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String>;
+}
+
+/// An answer that may not have arrived yet.
+pub type PendingAnswer = Pin<Box<dyn Future<Output = Result<CommittedSegment, String>>>>;
+
+/// Final state of a segment: [`results::api::CommitSegment`] without the nonce.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Commitment {
+    pub workload: String,
+    pub segment: u32,
+    pub step: u64,
+    pub state_sha256: String,
+    pub losses_sha256: String,
+    pub ends_lap: bool,
 }

@@ -1,4 +1,4 @@
-//! What a request asks for, checked and put together with the workload's own recipe.
+//! Settings of a request, checked and combined with the workload's recipe.
 
 use results::{Communication, InputMode, InputPipeline, Precision, WorkloadRecord};
 use sha2::{Digest, Sha256};
@@ -10,23 +10,21 @@ use crate::trainer::Backend;
 use crate::training::{BatchPlan, Optimizer};
 use crate::workload::Workload;
 
-/// What to train with and for how long: the workload's own, but for what the request sets.
 pub(super) struct JobSettings {
     pub(super) optimizer: Optimizer,
     pub(super) batches: BatchPlan,
-    /// Steps over which schedules are spread: those asked for, or those of the published recipe.
+    /// Steps over which schedules are spread: the requested ones, or the published recipe's.
     pub(super) planned_steps: u64,
     pub(super) target_accuracy: f64,
     pub(super) limits: Limits,
-    /// Whether more windows may follow the training until the figure has settled.
+    /// True if windows may follow the training until the throughput has settled.
     pub(super) measure_further: bool,
 }
 
-/// Training ends at whichever comes first.
 pub(super) struct Limits {
     pub(super) steps: u64,
     pub(super) seconds: f64,
-    /// Whether the seconds are the suite's budget, so that reaching them deserves a warning.
+    /// True for the suite's budget, which causes a warning when reached.
     pub(super) seconds_are_budget: bool,
 }
 
@@ -56,9 +54,9 @@ pub(super) fn job_settings(
     };
     Ok(JobSettings {
         planned_steps,
-        optimizer: match request.learning_rate {
-            Some(rate) => workload.optimizer.clone().with_learning_rate(rate),
-            None => workload.optimizer.clone(),
+        optimizer: Optimizer {
+            learning_rate: request.learning_rate.unwrap_or(workload.optimizer.learning_rate),
+            ..workload.optimizer.clone()
         },
         batches,
         target_accuracy: request.target_accuracy.unwrap_or(workload.target_accuracy),
@@ -67,7 +65,6 @@ pub(super) fn job_settings(
     })
 }
 
-/// `devices` is how many share each batch.
 pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineError> {
     let wrong = |what, allowed: &str, value: String| {
         Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
@@ -84,7 +81,7 @@ pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineE
         Some(Limit::Seconds(seconds)) if !(seconds.is_finite() && seconds > 0.0) => {
             wrong("the training time", "a number of seconds above 0", seconds.to_string())
         }
-        // A batch that is too large for the last workload is found before the first one is trained.
+        // Checks batch sizes of all workloads before the first one is trained.
         _ => request.workloads.iter().try_for_each(|workload| {
             let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
             let batch_size = job_settings(request, workload, definition.train.samples)?.batches.batch_size;
@@ -97,23 +94,22 @@ pub(super) fn validate(request: &RunRequest, devices: u32) -> Result<(), EngineE
     }
 }
 
-/// Tells networks of one name apart, for whoever compares or groups records.
+/// Distinguishes networks of the same name in records.
 fn digest(network: &serde_json::Value) -> String {
     Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// That nothing was told yet, among several devices; absent of one.
 pub(super) fn communication(backend: &dyn Backend) -> Option<Communication> {
     let devices = backend.devices();
     (devices > 1).then(|| Communication::among(devices))
 }
 
-/// That nothing was brought to the device yet; absent where the data set lies there.
+/// Returns an empty input pipeline, unless the data set is resident.
 pub(super) fn input(backend: &dyn Backend) -> Option<InputPipeline> {
     Some(backend.input()).filter(|mode| *mode != InputMode::Resident).map(InputPipeline::new)
 }
 
-/// Every way in which the run departs from the suite.
+/// Lists every departure from the suite.
 pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained: &[WorkloadRecord]) -> Vec<String> {
     let mut reasons = Vec::new();
     let of_suite = |name: &str| request.suite.workloads.contains(&name);
@@ -148,7 +144,7 @@ pub(super) fn non_standard(request: &RunRequest, backend: &dyn Backend, trained:
     if let Some(target) = request.target_accuracy {
         reasons.push(format!("target accuracy {target}"));
     }
-    // Those two have rankings of their own.
+    // Both have separate rankings.
     if !matches!(backend.precision(), Precision::F32 | Precision::F16) {
         reasons.push(format!("computed in {}", backend.precision().name()));
     }

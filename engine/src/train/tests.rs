@@ -1,21 +1,28 @@
-//! The training loop with a trainer and a clock that only pretend, and whole runs on plain loops.
+//! Tests of the training loop with a fake trainer and clock, and of whole runs on plain loops.
 
+mod fixtures;
 mod followed;
-mod pretend;
-mod small_run;
 
-use results::{Outcome, Phase, Warning, WorkloadRecord};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
+use super::{Limit, in_random_order};
+use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
+use crate::model::ModelError;
 use crate::trainer::Preparation;
-pub(crate) use pretend::{FakeClock, Recorder};
-use pretend::{Pause, TrainingTest};
-pub(crate) use small_run::{BreaksDown, SmallData, device_lost, narrow_request, request, run, run_before, run_with};
+
+pub(crate) use fixtures::{
+    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, run_with,
+};
+use fixtures::{Pause, TrainingTest};
 
 #[test]
-fn the_test_set_is_looked_at_twice_an_epoch_outside_every_window() {
+fn evaluations_happen_twice_an_epoch_outside_windows() {
     let (record, _) = TrainingTest::new(0.1).run();
     assert_eq!(record.evaluations.iter().map(|e| e.step).collect::<Vec<_>>(), [50, 100, 150, 200]);
     assert!(record.evaluations.iter().all(|e| (e.seconds - 100.0).abs() < 1e-9));
@@ -30,16 +37,16 @@ fn epochs_are_timed_without_their_evaluations() {
 }
 
 #[test]
-fn windows_take_a_little_over_a_second_after_a_first_step_and_a_careful_second_window() {
+fn windows_grow_to_a_little_over_a_second() {
     let (record, _) = TrainingTest::new(0.1).run();
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
-    // The test set is looked at after 50 steps.
+    // Evaluations happen every 50 steps.
     assert_eq!(steps[..6], [1, 8, 11, 11, 11, 8]);
     assert!(record.summary.stable, "{:?}", record.summary);
 }
 
 #[test]
-fn a_window_is_twenty_times_as_long_as_it_takes_to_hear_of_its_end() {
+fn a_window_is_twenty_times_the_latency() {
     let (record, _) = TrainingTest { latency_seconds: 0.1, ..TrainingTest::new(0.1) }.run();
     let steps: Vec<u32> = record.windows.iter().map(|window| window.steps).collect();
     assert_eq!(steps[..5], [1, 8, 20, 20, 1]);
@@ -55,14 +62,14 @@ fn a_fast_device_trains_on_until_five_windows_are_filled() {
 }
 
 #[test]
-fn the_losses_of_the_first_steps_are_kept_one_by_one() {
+fn first_losses_are_recorded_one_by_one() {
     let (record, _) = TrainingTest::new(0.1).run();
     let expected: Vec<f32> = (1..=20u8).map(|step| 1.0 / f32::from(step)).collect();
     assert_eq!(record.first_losses, expected);
 }
 
 #[test]
-fn a_loss_that_is_no_number_or_a_thousand_times_the_first_one_ends_the_run_with_its_step() {
+fn divergence_ends_the_run_with_its_step() {
     let run = |loss| TrainingTest { odd_loss: Some((7, loss)), measure: true, ..TrainingTest::new(0.1) }.run().0;
     for loss in [f64::NAN, f64::INFINITY, 1001.0] {
         let record = run(loss);
@@ -90,7 +97,7 @@ fn the_target_is_reached_when_it_is_first_seen() {
 }
 
 #[test]
-fn a_budget_of_seconds_ends_training_with_a_last_look_at_the_test_set() {
+fn a_time_budget_ends_training_with_an_evaluation() {
     let limits = Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
     let (record, _) = TrainingTest { limits, ..TrainingTest::new(0.1) }.run();
     let last = record.evaluations.last().unwrap();
@@ -108,14 +115,13 @@ fn seconds_end_training_by_the_clock() {
 }
 
 #[test]
-fn cancelling_ends_the_run_after_the_window_and_keeps_what_was_measured() {
+fn cancelling_ends_the_run_after_the_window() {
     let test = TrainingTest { cancel_after: Some(3), measure: true, ..TrainingTest::new(0.1) };
     let (record, _) = test.run();
     assert_eq!(record.outcome, Outcome::Cancelled);
     assert_eq!(record.windows.len(), 3);
 }
 
-/// How long each wait was.
 fn waits(record: &WorkloadRecord) -> Vec<f64> {
     let waits = record.timeline.iter().filter(|stretch| stretch.phase == Phase::Paused);
     waits.map(|stretch| stretch.seconds).collect()
@@ -123,7 +129,7 @@ fn waits(record: &WorkloadRecord) -> Vec<f64> {
 
 #[test]
 fn no_clock_runs_while_a_run_waits() {
-    // In the training, whose time is limited; and where throughput is measured further, for a limited time.
+    // During training, which has a time limit, and during further measuring, which has another.
     let limits = || Limits { steps: 200, seconds: 4.0, seconds_are_budget: true };
     let training = || TrainingTest { limits: limits(), ..TrainingTest::new(0.1) };
     let measuring = || TrainingTest { measure: true, ..TrainingTest::new(0.000_1) };
@@ -169,7 +175,7 @@ fn progress_never_falls_and_stays_within_the_run() {
 }
 
 #[test]
-fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
+fn separately_reported_times_do_not_count_as_building() {
     let told = Preparation { compiling_seconds: Some(3.0), tuning_seconds: Some(1.5), ..Preparation::default() };
     let cold = super::cold_start(0.25, 5.0, told);
     assert_eq!((cold.data_seconds, cold.build_seconds), (Some(0.25), Some(0.5)));
@@ -179,7 +185,7 @@ fn what_a_trainer_tells_apart_is_not_counted_as_building_too() {
 }
 
 #[test]
-fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
+fn showing_answers_does_not_change_the_record() {
     let request = request(&["keras-mnist-mlp"]);
     let run = |wants_examples| {
         let mut observer = Recorder { wants_examples, ..Recorder::default() };
@@ -196,9 +202,9 @@ fn whoever_looks_on_sees_what_the_network_answers_and_the_record_is_the_same() {
     assert_eq!((&seen.evaluations, &seen.weight_samples), (&unseen.evaluations, &unseen.weight_samples));
 }
 
-/// 200 steps take 20 s here, with four looks at the test set.
+/// 200 steps take 20 s here, with four evaluations.
 #[test]
-fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_they_take() {
+fn slow_answers_are_shown_less_often() {
     let run = |looked_on| TrainingTest { looked_on, ..TrainingTest::new(0.1) }.run();
     let (seen, observer) = run(Some(0.01));
     assert_eq!(observer.answers.len(), 1 + 4 + 2 * 4, "two in each five seconds that lie between two looks");
@@ -212,7 +218,7 @@ fn answers_come_between_looks_at_the_test_set_and_the_more_seldom_the_longer_the
 }
 
 #[test]
-fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_without_them() {
+fn costly_answers_and_those_about_noise_are_not_shown() {
     for (workload, expected) in [("caffe-mnist", 2), ("keras-mnist-hrnn", 0)] {
         let mut observer = Recorder { wants_examples: true, ..Recorder::default() };
         let backend = BreaksDown::with("", device_lost);
@@ -223,7 +229,6 @@ fn networks_whose_answers_cost_much_or_whose_samples_show_nothing_are_trained_wi
 
 #[test]
 fn a_network_that_learned_nothing_is_warned_of() {
-    // Two steps of two samples teach nothing about ten classes.
     let record = run(&request(&["keras-mnist-mlp"]), &BreaksDown::with("", device_lost));
     let warnings = record.unwrap().warnings;
     let found = warnings.iter().find(|warning| matches!(warning, Warning::NotLearned { .. }));
@@ -233,7 +238,7 @@ fn a_network_that_learned_nothing_is_warned_of() {
 }
 
 #[test]
-fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
+fn a_lost_device_returns_the_finished_workloads() {
     let request = request(&["keras-mnist-mlp", "caffe-mnist"]);
     let order = super::in_random_order(&request);
     let (first, last) = (order[0].name, order[1].name);
@@ -249,7 +254,7 @@ fn what_was_finished_before_a_device_is_lost_comes_with_the_error() {
 }
 
 #[test]
-fn a_back_end_that_computes_wrongly_gets_no_figure_and_only_the_disagreement() {
+fn a_wrong_backend_gets_only_its_disagreement() {
     let record = run(&request(&["keras-mnist-mlp"]), &Faulty::new(Fault::LossTooLarge, 0)).unwrap();
     let workload = &record.workloads[0];
     assert_eq!(workload.outcome, Outcome::Incorrect);
@@ -257,4 +262,136 @@ fn a_back_end_that_computes_wrongly_gets_no_figure_and_only_the_disagreement() {
     assert!(!found.passed && (0.009..0.011).contains(&found.largest_difference), "{found:?}");
     assert!(workload.windows.is_empty() && workload.curve.is_empty() && workload.evaluations.is_empty());
     assert_eq!(workload.summary.samples_per_second, None);
+}
+
+const WORKLOADS: [&str; 2] = ["keras-mnist-mlp", "caffe-mnist"];
+
+fn out_of_memory() -> EngineError {
+    EngineError::OutOfMemory { message: "a test took\nall of it".to_owned() }
+}
+
+#[track_caller]
+fn of<'a>(workloads: &'a [WorkloadRecord], name: &str) -> &'a WorkloadRecord {
+    workloads.iter().find(|workload| workload.workload == name).expect("every workload is in the record")
+}
+
+#[test]
+fn a_failed_workload_is_an_outcome_and_others_continue() {
+    type Error = fn() -> EngineError;
+    let errors: [(Error, FailureCause, &str); 4] = [
+        (out_of_memory, FailureCause::OutOfMemory, "ran out of memory: a test took all of it; try"),
+        (
+            || EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 },
+            FailureCause::DoesNotFit,
+            "it needs 2 bytes, and this device allows 1",
+        ),
+        (
+            || EngineError::DeviceRefused { message: "kernel dense".to_owned() },
+            FailureCause::DeviceRefused,
+            "refused the work: kernel dense",
+        ),
+        (
+            || ModelError::Unsupported { model: "a", layer: 1, reason: "no LSTM".to_owned() }.into(),
+            FailureCause::Unsupported,
+            "layer 1 is not supported by this back end: no LSTM",
+        ),
+    ];
+    for (error, expected, text) in errors {
+        for failing in WORKLOADS {
+            let record = run(&narrow_request(&WORKLOADS), &BreaksDown::with(failing, error)).unwrap();
+            assert_eq!(record.workloads.len(), 2);
+            let failed = of(&record.workloads, failing);
+            let Outcome::Failed { cause, reason } = &failed.outcome else { panic!("{:?}", failed.outcome) };
+            assert_eq!(*cause, expected);
+            assert!(reason.contains(text), "{reason}");
+            let other = record.workloads.iter().find(|workload| workload.workload != failing).unwrap();
+            assert_eq!(other.outcome, Outcome::Completed);
+            assert!(!other.windows.is_empty() && !record.is_standard(), "{:?}", record.non_standard);
+        }
+    }
+}
+
+#[test]
+fn a_failed_workload_has_settings_and_timeline_but_no_results() {
+    let record = run(&request(&WORKLOADS), &BreaksDown::with("caffe-mnist", out_of_memory)).unwrap();
+    let failed = of(&record.workloads, "caffe-mnist");
+    let settings = &failed.settings;
+    assert_eq!((settings.batch_size, settings.training_samples, settings.test_samples), (2, 60_000, 10_000));
+    assert_eq!((settings.parameters, settings.training_flops_per_sample), (431_080, 13_182_000));
+    assert_eq!(failed.target.map(|target| target.reached_step), Some(None));
+    assert!(!failed.timeline.is_empty());
+    assert_eq!(failed.summary, Summary::default());
+    assert!(failed.windows.is_empty() && failed.evaluations.is_empty() && failed.weight_samples.is_empty());
+}
+
+#[test]
+fn an_unrecoverable_device_ends_the_run_with_the_first_reason() {
+    let request = request(&WORKLOADS);
+    let order = in_random_order(&request);
+    let broken = |name| run(&request, &BreaksDown::with(name, out_of_memory).for_good()).unwrap_err();
+    let stopped = broken(order[1].name);
+    assert!(matches!(stopped.error, EngineError::OutOfMemory { .. }), "{stopped}");
+    let so_far = stopped.so_far.expect("one workload was finished");
+    assert_eq!(so_far.workloads.iter().map(|of| of.workload.as_str()).collect::<Vec<_>>(), [order[0].name]);
+    assert!(broken(order[0].name).so_far.is_none());
+}
+
+#[test]
+fn errors_of_device_or_request_end_the_run() {
+    let errors = [
+        device_lost(),
+        EngineError::NoAnswer { when: "it was given work", seconds: 120 },
+        EngineError::WorkDropped { missing: "a loss".to_owned() },
+        EngineError::LinkLost,
+        EngineError::Panicked { message: "a fault".to_owned() },
+        EngineError::NoHost { backend: "burn-remote" },
+    ];
+    for error in errors {
+        assert_eq!(error.failure_of_workload(), None, "{error}");
+    }
+}
+
+struct Lacking(&'static str);
+
+#[async_trait(?Send)]
+impl DataSource for Lacking {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+        if definition.name == self.0 {
+            let file = format!("/home/alice/{}.bin", self.0);
+            return Err(DataError::Missing { file, place: "/home/alice".to_owned() });
+        }
+        SmallData.load(definition).await
+    }
+}
+
+#[test]
+fn a_missing_data_set_fails_only_its_workloads() {
+    let request = request(&["keras-mnist-mlp", "theano-cifar10"]);
+    let record = run_with(&mut Lacking("cifar10"), &request, &BreaksDown::with("", device_lost)).unwrap();
+    assert_eq!(of(&record.workloads, "keras-mnist-mlp").outcome, Outcome::Completed);
+    let Outcome::Failed { cause, reason } = &of(&record.workloads, "theano-cifar10").outcome else {
+        panic!("{:?}", record.workloads)
+    };
+    assert_eq!(*cause, FailureCause::Data);
+    assert!(reason.starts_with("cifar10.bin is missing") && !reason.contains("alice"), "{reason}");
+}
+
+#[test]
+fn too_large_batches_are_found_before_training() {
+    let mut request = request(&["keras-mnist-mlp", "theano-cifar10"]);
+    request.batch_size = Some(55_000);
+    request.limit = Some(Limit::Steps(1));
+    let stopped = run(&request, &BreaksDown::with("", device_lost)).unwrap_err();
+    assert!(matches!(stopped.error, EngineError::InvalidSetting { .. }), "{stopped}");
+    assert!(stopped.so_far.is_none());
+}
+
+#[test]
+fn the_seed_decides_which_weights_are_kept() {
+    let weights = vec![(0..1000u16).map(f32::from).collect::<Vec<_>>(), vec![1.0, 2.0]];
+    let first = super::choose_weights(&weights, 1);
+    assert_eq!(first.len(), 6);
+    assert_eq!(first, super::choose_weights(&weights, 1));
+    assert_ne!(first, super::choose_weights(&weights, 2));
+    assert!(first.iter().all(|s| weights[s.tensor as usize][s.index as usize] == s.value));
 }

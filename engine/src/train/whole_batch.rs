@@ -1,4 +1,4 @@
-//! Whether a batch of the size that will be timed computes what its parts do.
+//! Comparison of a large batch with its parts.
 
 use results::{Compared, Correctness, FailureCause, Precision, WholeBatch};
 
@@ -12,22 +12,18 @@ use crate::trainer::{Backend, Trainer, TrainingJob};
 use crate::training::{BatchPlan, Batching, Optimizer};
 use crate::workload::{Training, Workload};
 
-/// A batch is divided into at most so many parts.
-const MOST_PARTS: u32 = 16;
+const MAX_PARTS: u32 = 16;
 
-/// Computes loss and gradients of the first samples as one batch of `job`, and in parts of at least as many samples as were
-/// `checked`. The plain loops would take too long for large batches; but a back end that agrees with them on small batches,
-/// and with itself on a large one, is right there too, although its kernels are chosen by shape.
+/// Computes loss and gradients of one batch of `job`, and in parts of at least as many samples as were `checked`. The
+/// plain loops would take too long for large batches; but a backend that agrees with them on small batches, and with
+/// itself on a large one, is correct there too, although its kernels are chosen by shape.
 ///
-/// Batch normalisation mixes the samples of a batch, which cannot be divided then. Instead a few samples are repeated until
-/// they fill it, in random order: means, variances, mean loss and mean gradients are those of the few alone, and a sum over
-/// the batch is that over the few as often as they are repeated.
+/// Batch normalization mixes the samples of a batch, which then cannot be divided. Instead a few samples are repeated
+/// in random order to fill it: means, variances, mean loss and mean gradients stay the same, and a sum grows
+/// with the repetitions.
 ///
-/// Weights stay what they are meanwhile: the learning rate is zero. Nothing is dropped or augmented, which would depend on
-/// the place in the batch.
-///
-/// # Errors
-/// Whatever the device refuses.
+/// The learning rate is zero, so the weights stay the same. Nothing is dropped or augmented, which would depend on the
+/// place in the batch.
 pub(crate) async fn against_parts(
     workload: &Workload,
     job: &TrainingJob,
@@ -39,14 +35,14 @@ pub(crate) async fn against_parts(
         let few = largest_divisor(batch_size, checked.batch_size);
         (few, few, Arc::new(repeated(&job.data, few, batch_size, job.seed)))
     } else {
-        (checked.batch_size.max(batch_size.div_ceil(MOST_PARTS)), batch_size, Arc::clone(&job.data))
+        (checked.batch_size.max(batch_size.div_ceil(MAX_PARTS)), batch_size, Arc::clone(&job.data))
     };
     if part_size >= batch_size || part_size < 2 {
         return Ok(None);
     }
     let plain = |batch_size, samples| plain_job(workload, job, &data, batch_size, samples);
     let whole = match Sum::of(&plain(batch_size, batch_size), backend).await {
-        // The network that will be timed has its place already.
+        // The timed network has its memory already.
         Err(error) if is_of_memory(&error) => return Ok(None),
         whole => whole?,
     };
@@ -68,27 +64,25 @@ pub(crate) async fn against_parts(
     Ok(Some(WholeBatch { passed, ..found }))
 }
 
-/// On one device, or on one of several.
 fn is_of_memory(error: &EngineError) -> bool {
     matches!(error.failure_of_workload(), Some(FailureCause::OutOfMemory | FailureCause::DoesNotFit))
 }
 
-/// JSON has neither infinity nor "not a number"; the largest number there is stands for both.
+/// Replaces infinity and NaN, which JSON lacks, by the largest number.
 pub(super) fn writable(number: f64) -> f64 {
     if number.is_finite() { number } else { f64::MAX }
 }
 
-/// Whether what becomes of a sample depends on the others of its batch.
+/// Returns true if the result of a sample depends on others of its batch.
 pub(super) fn mixes_samples(model: &Model) -> bool {
     model.nodes.iter().any(|node| matches!(node.layer, Layer::BatchNorm { .. }))
 }
 
-/// The largest number that divides `number` and is at most `limit`.
 fn largest_divisor(number: u32, limit: u32) -> u32 {
     (1..=limit.min(number)).rev().find(|divisor| number.is_multiple_of(*divisor)).unwrap_or(1)
 }
 
-/// The first `few` samples, and then each of them again and again until there are `samples`, in random order.
+/// Returns the first `few` samples, repeated in random order to `samples`.
 fn repeated(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
     let others = Generator { stream: stream::REPEATED, step: 0, seed }.permutation(samples - few);
     let places = (0..few).chain(others.into_iter().map(|other| other % few));
@@ -98,12 +92,11 @@ fn repeated(data: &DataSet, few: u32, samples: u32, seed: u32) -> DataSet {
         train.images.extend_from_slice(&data.train.images[place * features..][..features]);
         train.labels.push(data.train.labels[place]);
     }
-    // Nothing is tested here.
     let test = Split { images: train.images[..features].to_vec(), labels: train.labels[..1].to_vec() };
     DataSet::new(data.definition, train, test, data.generated)
 }
 
-/// The first `samples`, in batches of `batch_size`, without anything that depends on the place in the batch.
+/// Returns a job on the first samples without anything that depends on the place in the batch.
 fn plain_job(
     workload: &Workload,
     job: &TrainingJob,
@@ -130,11 +123,9 @@ fn plain_job(
     TrainingJob { optimizer: Optimizer { learning_rate: 0.0, ..plain.optimizer.clone() }, ..plain }
 }
 
-/// What a batch makes, put together from its parts.
+/// Loss and gradients of a batch, added up from its parts.
 struct Sum {
-    /// Mean over the samples.
     loss: f64,
-    /// Of each tensor, as the whole batch has them.
     gradients: Vec<Vec<f64>>,
 }
 
@@ -148,7 +139,7 @@ impl Sum {
         Ok(sum)
     }
 
-    /// As if the same samples came so many times in one batch, whose loss is summed.
+    /// Scales gradients of a summed loss as if the samples were repeated.
     fn repeat(&mut self, times: u32) {
         self.gradients.iter_mut().flatten().for_each(|gradient| *gradient *= f64::from(times));
     }
@@ -157,7 +148,7 @@ impl Sum {
         let report = trainer.train_steps(1).await?;
         let share = report.samples as f64 / f64::from(job.batches.samples);
         self.loss += share * report.losses.first().copied().unwrap_or(f64::NAN);
-        // Gradients are of the sum or of the mean over a batch, as the workload has them.
+        // Gradients are of the sum or of the mean over a batch.
         let share = if job.loss.summed { 1.0 } else { share };
         let gradients = trainer.gradients().await?;
         self.gradients.resize_with(gradients.len(), Vec::new);
@@ -171,23 +162,23 @@ impl Sum {
     }
 }
 
-/// How far the gradient of a tensor may be from that of the parts, relative to its length.
+/// Returns the tolerance of a gradient's distance from its parts, relative to its length.
 ///
-/// A value within rounding of an edge of a ReLU or of a maximum may fall on its other side in another kernel. In the first
-/// step of `tensorflow-cifar10` a single one changes the gradient of conv1 by 4e-3 of its length; a kernel that does not run, or
-/// leaves out a row of tiles, changes much more. Without such a value, kernels of ours differ by 1e-6, and by up to 8e-4 in
-/// f16. Normalisations of a few samples make much of f16's rounding: 0.1 to 0.17 in `resnet20-cifar10`, and up to 0.13 in
-/// `airbench94`.
+/// A value within rounding of an edge of a ReLU or of a maximum may fall on its other side in another kernel. In the
+/// first step of `tensorflow-cifar10` a single one changes the gradient of conv1 by 4e-3 of its length; a kernel that
+/// does not run, or leaves out a row of tiles, changes much more. Otherwise our kernels differ by 1e-6, and by up to
+/// 8e-4 in f16. Normalizations of a few samples magnify f16's rounding: 0.1 to 0.17 in `resnet20-cifar10`, and up to
+/// 0.13 in `airbench94`.
 fn gradient_tolerance(model: &Model, precision: Precision) -> f64 {
     Compared::Gradient.widest_tolerance(if mixes_samples(model) { precision } else { Precision::F32 })
 }
 
-/// Share of the length of all gradients that stands beside that of a tensor's own: some have none but rounding, such as
-/// the bias of attention's keys.
+/// Share of the length of all gradients added to a tensor's own length: some gradients are only rounding, such as the
+/// bias of attention's keys.
 pub(super) const GRADIENT_FLOOR: f64 = 0.01;
 
-/// Largest distance of two lists of tensors from each other, relative to a tensor's length and a share of that of all of
-/// them; infinite where they cannot be compared.
+/// Returns the largest distance of a tensor, relative to its length plus a share of the length of all; infinite if the
+/// lists cannot be compared.
 pub(super) fn largest_difference(found: &[Vec<f64>], expected: &[Vec<f64>], floor: f64) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let whole = length(&mut expected.iter().flatten().copied());

@@ -1,11 +1,16 @@
 use serde::Serialize;
+use shaders::params::{MirrorOrder, Shuffle};
+use shaders::reference as twin;
 
-/// Which samples each step trains on: the same for every back end.
+use crate::random::stream;
+use crate::trainer::TrainingJob;
+
+/// Assignment of samples to steps, the same for every backend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct BatchPlan {
-    /// First sample that is trained on; those outside may be held out.
+    /// First training sample; others may be held out.
     pub first: u32,
-    /// Samples that are trained on.
+    /// Number of training samples.
     pub samples: u32,
     pub batch_size: u32,
     pub order: SampleOrder,
@@ -21,12 +26,12 @@ pub enum SampleOrder {
     File,
 }
 
-/// What happens where the batch size does not divide the set.
+/// Treatment of a batch size that does not divide the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Batching {
     /// The last batch of an epoch is short, as in Keras.
     ShortLast,
-    /// What does not fill a batch is left out.
+    /// An incomplete batch is left out.
     DropLast,
     /// Batches run across the end of the set into its beginning, as in Caffe's data layer. For file order only.
     Wrap,
@@ -42,7 +47,6 @@ pub struct BatchRange {
 }
 
 impl BatchPlan {
-    /// Steps after which every sample was used once.
     pub fn steps_per_epoch(&self) -> u32 {
         match self.batching {
             Batching::ShortLast | Batching::Wrap => self.samples.div_ceil(self.batch_size),
@@ -50,7 +54,6 @@ impl BatchPlan {
         }
     }
 
-    /// Steps after which `epochs` epochs are finished.
     pub fn steps_of_epochs(&self, epochs: u32) -> u64 {
         match self.batching {
             Batching::ShortLast | Batching::DropLast => u64::from(epochs) * u64::from(self.steps_per_epoch()),
@@ -58,8 +61,7 @@ impl BatchPlan {
         }
     }
 
-    /// The step after which the test set is looked at for the `mark`-th time, from 1, where that happens `per_epoch` times
-    /// in each epoch, evenly spread.
+    /// Returns the step of evaluation number `mark`, from 1, with `per_epoch` evenly spread evaluations in each epoch.
     pub fn step_of_mark(&self, mark: u32, per_epoch: u32) -> u64 {
         let per_epoch = per_epoch.max(1);
         let begin = self.steps_of_epochs(mark / per_epoch);
@@ -67,7 +69,7 @@ impl BatchPlan {
         begin + ((end - begin) * u64::from(mark % per_epoch)).div_ceil(u64::from(per_epoch))
     }
 
-    /// Samples that so many steps train on, from the first one on.
+    /// Returns the number of samples in the first steps.
     pub fn samples_of_steps(&self, steps: u64) -> u64 {
         let batch_size = u64::from(self.batch_size);
         match self.batching {
@@ -79,7 +81,7 @@ impl BatchPlan {
         }
     }
 
-    /// What step `step`, counted from 0 over the whole training, trains on.
+    /// Returns the samples of step `step`, counted from 0 over the whole training.
     #[expect(clippy::cast_possible_truncation, reason = "a remainder of a u32 is one")]
     pub fn step(&self, step: u64) -> BatchRange {
         match self.batching {
@@ -105,16 +107,78 @@ impl BatchPlan {
     }
 }
 
+impl TrainingJob {
+    pub(crate) fn order_at(&self, step: u64) -> Vec<u32> {
+        let begin = match self.batches.order {
+            SampleOrder::File => 0,
+            SampleOrder::Shuffled => self.batches.steps_of_epochs(self.batches.step(step).epoch),
+        };
+        let mut order = self.file_order();
+        self.change_order(begin, &mut order);
+        for segment in self.segments.beginning_in(begin + 1..step + 1) {
+            self.change_order(segment.first_step, &mut order);
+        }
+        order
+    }
+
+    /// Returns the order before the change at the beginning of step `step`.
+    #[cfg(any(feature = "wgsl", test))]
+    pub(crate) fn order_before(&self, step: u64) -> Vec<u32> {
+        step.checked_sub(1).map_or_else(|| self.file_order(), |before| self.order_at(before))
+    }
+
+    fn file_order(&self) -> Vec<u32> {
+        (self.batches.first..self.batches.first + self.batches.samples).collect()
+    }
+
+    /// Changes the order at the beginning of a step: shuffles a new epoch, or mirrors the rest at the beginning of a
+    /// segment.
+    fn change_order(&self, number: u64, order: &mut [u32]) {
+        let (batches, step) = (&self.batches, self.step(number, 0));
+        let samples = batches.samples;
+        if batches.order == SampleOrder::Shuffled && number == batches.steps_of_epochs(step.epoch) {
+            let params = Shuffle { samples, first: batches.first, stream: stream::SHUFFLE, reserved: 0 };
+            twin::shuffle(&params, &step, order);
+        } else if step.mirror_rest == 1 {
+            let params = MirrorOrder { samples, stream: stream::SEGMENT, reserved: [0; 2] };
+            twin::mirror_order(&params, &step, order);
+        }
+    }
+}
+
+/// Order of the samples, kept from step to step.
+#[derive(Default)]
+pub(crate) struct Order {
+    pub(crate) samples: Vec<u32>,
+    step: Option<u64>,
+}
+
+impl Order {
+    pub(crate) fn advance(&mut self, job: &TrainingJob, step: u64) {
+        if self.step.is_some_and(|before| before + 1 == step) {
+            job.change_order(step, &mut self.samples);
+        } else {
+            self.samples = job.order_at(step);
+        }
+        self.step = Some(step);
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::data::{DataSet, Split, data_set};
+    use crate::training::{BatchPlan, Batching};
+    use crate::workload::Training;
 
     fn plan(batching: Batching) -> BatchPlan {
         BatchPlan { first: 0, samples: 10, batch_size: 4, order: SampleOrder::File, batching, seed: 1 }
     }
 
     #[test]
-    fn the_last_batch_of_an_epoch_is_short_as_in_keras() {
+    fn last_batch_of_an_epoch_is_short() {
         let plan = plan(Batching::ShortLast);
         assert_eq!(plan.steps_per_epoch(), 3);
         assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 2 });
@@ -123,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn batches_run_across_the_end_of_the_set_as_in_caffe() {
+    fn wrapped_batches_cross_the_end_of_the_set() {
         let plan = plan(Batching::Wrap);
         assert_eq!(plan.step(2), BatchRange { epoch: 0, offset: 8, count: 4 });
         assert_eq!(plan.step(3), BatchRange { epoch: 1, offset: 2, count: 4 });
@@ -146,6 +210,91 @@ mod tests {
             for step in 0..20 {
                 assert_eq!(plan.samples_of_steps(step), samples, "{batching:?}, {step}");
                 samples += u64::from(plan.step(step).count);
+            }
+        }
+    }
+
+    /// Returns jobs that train on ten samples of a file in batches of four. Half of them have segments, which begin in
+    /// the middle and at the beginning of epochs, and at consecutive steps.
+    fn jobs() -> Vec<TrainingJob> {
+        use Batching::{DropLast, ShortLast, Wrap};
+        use SampleOrder::{File, Shuffled};
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let split = Split { images: vec![0; 784 * 14], labels: vec![0; 14] };
+        let data = Arc::new(DataSet::new(data_set("mnist").unwrap(), split.clone(), split, false));
+        let kinds = [(File, ShortLast), (File, DropLast), (File, Wrap), (Shuffled, ShortLast), (Shuffled, DropLast)];
+        let of_kind = |(order, batching)| {
+            let batches = BatchPlan { first: 3, samples: 10, batch_size: 4, order, batching, seed: 1 };
+            let data = Arc::clone(&data);
+            let job = workload.job(Training { data, batches, planned_steps: 60, seed: 1, dropout: true });
+            let mut in_segments = job.clone();
+            (20..).zip([0, 2, 6, 7, 8, 14, 25]).for_each(|(seed, step)| in_segments.segments.begin(step, seed));
+            [job, in_segments]
+        };
+        kinds.into_iter().flat_map(of_kind).collect()
+    }
+
+    fn trained(job: &TrainingJob, steps: u64) -> Vec<u32> {
+        let mut order = Order::default();
+        let mut trained = Vec::new();
+        for step in 0..steps {
+            order.advance(job, step);
+            let batch = job.batches.step(step);
+            trained.extend((batch.offset..batch.offset + batch.count).map(|place| order.samples[place as usize % 10]));
+        }
+        trained
+    }
+
+    #[test]
+    fn each_sample_is_used_once_in_an_epoch() {
+        for job in jobs() {
+            let of_epoch = if job.batches.batching == Batching::DropLast { 8 } else { 10 };
+            for epoch in trained(&job, 30).chunks_exact(of_epoch) {
+                let mut sorted = epoch.to_vec();
+                sorted.sort_unstable();
+                sorted.dedup();
+                assert!(sorted.len() == of_epoch && sorted.iter().all(|number| (3..13).contains(number)), "{epoch:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_segment_changes_only_what_follows() {
+        for job in jobs() {
+            let mut other = job.clone();
+            other.segments.begin(28, 5);
+            let samples = usize::try_from(job.batches.samples_of_steps(28)).unwrap();
+            let (without, with) = (trained(&job, 40), trained(&other, 40));
+            assert_eq!(without[..samples], with[..samples], "{:?}", job.batches);
+            assert_ne!(without[samples..], with[samples..], "{:?}", job.batches);
+        }
+    }
+
+    #[test]
+    fn no_place_of_a_file_is_known_before_a_segment() {
+        let job = jobs().into_iter().find(|job| job.batches.batching == Batching::Wrap).unwrap();
+        let order_of = |seed| {
+            let mut job = job.clone();
+            job.segments.begin(29, seed);
+            job.order_at(29)
+        };
+        let offset = job.batches.step(29).offset as usize;
+        assert_eq!(offset, 6);
+        let first = order_of(1);
+        assert!((2..50).any(|seed| order_of(seed)[..offset] != first[..offset]));
+        assert!((2..50).any(|seed| order_of(seed)[offset..] != first[offset..]));
+    }
+
+    #[test]
+    fn the_order_of_a_step_follows_from_the_one_before() {
+        for job in jobs() {
+            let mut kept = Order::default();
+            for step in 0..40 {
+                let mut order = job.order_before(step);
+                job.change_order(step, &mut order);
+                kept.advance(&job, step);
+                assert_eq!(order, job.order_at(step), "{step}, {:?}", job.batches);
+                assert_eq!(order, kept.samples, "{step}, {:?}", job.batches);
             }
         }
     }

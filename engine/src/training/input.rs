@@ -1,26 +1,26 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the bytes of a sample become what the network sees, on the device. Where the network's image is smaller or
-/// larger than the sample's, the middle is cut out or a border is added.
+/// Conversion of a sample's bytes to the network's input, on the device. If image sizes differ, the middle is cut out
+/// or a border is added.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct InputRecipe {
     /// A byte becomes `byte / divisor`, in float32.
     pub divisor: f32,
     pub normalization: Normalization,
-    /// What lies beyond the edges of an image.
+    /// Values beyond the edges of an image.
     pub edge: Edge,
     /// In training only.
     pub augmentation: Augmentation,
-    /// In tests, logits are the weighted sum of those of these views of a sample.
+    /// Views of a test sample; their logits are added up, weighted.
     pub test_views: &'static [TestView],
 }
 
-/// A sample as a test looks at it.
+/// View of a test sample.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct TestView {
     pub mirrored: bool,
-    /// Rows and columns by which the image moves down and right.
+    /// Rows and columns by which the image moves.
     pub down: i32,
     pub right: i32,
     pub weight: f32,
@@ -55,8 +55,7 @@ pub enum Normalization {
     MeanImage,
     /// Each image minus its mean, divided by its deviation, which counts as at least `1 / √values`.
     EachImage,
-    /// Brightness and colours apart: Y normalised by its neighbourhood, U and V by the training set, as Torch's
-    /// CIFAR-10 demonstration does it.
+    /// Y normalized by its neighborhood, U and V by the training set, as in Torch's CIFAR-10 demonstration.
     LocalContrast,
 }
 
@@ -82,15 +81,15 @@ pub struct Augmentation {
     pub contrast: Option<(f32, f32)>,
 }
 
-/// Left and right.
+/// Horizontal mirroring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Flip {
     #[default]
     Never,
-    /// With a chance of one half, each time.
+    /// With probability 1/2, each time.
     Random,
-    /// Decided once for each image, then the other way in every other epoch.
+    /// Random for each image, then alternating with every epoch.
     Alternating,
 }
 
@@ -99,7 +98,7 @@ pub enum Flip {
 pub enum Shift {
     #[default]
     None,
-    /// By whole pixels, at most so many in each direction.
+    /// By whole pixels, up to this number in each direction.
     Pixels(u32),
     /// By at most this share of the side, to the nearest pixel.
     Share(f32),
@@ -110,7 +109,6 @@ impl Augmentation {
 }
 
 impl InputRecipe {
-    /// Bytes divided by a number, and nothing else.
     pub const fn scaled(divisor: f32) -> Self {
         Self {
             divisor,

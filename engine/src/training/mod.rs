@@ -1,23 +1,163 @@
-//! How a network is trained, apart from the network: batches, loss and optimisers, as data.
+//! Training recipes as data: batches, loss and optimizers.
 
-mod average;
 mod batches;
-mod early_stopping;
 mod input;
-mod loss;
 mod optimizer;
-mod order;
-mod schedule;
 mod segments;
-mod state;
 
-pub use average::WeightAverage;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use batches::Order;
 pub use batches::{BatchPlan, BatchRange, Batching, SampleOrder};
-pub use early_stopping::EarlyStopping;
-pub(crate) use early_stopping::Patience;
 pub use input::{Augmentation, Edge, Flip, InputRecipe, Normalization, Shift, TestView};
-pub use loss::Loss;
-pub use optimizer::{Optimizer, Rule};
-pub(crate) use order::Order;
-pub use schedule::Schedule;
+pub use optimizer::{Optimizer, Rule, Schedule};
 pub use segments::{Segments, segment_seed};
+
+/// Softmax cross-entropy, the loss of every workload, with its variations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Loss {
+    /// Share of the target that is spread evenly over all classes: Szegedy et al. (2015).
+    pub label_smoothing: f32,
+    /// True if gradients are of the batch's sum. Reported losses are means.
+    pub summed: bool,
+    pub logits_scale: f32,
+}
+
+impl Default for Loss {
+    fn default() -> Self {
+        Self { label_smoothing: 0.0, summed: false, logits_scale: 1.0 }
+    }
+}
+
+/// Second set of weights that follows the trained ones.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum WeightAverage {
+    /// Follows after every step, keeping the share `min(largest, (1 + t) / (10 + t))`, as TensorFlow's moving
+    /// averages; tests use it.
+    Exponential { largest: f64 },
+    /// Zhang et al. (2019): after every `every` steps it follows, keeping `decay^every·(t / planned)^3`, and the
+    /// weights jump to it. After the last step they jump without following.
+    Lookahead { every: u64, decay: f64 },
+}
+
+/// Change of the average after a step.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct AverageStep {
+    /// 0: none; 1: it follows the weights; 2: and the weights jump to it.
+    pub mode: u32,
+    /// Share of the average that is kept.
+    pub keep: f64,
+}
+
+impl WeightAverage {
+    /// Returns the change after update `t`, from 0, of `planned`.
+    pub fn step(&self, t: u64, planned: u64) -> AverageStep {
+        match *self {
+            Self::Exponential { largest } => {
+                let done = (t + 1) as f64;
+                AverageStep { mode: 1, keep: largest.min((1.0 + done) / (10.0 + done)) }
+            }
+            Self::Lookahead { every, decay } => {
+                let done = t + 1;
+                if done == planned {
+                    return AverageStep { mode: 2, keep: 1.0 };
+                }
+                if !done.is_multiple_of(every) {
+                    return AverageStep::default();
+                }
+                let share = done as f64 / planned.max(1) as f64;
+                let keep = decay.powi(i32::try_from(every).unwrap_or(i32::MAX)) * share.powi(3);
+                AverageStep { mode: 2, keep: keep.min(1.0) }
+            }
+        }
+    }
+
+    pub fn is_tested(&self) -> bool {
+        matches!(self, Self::Exponential { .. })
+    }
+}
+
+/// Rule of Theano's tutorials: training ends when held-out samples are no longer classified better, after at least
+/// `updates` updates, and at least `factor` times the update of the last real improvement.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EarlyStopping {
+    pub updates: u64,
+    pub factor: u64,
+    /// Share of the best error below which an error counts as improved.
+    pub threshold: f64,
+}
+
+/// State of early stopping.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    rule: EarlyStopping,
+    until: u64,
+    best_error: f64,
+}
+
+impl Patience {
+    pub(crate) fn new(rule: EarlyStopping) -> Self {
+        Self { rule, until: rule.updates, best_error: f64::INFINITY }
+    }
+
+    /// Takes the share `error` of misclassified held-out samples after `updates` updates. Returns true to continue.
+    pub(crate) fn goes_on(&mut self, updates: u64, error: f64) -> bool {
+        if error < self.best_error * self.rule.threshold {
+            self.until = self.until.max(updates * self.rule.factor);
+        }
+        self.best_error = self.best_error.min(error);
+        updates < self.until
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lookahead_moves_every_few_steps_and_jumps_at_the_end() {
+        let lookahead = WeightAverage::Lookahead { every: 5, decay: 0.95 };
+        assert_eq!(lookahead.step(0, 20).mode, 0);
+        let tenth = lookahead.step(9, 20);
+        assert_eq!(tenth.mode, 2);
+        assert!((tenth.keep - 0.95f64.powi(5) * 0.125).abs() < 1e-12);
+        assert_eq!(lookahead.step(19, 20), AverageStep { mode: 2, keep: 1.0 });
+    }
+
+    #[test]
+    fn an_exponential_average_starts_loose() {
+        let average = WeightAverage::Exponential { largest: 0.9999 };
+        assert!((average.step(0, 100).keep - 2.0 / 11.0).abs() < 1e-12);
+        assert_eq!(average.step(1_000_000, 100).keep, 0.9999);
+    }
+
+    fn patience() -> Patience {
+        Patience::new(EarlyStopping { updates: 1000, factor: 2, threshold: 0.995 })
+    }
+
+    #[test]
+    fn training_goes_on_at_least_for_the_first_patience() {
+        let mut patience = patience();
+        assert!(patience.goes_on(100, 0.1));
+        assert!(patience.goes_on(900, 0.2));
+        assert!(!patience.goes_on(1000, 0.2));
+    }
+
+    #[test]
+    fn only_a_real_improvement_doubles_the_time() {
+        let mut patience = patience();
+        assert!(patience.goes_on(800, 0.1));
+        // 1600 updates are allowed now.
+        assert!(patience.goes_on(1500, 0.0999));
+        assert!(!patience.goes_on(1600, 0.0998));
+        let mut patience = self::patience();
+        assert!(patience.goes_on(800, 0.1));
+        assert!(patience.goes_on(1500, 0.09));
+        assert!(patience.goes_on(2900, 0.09));
+        assert!(!patience.goes_on(3000, 0.09));
+    }
+}

@@ -1,9 +1,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Schedule;
-
-/// How weights change: a rule, its learning rate, and an L2 penalty that tensors may multiply.
+/// Rule, learning rate, and an L2 penalty that tensors may multiply.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Optimizer {
@@ -14,12 +12,12 @@ pub struct Optimizer {
     pub schedule: Schedule,
     #[serde(default)]
     pub weight_decay: f64,
-    /// How long the gradients of all tensors may be together; longer ones are shortened to it.
+    /// Maximum joint length of all gradients; longer ones are scaled down.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub largest_gradient: Option<f64>,
 }
 
-/// The rule that changes weights, with its constants; `reference/golden/README.md` section 3 defines them.
+/// Update rule with its constants; `reference/golden/README.md` section 3 defines them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rule {
@@ -31,20 +29,20 @@ pub enum Rule {
     RmsProp { rho: f64, epsilon: f64 },
     /// Zeiler (2012): `u = g·√(d + ε) / √(a + ε); w -= rate·u`, with running means a of g² and d of u².
     Adadelta { rho: f64, epsilon: f64 },
-    /// Kingma and Ba (2014), with the bias correction folded into the rate. Decoupled, the weight decay leaves the
-    /// running means alone: Loshchilov and Hutter (2017).
+    /// Kingma and Ba (2014), with the bias correction folded into the rate. If decoupled, the weight decay does not
+    /// affect the running means: Loshchilov and Hutter (2017).
     Adam { beta1: f64, beta2: f64, epsilon: f64, decoupled: bool },
 }
 
-/// Constants of a rule, by what every update does with them; those that a rule does not have are zero.
+/// Constants of a rule by their role; missing ones are zero.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Constants {
-    /// Share of the velocity or of the first running mean that stays: momentum, rho or beta1.
+    /// Kept share of the velocity or of the first running mean: momentum, rho or beta1.
     pub(crate) decay: f64,
-    /// The same of the second running mean: beta2.
+    /// Kept share of the second running mean: beta2.
     pub(crate) second_decay: f64,
     pub(crate) epsilon: f64,
-    /// Whether the gradient is taken ahead along the velocity, from which the learning rate is kept apart then.
+    /// True for Nesterov's momentum, which leaves the learning rate out of the velocity.
     pub(crate) nesterov: bool,
 }
 
@@ -63,7 +61,7 @@ impl Rule {
         }
     }
 
-    /// Numbers that it remembers for each weight, momentum of zero included.
+    /// Number of values remembered for each weight, even with zero momentum.
     pub fn states(self) -> usize {
         match self {
             Self::Sgd { .. } | Self::Nesterov { .. } | Self::RmsProp { .. } => 1,
@@ -73,23 +71,16 @@ impl Rule {
 }
 
 impl Optimizer {
-    /// Without schedule, weight decay or limit.
     pub fn new(rule: Rule, learning_rate: f64) -> Self {
         Self { rule, learning_rate, schedule: Schedule::Constant, weight_decay: 0.0, largest_gradient: None }
     }
 
-    /// The same optimiser with another rate.
-    #[must_use]
-    pub fn with_learning_rate(self, learning_rate: f64) -> Self {
-        Self { learning_rate, ..self }
-    }
-
-    /// Learning rate of update `t`, from 0, of `planned`, in double precision, without the corrections of the rule.
+    /// Returns the learning rate of update `t`, from 0, of `planned`, without the corrections of the rule.
     pub fn scheduled_rate(&self, t: u64, planned: u64) -> f64 {
         self.learning_rate * self.schedule.factor(t, planned)
     }
 
-    /// What the rule multiplies the scheduled rate of update `t` by.
+    /// Returns the rule's factor on the scheduled rate of update `t`.
     pub fn correction(&self, t: u64) -> f64 {
         match self.rule {
             Rule::Adam { beta1, beta2, .. } => {
@@ -98,6 +89,60 @@ impl Optimizer {
             }
             _ => 1.0,
         }
+    }
+}
+
+/// Factor on the learning rate, as a function of the number `t` of updates.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Schedule {
+    #[default]
+    Constant,
+    /// `(1 + γt)^(-p)`: Caffe's "inv", and with p = 1 the decay of Keras 2 and Torch.
+    Inverse { gamma: f64, power: f64 },
+    /// Multiplied by `factor` after every `every` updates.
+    Staircase { every: u64, factor: f64 },
+    /// Multiplied by `factor` once, after `after` updates.
+    Drop { after: u64, factor: f64 },
+    /// Straight lines between (share of the planned training, factor) points, constant beyond the ends.
+    Linear { points: Vec<(f64, f64)> },
+    /// A linear warm-up over a share of the planned training, then half a cosine down to 0: Loshchilov and Hutter
+    /// (2016).
+    Cosine { warm_up: f64 },
+}
+
+impl Schedule {
+    pub fn factor(&self, t: u64, planned: u64) -> f64 {
+        let updates = t as f64;
+        let share = updates / planned.max(1) as f64;
+        match self {
+            Self::Constant => 1.0,
+            Self::Inverse { gamma, power } => (1.0 + gamma * updates).powf(-power),
+            Self::Staircase { every, factor } => factor.powf((t / (*every).max(1)) as f64),
+            Self::Drop { after, factor } => {
+                if t < *after {
+                    1.0
+                } else {
+                    *factor
+                }
+            }
+            Self::Linear { points } => interpolate(points, share),
+            Self::Cosine { warm_up } if share < *warm_up => (updates + 1.0) / (warm_up * planned as f64).max(1.0),
+            Self::Cosine { warm_up } => {
+                let way = ((share - warm_up) / (1.0 - warm_up)).clamp(0.0, 1.0);
+                0.5 * (1.0 + (std::f64::consts::PI * way).cos())
+            }
+        }
+    }
+}
+
+/// Interpolates linearly between sorted points.
+fn interpolate(points: &[(f64, f64)], x: f64) -> f64 {
+    let after = points.partition_point(|&(at, _)| at <= x);
+    match (after.checked_sub(1).map(|i| points[i]), points.get(after)) {
+        (Some((x0, y0)), Some(&(x1, y1))) => y0 + (y1 - y0) * (x - x0) / (x1 - x0),
+        (Some((_, y)), None) | (None, Some(&(_, y))) => y,
+        (None, None) => 1.0,
     }
 }
 
@@ -110,5 +155,39 @@ mod tests {
         let adam = Optimizer::new(Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false }, 0.001);
         assert!((adam.correction(0) - 0.001f64.sqrt() / 0.1).abs() < 1e-9);
         assert!((adam.correction(1_000_000) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn caffes_inverse_schedule_ends_where_caffe_says() {
+        let inverse = Schedule::Inverse { gamma: 0.0001, power: 0.75 };
+        assert!((0.01 * inverse.factor(10_000, 0) - 0.005_946).abs() < 1e-6);
+        assert!((0.01 * inverse.factor(9, 0) - 0.009_993_255_311_243_308).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_staircase_drops_repeatedly_and_a_drop_once() {
+        let staircase = Schedule::Staircase { every: 10, factor: 0.1 };
+        assert_eq!([0, 9, 10, 19].map(|t| staircase.factor(t, 100)), [1.0, 1.0, 0.1, 0.1]);
+        assert!((staircase.factor(20, 100) - 0.01).abs() < 1e-15);
+        let drop = Schedule::Drop { after: 10, factor: 0.1 };
+        assert_eq!([9, 10, 1000].map(|t| drop.factor(t, 100)), [1.0, 0.1, 0.1]);
+    }
+
+    #[test]
+    fn lines_meet_their_points_and_stay_level_beyond_them() {
+        let triangle = Schedule::Linear { points: vec![(0.0, 0.2), (0.23, 1.0), (1.0, 0.07)] };
+        assert!((triangle.factor(0, 100) - 0.2).abs() < 1e-12);
+        assert!((triangle.factor(23, 100) - 1.0).abs() < 1e-12);
+        assert!((triangle.factor(100, 100) - 0.07).abs() < 1e-12);
+        assert!((triangle.factor(500, 100) - 0.07).abs() < 1e-12);
+    }
+
+    #[test]
+    fn cosine_rises_in_its_warm_up_and_ends_at_zero() {
+        let cosine = Schedule::Cosine { warm_up: 0.1 };
+        assert!((cosine.factor(0, 100) - 0.1).abs() < 1e-12);
+        assert!((cosine.factor(10, 100) - 1.0).abs() < 1e-12);
+        assert!((cosine.factor(55, 100) - 0.5).abs() < 1e-12);
+        assert!(cosine.factor(100, 100).abs() < 1e-12);
     }
 }

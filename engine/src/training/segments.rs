@@ -1,5 +1,9 @@
-use results::Beacon;
+use results::{Beacon, StateBytes, weights_bytes};
 use shaders::reference::pcg4d::pcg4d;
+
+use crate::error::EngineError;
+use crate::model::ModelError;
+use crate::trainer::TrainingJob;
 
 /// Segments of a training that a leaderboard follows. The seed of a segment determines the order of the samples,
 /// dropout and augmentation from its first step. Without segments, the seed of the run determines everything.
@@ -26,7 +30,6 @@ impl Segments {
         after.checked_sub(1).map(|place| self.0[place].seed)
     }
 
-    /// Returns true if a segment begins before `step`.
     pub(crate) fn begins_at(&self, step: u64) -> bool {
         self.0.binary_search_by_key(&step, |segment| segment.first_step).is_ok()
     }
@@ -45,12 +48,50 @@ pub fn segment_seed(beacon: Beacon, run_seed: u32) -> u32 {
     pcg4d([x ^ run_seed, y, z, w])[0]
 }
 
+impl TrainingJob {
+    /// Returns the state before the first step: start values, memories of zeros, and averages equal to the weights.
+    pub fn initial_state(&self) -> Result<StateBytes, ModelError> {
+        let weights = weights_bytes(&self.initial_weights()?);
+        let mut memory = vec![0; self.optimizer.rule.states() * weights.len()];
+        if self.average.is_some() {
+            memory.extend_from_slice(&weights);
+        }
+        Ok(StateBytes { weights, memory })
+    }
+
+    /// Returns the tensors of a state: first the weights, then each memory. Returns `None` if the state has the wrong
+    /// length for this job, or numbers that are not finite.
+    pub(crate) fn split_state(&self, state: &StateBytes) -> Result<Option<Vec<Vec<Vec<f32>>>>, ModelError> {
+        let lengths: Vec<usize> = self.model.tensors()?.iter().map(|tensor| tensor.elements()).collect();
+        let memories = self.optimizer.rule.states() + usize::from(self.average.is_some());
+        let bytes = 4 * lengths.iter().sum::<usize>();
+        if state.weights.len() != bytes || state.memory.len() != memories * bytes {
+            return Ok(None);
+        }
+        let words = state.weights.chunks_exact(4).chain(state.memory.chunks_exact(4));
+        let mut values = words.map(|word| f32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let mut list = || lengths.iter().map(|&length| values.by_ref().take(length).collect()).collect();
+        let lists: Vec<Vec<Vec<f32>>> = (0..=memories).map(|_| list()).collect();
+        let finite = lists.iter().flatten().flatten().all(|value| value.is_finite());
+        Ok(finite.then_some(lists))
+    }
+
+    /// Returns [`Self::split_state`] of a state that a trainer of this job restores.
+    pub(crate) fn tensors_of_state(&self, state: &StateBytes) -> Result<Vec<Vec<Vec<f32>>>, EngineError> {
+        self.split_state(state)?.ok_or_else(|| EngineError::InvalidSetting {
+            what: "the state to go back to",
+            allowed: "finite numbers, as many as this network and its optimizer have".to_owned(),
+            value: format!("{} + {} bytes", state.weights.len(), state.memory.len()),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn a_step_has_the_seed_of_the_segment_it_belongs_to() {
+    fn a_step_has_the_seed_of_its_segment() {
         let mut segments = Segments::default();
         assert_eq!(segments.seed_at(3), None);
         segments.begin(0, 7);

@@ -1,15 +1,14 @@
-//! Networks of ImageNet's size, on images that show nothing: how fast they train is of interest, and not what they learn.
-//! The studies measured such networks on generated images, too.
+//! Networks of ImageNet's size on images of noise, for measuring speed only. The studies also used generated images.
 
-use super::{Workload, average_of_all, batch_norm, dense};
+use super::{Workload, average_of_all, batch_norm, dense, max_pool, pool};
 use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Padding, PoolKind, Rounding, Shape, Source,
-    Weights,
+    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
+    Source, Weights,
 };
-use crate::training::{Batching, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder};
+use crate::training::{InputRecipe, Normalization, Optimizer, Rule, Schedule};
 
 pub(super) const CLASSES: u32 = 1000;
-/// Mean and deviation of ImageNet's channels, pixels / 255, as Torch's examples normalise them.
+/// Mean and deviation of ImageNet's channels, pixels / 255, as in Torch's examples.
 const MEAN: [f32; 3] = [0.485, 0.456, 0.406];
 const DEVIATION: [f32; 3] = [0.229, 0.224, 0.225];
 
@@ -23,8 +22,8 @@ pub(super) fn resnet50() -> Workload {
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
         model: residual(224, [3, 4, 6, 3]),
-        // Each stage's block that changes the shape, and one that does not. With twice as many, one behind the other, rounding
-        // comes to as much of the gradients in f16 as the check allows.
+        // One block of each stage that changes the shape, and one that does not. With twice as many, rounding in f16
+        // reaches the check's tolerance of gradients.
         reduced: Some(residual(96, [2, 1, 1, 1])),
         ..on_images("generated-images-224")
     }
@@ -35,25 +34,18 @@ const RESNET50: &str = "resnet50-synthetic";
 /// Filters of the first two convolutions of a stage's blocks.
 const FILTERS: [u32; 4] = [64, 128, 256, 512];
 
-/// With so many blocks in each stage, for images of so many pixels a side, a multiple of 32.
+/// Builds the network for these numbers of blocks per stage, and images of `side` pixels, a multiple of 32.
 fn residual(side: u32, blocks: [u32; 4]) -> Model {
     let mut network = ModelBuilder::new(RESNET50, Shape::new(side, side, 3));
     normalized_convolution(&mut network, Source::Data, [64, 7, 2], Activation::Relu);
-    let mut x = network.then(Layer::Pool {
-        kind: PoolKind::Max,
-        side: 3,
-        stride: 2,
-        padding: 1,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    });
+    let mut x = network.then(pool(PoolKind::Max, 3, 2, 1, Rounding::Floor));
     for (stage, (filters, blocks)) in FILTERS.into_iter().zip(blocks).enumerate() {
         for block in 0..blocks {
             let stride = if stage > 0 && block == 0 { 2 } else { 1 };
             let narrow = normalized_convolution(&mut network, x, [filters, 1, stride], Activation::Relu);
             let narrow = normalized_convolution(&mut network, narrow, [filters, 3, 1], Activation::Relu);
             let residual = normalized_convolution(&mut network, narrow, [4 * filters, 1, 1], Activation::Identity);
-            // The first block of each stage makes more channels, or fewer pixels.
+            // The first block of each stage changes the shape.
             let shortcut = if block == 0 {
                 normalized_convolution(&mut network, x, [4 * filters, 1, stride], Activation::Identity)
             } else {
@@ -67,8 +59,8 @@ fn residual(side: u32, blocks: [u32; 4]) -> Model {
     network.finish()
 }
 
-/// A square convolution (filters, side, stride) without bias, padded so that the stride alone makes the image smaller, and
-/// its normalisation.
+/// Adds a square convolution (filters, side, stride) without bias, padded so that only the stride makes the image
+/// smaller, and its normalization.
 fn normalized_convolution(
     network: &mut ModelBuilder,
     source: Source,
@@ -84,39 +76,178 @@ fn normalized_convolution(
     network.then(batch_norm(activation))
 }
 
-/// What networks on generated images have in common.
+/// Common recipe of networks on generated images.
 pub(super) fn on_images(data_set: &'static str) -> Workload {
-    /// The paper's rate, which is for batches of 256.
+    /// The paper's rate for batches of 256.
     const RATE: f64 = 0.1;
     const BATCH: u32 = 32;
+    let optimizer = Optimizer {
+        weight_decay: 1e-4,
+        // In proportion to the batch: Goyal et al. (2017).
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
+    };
     Workload {
         name: "",
         title: "",
         description: "",
-        data_set,
-        training: None,
-        model: Model::sequence("", Shape::vector(1), Vec::new()),
         input: InputRecipe {
             normalization: Normalization::Channels { mean: MEAN, deviation: DEVIATION },
             ..InputRecipe::scaled(255.0)
         },
-        loss: Loss::default(),
-        optimizer: Optimizer {
-            weight_decay: 1e-4,
-            // In proportion to the batch: Goyal et al. (2017).
-            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, RATE * f64::from(BATCH) / 256.0)
-        },
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: BATCH,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
         published_epochs: 90,
-        // Nobody can learn the classes of noise.
+        // Noise cannot be classified.
         target_accuracy: 1.0,
         evaluations_per_epoch: 1,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe("", data_set, Model::sequence("", Shape::vector(1), Vec::new()), optimizer)
+    }
+}
+
+const INCEPTION_V3: &str = "inception-v3-synthetic";
+
+pub(super) fn inception_v3() -> Workload {
+    // Two epochs of ImageNet's 1,281,167 images in batches of 32.
+    const EVERY: u64 = 80_072;
+    /// The paper's is 0.045, with 50 replicas.
+    const RATE: f64 = 0.045 / 50.0;
+    Workload {
+        name: INCEPTION_V3,
+        title: "ImageNet's size, Inception-v3",
+        description: "Inception-v3 of Szegedy et al. as in Keras: 299×299 pixels, 1,000 classes, convolutions of 1×7, 7×1, \
+                      1×3 and 3×1 beside square ones, batch normalisation without a scale of its own, no auxiliary \
+                      classifier; RMSprop with the paper's constants (ε outside of the root) and a fiftieth of its rate, \
+                      which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
+                      measured: it is in no suite and never ranked.",
+        model: network(299, &[32, 64, 64], &[128, 160, 160, 192], 2),
+        // A block of each kind. Smaller images would end in a single pixel, which normalization reduces to its sign.
+        reduced: Some(network(139, &[32], &[128], 1)),
+        optimizer: Optimizer {
+            schedule: Schedule::Staircase { every: EVERY, factor: 0.94 },
+            weight_decay: 4e-5,
+            ..Optimizer::new(Rule::RmsProp { rho: 0.9, epsilon: 1.0 }, RATE)
+        },
+        ..on_images("generated-images-299")
+    }
+}
+
+/// Filters of a convolution, and the height and width of its kernel. Its image keeps its size.
+type Convolution = (u32, [u32; 2]);
+
+/// Szegedy et al. (2015), "Rethinking the Inception Architecture for Computer Vision", trained in TensorFlow's study of
+/// ImageNet.
+struct Inception {
+    network: ModelBuilder,
+}
+
+/// Builds the network for images of `side` pixels, with one block for each number of filters behind the means, one for
+/// each number of filters in rows and columns of seven pixels, and `wide` wide blocks.
+fn network(side: u32, behind_means: &[u32], of_seven: &[u32], wide: u32) -> Model {
+    let mut inception = Inception { network: ModelBuilder::new(INCEPTION_V3, Shape::new(side, side, 3)) };
+    inception.stem();
+    for &pooled in behind_means {
+        let branches: [&[Convolution]; 3] =
+            [&[(64, [1, 1])], &[(48, [1, 1]), (64, [5, 5])], &[(64, [1, 1]), (96, [3, 3]), (96, [3, 3])]];
+        inception.block(&branches, pooled);
+    }
+    inception.reduction([&[], &[(64, [1, 1]), (96, [3, 3])]], [384, 96]);
+    for &filters in of_seven {
+        let (row, column) = ((filters, [1, 7]), (filters, [7, 1]));
+        let branches: [&[Convolution]; 3] = [
+            &[(192, [1, 1])],
+            &[(filters, [1, 1]), row, (192, [7, 1])],
+            &[(filters, [1, 1]), column, row, column, (192, [1, 7])],
+        ];
+        inception.block(&branches, 192);
+    }
+    inception.reduction([&[(192, [1, 1])], &[(192, [1, 1]), (192, [1, 7]), (192, [7, 1])]], [320, 192]);
+    for _ in 0..wide {
+        inception.wide_block();
+    }
+    inception.finish()
+}
+
+impl Inception {
+    fn convolution(&mut self, source: Source, (filters, [height, width]): Convolution, stride: u32, padding: Padding) {
+        let weights = Weights::new(Initializer::FanInNormal { scale: 2.0 }).without_bias();
+        let (size, activation) = (KernelSize::new(height, width), Activation::Identity);
+        self.network.after(source, Layer::Conv2d { filters, size, stride, padding, activation, weights });
+        self.network.then(Layer::BatchNorm {
+            epsilon: 1e-3,
+            keep: 0.99,
+            trained_scale: false,
+            bias: Multipliers::default(),
+            activation: Activation::Relu,
+        });
+    }
+
+    fn branch(&mut self, source: Source, convolutions: &[Convolution]) -> Source {
+        convolutions.iter().fold(source, |source, &convolution| {
+            self.convolution(source, convolution, 1, Padding::Same);
+            self.network.last()
+        })
+    }
+
+    fn concatenated(&mut self, branches: &[Source]) {
+        let joined =
+            branches.iter().copied().reduce(|all, next| self.network.reads(vec![all, next], Layer::Concatenate));
+        assert!(joined.is_some_and(|joined| joined == self.network.last()), "two branches are joined, or more");
+    }
+
+    fn stem(&mut self) {
+        self.convolution(Source::Data, (32, [3, 3]), 2, Padding::Valid);
+        self.convolution(self.network.last(), (32, [3, 3]), 1, Padding::Valid);
+        self.convolution(self.network.last(), (64, [3, 3]), 1, Padding::Same);
+        self.network.then(max_pool(3, 2));
+        self.convolution(self.network.last(), (80, [1, 1]), 1, Padding::Valid);
+        self.convolution(self.network.last(), (192, [3, 3]), 1, Padding::Valid);
+        self.network.then(max_pool(3, 2));
+    }
+
+    /// Adds branches with the same input, and one of 3×3 means with `pooled` filters.
+    fn block(&mut self, branches: &[&[Convolution]], pooled: u32) {
+        let input = self.network.last();
+        let mut made: Vec<Source> = branches.iter().map(|branch| self.branch(input, branch)).collect();
+        made.push(self.means(input, pooled));
+        self.concatenated(&made);
+    }
+
+    fn means(&mut self, input: Source, filters: u32) -> Source {
+        let means = self.network.after(input, pool(PoolKind::Average, 3, 1, 1, Rounding::Floor));
+        self.branch(means, &[(filters, [1, 1])])
+    }
+
+    /// Halves the image: two branches that end with a 3×3 convolution of stride 2, and a 3×3 maximum.
+    fn reduction(&mut self, branches: [&[Convolution]; 2], filters: [u32; 2]) {
+        let input = self.network.last();
+        let mut made = Vec::new();
+        for (branch, filters) in branches.into_iter().zip(filters) {
+            let last = self.branch(input, branch);
+            self.convolution(last, (filters, [3, 3]), 2, Padding::Valid);
+            made.push(self.network.last());
+        }
+        made.push(self.network.after(input, max_pool(3, 2)));
+        self.concatenated(&made);
+    }
+
+    /// Adds a block whose larger branches end in a row and a column of three pixels, side by side.
+    fn wide_block(&mut self) {
+        let input = self.network.last();
+        let mut made = vec![self.branch(input, &[(320, [1, 1])])];
+        for branch in [&[(384, [1, 1])][..], &[(448, [1, 1]), (384, [3, 3])]] {
+            let last = self.branch(input, branch);
+            made.push(self.branch(last, &[(384, [1, 3])]));
+            made.push(self.branch(last, &[(384, [3, 1])]));
+        }
+        made.push(self.means(input, 192));
+        self.concatenated(&made);
+    }
+
+    fn finish(mut self) -> Model {
+        let made = self.network.clone().finish();
+        let shapes = made.shapes().expect("images are large enough");
+        self.network.then(average_of_all(shapes.last().expect("there are layers").height));
+        self.network.then(dense(CLASSES, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
+        self.network.finish()
     }
 }
 
@@ -125,25 +256,47 @@ mod tests {
     use super::*;
     use crate::model::TensorKind;
 
-    /// Values of the tensors of this kind whose names end so.
     fn elements(model: &Model, ends: &str) -> u64 {
         let tensors = model.tensors().unwrap().into_iter();
         tensors.filter(|tensor| tensor.name.ends_with(ends)).map(|tensor| tensor.elements() as u64).sum()
     }
 
     #[test]
-    fn resnet50_has_the_parameters_of_keras_and_the_operations_of_its_paper() {
+    fn resnet50_has_the_published_parameters_and_operations() {
         let model = resnet50().model;
         let statistics = model.tensors().unwrap().into_iter().filter(|tensor| tensor.kind == TensorKind::Statistic);
         let statistics: u64 = statistics.map(|tensor| tensor.elements() as u64).sum();
-        // Keras counts running averages as well, and its convolutions have biases, which the normalisations take away again:
-        // as many as there are scales.
+        // Keras also counts running averages, and the biases of its convolutions, which the normalizations cancel: as
+        // many as scales.
         let keras = model.parameters().unwrap() + statistics + elements(&model, "/scale");
         assert_eq!((keras, statistics), (25_636_712, 53_120));
         let multiply_adds = model.operations().unwrap().forward_multiply_adds as f64;
         assert!((multiply_adds - 3.8e9).abs() < 0.1e9, "table 1 of the paper: {multiply_adds}");
         let convolutions = model.nodes.iter().filter(|node| matches!(node.layer, Layer::Conv2d { .. })).count();
-        // Forty-nine, and the four of shortcuts; the fiftieth layer is dense.
+        // Four of them are shortcuts; the fiftieth layer is dense.
         assert_eq!(convolutions, 49 + 4);
+    }
+
+    #[test]
+    fn inception_v3_has_the_published_parameters_and_operations() {
+        let model = inception_v3().model;
+        let tensors = model.tensors().unwrap();
+        let elements = |kind| tensors.iter().filter(|of| of.kind == kind).map(|of| of.elements()).sum::<usize>();
+        // Keras also counts running averages, and has no fixed scales.
+        let of_keras = elements(TensorKind::Trained) + elements(TensorKind::Statistic);
+        assert_eq!((of_keras, elements(TensorKind::Statistic)), (23_851_784, 34_432));
+        // Section 1 of the paper says 5 billion, rounded down.
+        let multiply_adds = model.operations().unwrap().forward_multiply_adds;
+        assert_eq!(multiply_adds / 1_000_000_000, 5);
+    }
+
+    #[test]
+    fn its_grids_are_those_of_the_paper() {
+        let shapes = inception_v3().model.shapes().unwrap();
+        // Table 1: outputs of the blocks.
+        for grid in [Shape::new(35, 35, 288), Shape::new(17, 17, 768), Shape::new(8, 8, 1280), Shape::new(8, 8, 2048)] {
+            assert!(shapes.contains(&grid), "{grid:?}");
+        }
+        assert_eq!(shapes.iter().rev().nth(2), Some(&Shape::new(8, 8, 2048)));
     }
 }

@@ -1,40 +1,13 @@
-//! The five tests of the article on the back ends of Keras, from the examples of Keras 2.0.8.
+//! The five tests of the article on the backends of Keras, from the examples of Keras 2.0.8.
 
 use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool};
 use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Padding, Shape, Source, Weights};
-use crate::training::{
-    Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Schedule, Shift,
-};
+use crate::training::{Augmentation, Batching, Edge, Flip, InputRecipe, Optimizer, Rule, Schedule, Shift};
 
 const RMSPROP: Rule = Rule::RmsProp { rho: 0.9, epsilon: 1e-8 };
 
 fn glorot() -> Weights {
     Weights::new(Initializer::GlorotUniform)
-}
-
-/// What the five have in common.
-fn keras(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Workload {
-    Workload {
-        name,
-        title: "",
-        description: "",
-        data_set,
-        training: None,
-        model,
-        input: InputRecipe::scaled(255.0),
-        loss: Loss::default(),
-        optimizer,
-        average: None,
-        early_stopping: None,
-        reduced: None,
-        batch_size: 128,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
-        published_epochs: 20,
-        target_accuracy: 0.97,
-        evaluations_per_epoch: 2,
-        loss_tolerance: 1e-3,
-    }
 }
 
 pub(super) fn mnist_mlp() -> Workload {
@@ -50,7 +23,7 @@ pub(super) fn mnist_mlp() -> Workload {
         title: "MNIST, multilayer perceptron (Keras)",
         description: "784-512-512-10 with dropout 0.2 and RMSprop, from the Keras 2.0.8 examples (mnist_mlp.py). \
                       Launch-bound: small matrix products. Pixels / 255.",
-        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
     }
 }
 
@@ -72,7 +45,7 @@ pub(super) fn mnist_cnn() -> Workload {
                       examples (mnist_cnn.py). Pixels / 255.",
         published_epochs: 12,
         target_accuracy: 0.985,
-        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), adadelta)
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), adadelta)
     }
 }
 
@@ -106,7 +79,7 @@ pub(super) fn cifar10_cnn() -> Workload {
         batching: Batching::DropLast,
         published_epochs: 50,
         target_accuracy: 0.7,
-        ..keras(name, "cifar10", Model::sequence(name, CIFAR10, layers), optimizer)
+        ..Workload::recipe(name, "cifar10", Model::sequence(name, CIFAR10, layers), optimizer)
     }
 }
 
@@ -121,11 +94,11 @@ pub(super) fn mnist_hrnn() -> Workload {
         batch_size: 32,
         published_epochs: 5,
         target_accuracy: 0.97,
-        ..keras(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(RMSPROP, 0.001))
     }
 }
 
-/// Words of a story, words of a question, and different words with the padding.
+/// Words of a story, words of a question, and size of the vocabulary with padding.
 const STORY: u32 = 552;
 const QUESTION: u32 = 5;
 const VOCABULARY: u32 = 36;
@@ -163,12 +136,12 @@ pub(super) fn babi_rnn() -> Workload {
         published_epochs: 40,
         target_accuracy: 0.3,
         evaluations_per_epoch: 1,
-        ..keras(name, "babi-qa2", network.finish(), Optimizer::new(adam, 0.001))
+        ..Workload::recipe(name, "babi-qa2", network.finish(), Optimizer::new(adam, 0.001))
     }
 }
 
 pub(super) fn babi_memnn() -> Workload {
-    // The longest story and question of task 1 with 10,000 training questions, and its words with the padding.
+    // The longest story and question of task 1 with 10,000 training questions, and its vocabulary with padding.
     const STORY: u32 = 68;
     const QUESTION: u32 = 4;
     const VOCABULARY: u32 = 22;
@@ -206,6 +179,6 @@ pub(super) fn babi_memnn() -> Workload {
         published_epochs: 120,
         target_accuracy: 0.95,
         evaluations_per_epoch: 1,
-        ..keras(name, "babi-qa1-10k", network.finish(), Optimizer::new(RMSPROP, 0.001))
+        ..Workload::recipe(name, "babi-qa1-10k", network.finish(), Optimizer::new(RMSPROP, 0.001))
     }
 }

@@ -2,32 +2,29 @@
 
 use super::{TrainingRange, Workload};
 use crate::model::{Activation, Initializer, Layer, Model, ModelBuilder, Shape, Source};
-use crate::training::{Batching, InputRecipe, Loss, Optimizer, Rule, SampleOrder, Schedule};
+use crate::training::{InputRecipe, Loss, Optimizer, Rule, Schedule};
 
 /// Sentences of the longest story of task 1, and words of its longest sentence.
 const SENTENCES: u32 = 10;
 const WORDS: u32 = 6;
 /// The 19 words of task 1, and the padding.
 const VOCABULARY: u32 = 20;
-/// Values of a word's vector.
 const UNITS: u32 = 20;
 const HOPS: usize = 3;
 
-/// Of words and of places alike.
 const START: Initializer = Initializer::Normal { deviation: 0.1 };
-/// The paper puts the softmax in when the held-out loss stops falling. Here it comes after a fifth of the epochs.
+/// The paper inserts the softmax when the held-out loss stops falling. Here it comes after a fifth of the epochs.
 const LINEAR_UNTIL: f64 = 0.2;
 const EPOCHS: u32 = 100;
 /// Steps of an epoch of 900 stories.
 const STEPS_PER_EPOCH: u64 = 29;
 
-/// Vectors of words that are added up in sentences of [`WORDS`].
 const fn embedding(first: u32, count: u32) -> Layer {
     Layer::Embedding { vocabulary: VOCABULARY, units: UNITS, first, count, zero_padding: true, initializer: START }
 }
 
-/// Adjacent tying: the vectors with which a hop answers are those with which the next one is asked, so that there is one
-/// more memory than there are hops; the first has its words in common with the question, the last with the answer.
+/// Adjacent tying: the answering vectors of a hop are the asking vectors of the next, so there is one more memory than
+/// hops. The first shares its words with the question, the last with the answer.
 fn network(name: &'static str) -> Model {
     let sentences = Layer::SentenceSum { words: WORDS };
     let mut network = ModelBuilder::new(name, Shape::vector((SENTENCES + 1) * WORDS));
@@ -54,33 +51,22 @@ fn network(name: &'static str) -> Model {
 pub(super) fn babi() -> Workload {
     let name = "memn2n-babi";
     let schedule = Schedule::Staircase { every: 25 * STEPS_PER_EPOCH, factor: 0.5 };
+    let optimizer =
+        Optimizer { schedule, largest_gradient: Some(40.0), ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.005) };
     Workload {
-        name,
         title: "bAbI task 1, end-to-end memory network",
         description: "Three hops over the sentences of a story, with position encoding, learned places in time, adjacent \
                       tying and a linear start, SGD on the sum of a batch's losses, of Sukhbaatar et al. (2015), section \
                       4. A tenth of the training stories is held out. Without their noise of empty \
                       memories, and the softmax comes after a fifth of the epochs, not when the held-out loss stops \
                       falling. The padding's scores are learned.",
-        data_set: "babi-qa1-sentences",
         training: Some(TrainingRange { first: 0, samples: 900 }),
-        model: network(name),
         input: InputRecipe::scaled(1.0),
         loss: Loss { summed: true, ..Loss::default() },
-        optimizer: Optimizer {
-            schedule,
-            largest_gradient: Some(40.0),
-            ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.005)
-        },
-        average: None,
-        early_stopping: None,
-        reduced: None,
         batch_size: 32,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
         published_epochs: EPOCHS,
         target_accuracy: 0.95,
         evaluations_per_epoch: 1,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(name, "babi-qa1-sentences", network(name), optimizer)
     }
 }

@@ -1,52 +1,46 @@
 //! The registries of workloads and suites.
 
-mod caffe;
-mod footprint;
+mod gtdlbench;
 mod imagenet;
-mod inception;
 mod keras;
 mod memory;
 mod modern;
-mod standard;
-mod tensorflow;
-mod theano;
-mod torch;
 
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::data::DataSet;
-use crate::model::{Activation, KernelSize, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
+use crate::data::{DataSet, DataSetDefinition, data_set};
+use crate::error::EngineError;
+use crate::model::{
+    Activation, KernelSize, Layer, Model, ModelError, Multipliers, Padding, PoolKind, Rounding, Shape, Source, Weights,
+};
+use crate::random::{Generator, stream};
 use crate::trainer::TrainingJob;
 use crate::training::{
     BatchPlan, Batching, EarlyStopping, Flip, InputRecipe, Loss, Optimizer, SampleOrder, Segments, WeightAverage,
 };
-
-pub use standard::Standard;
-pub(crate) use standard::random_order;
 
 /// A network with its data set and its published recipe.
 #[derive(Clone, Debug, Serialize)]
 pub struct Workload {
     pub name: &'static str,
     pub title: &'static str,
-    /// What it is, where it comes from, and every deliberate difference.
+    /// Description, source, and every deliberate difference.
     pub description: &'static str,
-    /// Name in [`crate::DATA_SETS`].
     pub data_set: &'static str,
-    /// Samples of the training file that are trained on, when not all are.
+    /// Training samples, if they are not the whole training file.
     pub training: Option<TrainingRange>,
     pub model: Model,
     pub input: InputRecipe,
     pub loss: Loss,
     pub optimizer: Optimizer,
     pub average: Option<WeightAverage>,
-    /// By the samples that are held out.
+    /// Rule for stopping by the held-out samples.
     pub early_stopping: Option<EarlyStopping>,
-    /// Layers of the same kinds, on smaller images and fewer times, on which back ends are held to the plain loops where
-    /// those would take minutes for the network itself. It is no part of the recipe.
+    /// Smaller network of the same kinds of layers, compared with the plain loops if these would take minutes for the
+    /// network itself. It is not part of the recipe.
     #[serde(skip)]
     pub reduced: Option<Model>,
     pub batch_size: u32,
@@ -54,15 +48,14 @@ pub struct Workload {
     pub batching: Batching,
     /// Epochs of the published recipe; schedules that span the training are spread over them.
     pub published_epochs: u32,
-    /// Test accuracy whose first sighting is the time to accuracy, 0 to 1.
     pub target_accuracy: f64,
-    /// The test set is looked at so many times in each epoch, evenly spread, the last time at its end.
+    /// Evenly spread evaluations per epoch, the last one at its end.
     pub evaluations_per_epoch: u32,
-    /// Largest relative difference of any early loss from the reference back end's.
+    /// Largest relative difference of an early loss from the reference.
     pub loss_tolerance: f64,
 }
 
-/// Samples of the training file; the others are held out.
+/// Training samples of the file; the others are held out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingRange {
@@ -71,7 +64,31 @@ pub struct TrainingRange {
 }
 
 impl Workload {
-    /// Whether it is in the registry, and nothing of it was changed but by a request.
+    /// Creates a workload with the most common settings, to which a recipe adds its own.
+    fn recipe(name: &'static str, data_set: &'static str, model: Model, optimizer: Optimizer) -> Self {
+        Self {
+            name,
+            title: "",
+            description: "",
+            data_set,
+            training: None,
+            model,
+            input: InputRecipe::scaled(255.0),
+            loss: Loss::default(),
+            optimizer,
+            average: None,
+            early_stopping: None,
+            reduced: None,
+            batch_size: 128,
+            order: SampleOrder::Shuffled,
+            batching: Batching::ShortLast,
+            published_epochs: 20,
+            target_accuracy: 0.97,
+            evaluations_per_epoch: 2,
+            loss_tolerance: 1e-3,
+        }
+    }
+
     pub fn is_built_in(&self) -> bool {
         WORKLOADS.iter().any(|make| make().name == self.name)
     }
@@ -82,14 +99,13 @@ impl Workload {
         self.input.augmentation.flip != Flip::Alternating
     }
 
-    /// What a record says of a network that is in no registry: all that this type holds, for whoever reads it later.
+    /// Returns the definition for a record, unless the network is built in.
     pub(crate) fn described(&self) -> Option<serde_json::Value> {
-        // Through text, because a number of 32 bits is written as short there as people write it.
+        // Through text, because it writes a 32-bit number with its short decimal form.
         let described = || serde_json::from_str(&serde_json::to_string(self).ok()?).ok();
         if self.is_built_in() { None } else { described() }
     }
 
-    /// The workload with its reduced network, where it has one.
     #[cfg(test)]
     #[must_use]
     pub(crate) fn reduced(mut self) -> Self {
@@ -99,12 +115,12 @@ impl Workload {
         self
     }
 
-    /// The workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order, and
-    /// nothing that changes them; tests look at the weights themselves.
+    /// Returns the workload as the golden traces train it: Glorot weights, pixels over 255, samples in file order,
+    /// without averages and early stopping.
     #[must_use]
     pub fn with_trace_conventions(mut self) -> Self {
         self.model = self.model.with_glorot_weights();
-        // Words stay the numbers that they are.
+        // Word numbers are not scaled.
         let reads_words = self.model.nodes.iter().any(|node| matches!(node.layer, Layer::Embedding { .. }));
         self.input = InputRecipe::scaled(if reads_words { 1.0 } else { 255.0 });
         self.order = SampleOrder::File;
@@ -115,18 +131,16 @@ impl Workload {
     }
 }
 
-/// How a workload is trained once, apart from what it says itself.
+/// Training of a workload, besides its recipe.
 pub(crate) struct Training {
     pub(crate) data: Arc<DataSet>,
     pub(crate) batches: BatchPlan,
-    /// Steps over which schedules are spread.
     pub(crate) planned_steps: u64,
     pub(crate) seed: u32,
     pub(crate) dropout: bool,
 }
 
 impl Workload {
-    /// Everything that a back end must know.
     pub(crate) fn job(&self, training: Training) -> TrainingJob {
         let Training { data, batches, planned_steps, seed, dropout } = training;
         TrainingJob {
@@ -146,10 +160,9 @@ impl Workload {
     }
 }
 
-/// Makes a workload.
 type Definition = fn() -> Workload;
 
-/// Every workload. A new one is a function and a line here.
+/// All workloads. A new one is a function and a line here.
 pub const WORKLOADS: &[Definition] = &[
     keras::mnist_mlp,
     keras::mnist_cnn,
@@ -158,40 +171,38 @@ pub const WORKLOADS: &[Definition] = &[
     keras::babi_rnn,
     keras::babi_memnn,
     memory::babi,
-    tensorflow::mnist,
-    tensorflow::cifar10,
-    caffe::mnist,
-    caffe::cifar10,
-    torch::mnist,
-    torch::cifar10,
-    theano::mnist,
-    theano::cifar10,
+    gtdlbench::tensorflow_mnist,
+    gtdlbench::tensorflow_cifar10,
+    gtdlbench::caffe_mnist,
+    gtdlbench::caffe_cifar10,
+    gtdlbench::torch_mnist,
+    gtdlbench::torch_cifar10,
+    gtdlbench::theano_mnist,
+    gtdlbench::theano_cifar10,
     modern::resnet20_cifar10,
     modern::transformer_cifar10,
     modern::airbench94,
     imagenet::resnet50,
-    inception::inception_v3,
+    imagenet::inception_v3,
 ];
 
-/// The workload with this name.
 pub fn workload(name: &str) -> Option<Workload> {
     WORKLOADS.iter().map(|make| make()).find(|w| w.name == name)
 }
 
-/// A versioned list of workloads with a budget. Scores of different versions are never compared.
+/// Versioned list of workloads with a budget. Scores of different versions are never compared.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct SuiteDefinition {
     pub name: &'static str,
     pub version: u32,
     pub description: &'static str,
     pub workloads: &'static [&'static str],
-    /// Each workload trains for this many epochs …
+    /// Epochs of each workload, unless the time ends first.
     pub epochs: u32,
-    /// … or until it has trained for so long.
     pub training_seconds: f64,
 }
 
-/// Every suite; the first is what is run when none is asked for.
+/// All suites; the first is the default.
 pub const SUITES: &[SuiteDefinition] = &[
     SuiteDefinition {
         name: "quick",
@@ -229,7 +240,6 @@ pub const SUITES: &[SuiteDefinition] = &[
     },
 ];
 
-/// The suite with this name.
 pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
     SUITES.iter().find(|s| s.name == name)
 }
@@ -237,33 +247,22 @@ pub fn suite(name: &str) -> Option<&'static SuiteDefinition> {
 const MNIST: Shape = Shape::new(28, 28, 1);
 const CIFAR10: Shape = Shape::new(32, 32, 3);
 
-/// The mean of all pixels of a square.
-const fn average_of_all(side: u32) -> Layer {
-    Layer::Pool {
-        kind: PoolKind::Average,
-        side,
-        stride: side,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    }
+const fn pool(kind: PoolKind, side: u32, stride: u32, padding: u32, rounding: Rounding) -> Layer {
+    Layer::Pool { kind, side, stride, padding, rounding, activation: Activation::Identity }
 }
 
-/// As Torch has it unless told otherwise.
-fn batch_norm(activation: Activation) -> Layer {
-    Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
+const fn average_of_all(side: u32) -> Layer {
+    pool(PoolKind::Average, side, side, 0, Rounding::Floor)
 }
 
 /// Max pooling without padding, rounded down.
 const fn max_pool(side: u32, stride: u32) -> Layer {
-    Layer::Pool {
-        kind: PoolKind::Max,
-        side,
-        stride,
-        padding: 0,
-        rounding: Rounding::Floor,
-        activation: Activation::Identity,
-    }
+    pool(PoolKind::Max, side, stride, 0, Rounding::Floor)
+}
+
+/// Batch normalization with Torch's defaults.
+fn batch_norm(activation: Activation) -> Layer {
+    Layer::BatchNorm { epsilon: 1e-5, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
 }
 
 /// A convolution of stride 1.
@@ -273,6 +272,115 @@ const fn convolution(filters: u32, side: u32, padding: Padding, activation: Acti
 
 const fn dense(units: u32, activation: Activation, weights: Weights) -> Layer {
     Layer::Dense { units, activation, weights }
+}
+
+const NUMBER: u64 = 4;
+/// Copies of a weight: itself, its gradient, and at most two numbers of the optimizer.
+const OF_A_WEIGHT: u64 = 4;
+const OF_AN_ACTIVATION: u64 = 2;
+/// Numbers kept per unit and step of a recurrent layer: an LSTM four gates, its cell and its output; a GRU three gates,
+/// three products with the state and its output; a simple layer its output twice.
+const OF_AN_LSTM_UNIT: u64 = 6;
+const OF_A_GRU_UNIT: u64 = 7;
+const OF_A_SIMPLE_UNIT: u64 = 2;
+
+impl Workload {
+    /// Returns the bytes of the network and of the data set, for backends without predictions.
+    pub fn bytes_of_layers(&self, batch_size: u32) -> Result<u64, ModelError> {
+        Ok(self.bytes_of_network(batch_size)? + data_set(self.data_set).map_or(0, data_bytes))
+    }
+
+    /// Returns the bytes of weights with gradients and optimizer state, and of a batch's activations with gradients.
+    pub fn bytes_of_network(&self, batch_size: u32) -> Result<u64, ModelError> {
+        let model = &self.model;
+        let shapes = model.shapes()?;
+        let made = model.nodes.iter().zip(&shapes).map(|(node, output)| {
+            let (units, numbers) = match node.layer {
+                Layer::Lstm { units, .. } => (units, OF_AN_LSTM_UNIT),
+                Layer::Gru { units, .. } => (units, OF_A_GRU_UNIT),
+                Layer::SimpleRnn { units, .. } => (units, OF_A_SIMPLE_UNIT),
+                _ => return u64::from(output.features()),
+            };
+            let steps = match node.inputs.first() {
+                Some(Source::Node(node)) => shapes[*node].pixels(),
+                Some(Source::Data) | None => model.input.pixels(),
+            };
+            u64::from(steps) * u64::from(units) * numbers
+        });
+        let activations: u64 = made.sum::<u64>() + u64::from(model.input.features());
+        let weights = model.parameters()?;
+        let batch = u64::from(batch_size) * activations * OF_AN_ACTIVATION;
+        Ok(NUMBER * (weights * OF_A_WEIGHT + batch))
+    }
+}
+
+fn data_bytes(data: &DataSetDefinition) -> u64 {
+    [&data.train, &data.test].into_iter().map(|split| u64::from(split.samples) * u64::from(split.features())).sum()
+}
+
+#[derive(Clone, Debug)]
+pub struct Standard {
+    pub workload: Workload,
+    pub batches: BatchPlan,
+    /// Limits of training; the first one reached ends it.
+    pub steps: u64,
+    pub training_seconds: f64,
+    /// Size of the whole test set, which every evaluation uses.
+    pub test_samples: u32,
+}
+
+impl Standard {
+    pub fn of(suite: &SuiteDefinition, name: &str, seed: u32) -> Option<Self> {
+        let workload = workload(name)?;
+        let sets = data_set(workload.data_set).expect("a test holds every workload to a known data set");
+        let batches = workload
+            .batches(sets.train.samples, workload.batch_size, seed)
+            .expect("a test holds every workload's batch to its data set");
+        let steps = batches.steps_of_epochs(suite.epochs);
+        let (training_seconds, test_samples) = (suite.training_seconds, sets.test.samples);
+        Some(Self { workload, batches, steps, training_seconds, test_samples })
+    }
+
+    pub fn job(&self, data: Arc<DataSet>, seed: u32) -> TrainingJob {
+        let planned_steps = self.batches.steps_of_epochs(self.workload.published_epochs);
+        self.workload.job(Training { data, batches: self.batches, planned_steps, seed, dropout: true })
+    }
+
+    /// Returns the step of evaluation number `number`, from 1.
+    pub fn evaluation_step(&self, number: u32) -> u64 {
+        self.batches.step_of_mark(number, self.workload.evaluations_per_epoch)
+    }
+}
+
+impl SuiteDefinition {
+    /// Returns its workloads in the order in which a run from this seed trains them.
+    pub fn in_order_of(&self, seed: u32) -> Vec<&'static str> {
+        random_order(self.workloads.len(), seed).into_iter().map(|place| self.workloads[place]).collect()
+    }
+}
+
+/// Returns the order of workloads of a run, which depends on the seed, so that none always finds the device cool.
+pub(crate) fn random_order(count: usize, seed: u32) -> Vec<usize> {
+    let count = u32::try_from(count).expect("a suite has few workloads");
+    let order = Generator { stream: stream::SUITE_ORDER, step: 0, seed }.permutation(count);
+    order.into_iter().map(|place| place as usize).collect()
+}
+
+impl Workload {
+    /// Assigns the `file_samples` samples of the training file to steps. Fails if the batch is empty or larger than the
+    /// training set.
+    pub fn batches(&self, file_samples: u32, batch_size: u32, seed: u32) -> Result<BatchPlan, EngineError> {
+        let all = TrainingRange { first: 0, samples: file_samples };
+        let TrainingRange { first, samples } = self.training.unwrap_or(all);
+        if batch_size == 0 || batch_size > samples {
+            return Err(EngineError::InvalidSetting {
+                what: "the batch size",
+                allowed: format!("from 1 to {samples}, the training samples of {}", self.data_set),
+                value: batch_size.to_string(),
+            });
+        }
+        Ok(BatchPlan { first, samples, batch_size, order: self.order, batching: self.batching, seed })
+    }
 }
 
 #[cfg(test)]
@@ -299,7 +407,7 @@ mod tests {
             ("theano-mnist", 431_080, 2_293_000, 4_586_000, 8_596_000),
             ("theano-cifar10", 14_318, 129_432, 258_864, 323_328),
             ("airbench94", 1_972_792, 118_147_360, 236_294_720, 471_482_368),
-            // Not of the sources: added up by hand, layer by layer.
+            // Added up by hand, layer by layer, because the sources lack them.
             ("keras-babi-memnn", 24_750, 102_080, 204_160, 408_320),
             ("memn2n-babi", 2_400, 1_600, 3_200, 6_400),
             ("resnet20-cifar10", 272_474, 40_813_184, 81_626_368, 162_368_000),
@@ -319,13 +427,13 @@ mod tests {
     }
 
     #[test]
-    fn only_a_network_that_is_not_built_in_is_described_and_then_with_everything() {
+    fn only_networks_of_files_are_described_completely() {
         let built_in = workload("keras-mnist-mlp").unwrap();
         assert!(built_in.is_built_in() && built_in.described().is_none());
         let own = Workload { name: "own", ..built_in };
         let described = own.described().unwrap();
         assert_eq!((&described["name"], &described["data_set"]), (&"own".into(), &"mnist".into()));
-        // As short as it is written in a recipe, though it is a number of 32 bits.
+        // As short as in a recipe, although it has 32 bits.
         assert_eq!(described["model"]["nodes"][1]["layer"]["dropout"]["rate"].to_string(), "0.2");
         assert_eq!(described["optimizer"]["rule"]["rms_prop"]["rho"], 0.9);
     }
@@ -341,7 +449,7 @@ mod tests {
 
     #[test]
     fn the_complete_suite_holds_every_workload_of_its_time_once() {
-        /// What came after the suite was made: a suite stays what it is.
+        /// Workloads added after the suite was made: a suite never changes.
         const LATER: [&str; 4] = ["keras-babi-memnn", "memn2n-babi", "resnet50-synthetic", "inception-v3-synthetic"];
         let mut names = suite("complete").unwrap().workloads.to_vec();
         let all = WORKLOADS.iter().map(|make| make().name);
@@ -359,7 +467,6 @@ mod tests {
         }
     }
 
-    /// What a layer does, apart from its numbers of channels and the size of the image.
     fn kind(layer: &Layer) -> String {
         match layer {
             Layer::Conv2d { size, stride, padding, .. } => format!("{size:?} {stride} {padding:?}"),
@@ -369,7 +476,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reduced_network_has_every_kind_of_layer_and_the_classes_of_the_whole_one() {
+    fn a_reduced_network_has_every_kind_of_layer() {
         let reduced: Vec<Workload> = WORKLOADS.iter().map(|make| make()).filter(|of| of.reduced.is_some()).collect();
         assert_eq!(reduced.len(), 2);
         for workload in reduced {
@@ -386,11 +493,41 @@ mod tests {
     fn every_workload_names_a_data_set_of_its_shape() {
         for workload in WORKLOADS.iter().map(|make| make()) {
             let set = crate::data_set(workload.data_set).expect(workload.name);
-            // Images may be cropped or get a border; anything else is taken as it is.
+            // Images may be cropped or get a border.
             let input = workload.model.input;
             let same = set.train.features() == input.features();
             assert!(same || set.train.channels == input.channels, "{}", workload.name);
             assert_eq!(set.train.classes, workload.model.classes().unwrap(), "{}", workload.name);
         }
+    }
+
+    #[test]
+    fn a_network_of_dense_layers_is_added_up_by_hand() {
+        let workload = crate::workload("keras-mnist-mlp").unwrap();
+        let predicted = workload.bytes_of_layers(128).unwrap();
+        let weights = 669_706 * 4 * 4;
+        let data = 70_000 * 784;
+        // 784 pixels, 512 and 512 units, each with a dropout, and 10 logits.
+        let batch = 128 * (784 + 4 * 512 + 10) * 2 * 4;
+        assert_eq!(predicted, weights + data + batch);
+    }
+
+    #[test]
+    fn a_larger_batch_takes_more() {
+        let workload = crate::workload("keras-mnist-hrnn").unwrap();
+        assert!(workload.bytes_of_layers(64).unwrap() > workload.bytes_of_layers(32).unwrap());
+    }
+
+    #[test]
+    fn every_workload_of_a_suite_ends_with_an_evaluation() {
+        for suite in SUITES {
+            for name in suite.workloads {
+                let standard = Standard::of(suite, name, 1).unwrap();
+                let looks = standard.workload.evaluations_per_epoch.max(1) * suite.epochs;
+                assert_eq!(standard.evaluation_step(looks), standard.steps, "{} of {}", name, suite.name);
+                assert!(standard.evaluation_step(1) > 0 && standard.test_samples > 0, "{name}");
+            }
+        }
+        assert!(Standard::of(&SUITES[0], "no-such-network", 1).is_none());
     }
 }

@@ -6,8 +6,8 @@ use crate::model::{
     Source, Weights,
 };
 use crate::training::{
-    Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, SampleOrder, Schedule,
-    Shift, TestView, WeightAverage,
+    Augmentation, Batching, Edge, Flip, InputRecipe, Loss, Normalization, Optimizer, Rule, Schedule, Shift, TestView,
+    WeightAverage,
 };
 
 const NOT_DECAYING: Multipliers = Multipliers { learning_rate: 1.0, weight_decay: 0.0, frozen_from: None };
@@ -54,39 +54,28 @@ pub(super) fn resnet20_cifar10() -> Workload {
     network.then(average_of_all(8));
     network.then(dense(10, Activation::Identity, Weights::new(Initializer::FanInUniform { scale: 1.0 })));
     let drops = vec![(0.5, 1.0), (0.5, 0.1), (0.75, 0.1), (0.75, 0.01)];
+    let optimizer = Optimizer {
+        schedule: Schedule::Linear { points: drops },
+        weight_decay: 1e-4,
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.1)
+    };
     Workload {
-        name,
         title: "CIFAR-10, residual network of 20 layers",
         description: "ResNet-20 of He et al. with batch normalisation and projected shortcuts; SGD with momentum 0.9, L2 \
                       decay, the rate divided by 10 after a half and three quarters of the training; images shifted by \
                       up to 4 pixels in a black border and mirrored.",
-        data_set: "cifar10",
-        training: None,
-        model: network.finish(),
         input: normalised(
             Edge::Zero,
             Augmentation { flip: Flip::Random, shift: Shift::Pixels(4), ..Augmentation::NONE },
         ),
-        loss: Loss::default(),
-        optimizer: Optimizer {
-            schedule: Schedule::Linear { points: drops },
-            weight_decay: 1e-4,
-            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.1)
-        },
-        average: None,
-        early_stopping: None,
-        reduced: None,
-        batch_size: 128,
-        order: SampleOrder::Shuffled,
-        batching: Batching::ShortLast,
         published_epochs: 164,
         target_accuracy: 0.8,
         evaluations_per_epoch: 1,
-        loss_tolerance: 1e-3,
+        ..Workload::recipe(name, "cifar10", network.finish(), optimizer)
     }
 }
 
-/// A small vision transformer: Dosovitskiy et al. (2020), with normalisation before each part and the mean of all
+/// A small vision transformer: Dosovitskiy et al. (2020), with normalization before each part and the mean of all
 /// tokens instead of a class token.
 pub(super) fn transformer_cifar10() -> Workload {
     const WIDTH: u32 = 96;

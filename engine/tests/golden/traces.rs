@@ -1,8 +1,9 @@
-//! The golden traces made with Keras, on every back end of this build.
+//! The golden traces made with Keras, on every backend of this build.
 
 use std::path::Path;
+use std::rc::Rc;
 
-use crate::common::{data, gpu};
+use crate::{Clock, data, gpu, skipped};
 #[cfg(feature = "burn-flex")]
 use engine::backends::BURN_FLEX;
 use engine::backends::{self, Opening, WGSL};
@@ -13,7 +14,6 @@ use engine::{
 use results::{InputMode, Precision};
 use serde_json::Value;
 
-/// A trace file: what the generator wrote and how far a correct engine may be from it.
 struct Golden {
     name: String,
     json: Value,
@@ -34,10 +34,10 @@ impl Golden {
     }
 }
 
-/// How many traces there are at least: none may go missing unnoticed.
+/// Minimum number of traces, so that a missing one is noticed.
 const TRACES: usize = 17;
 
-/// The workload of a trace: one of the registry, or one of layers that no published workload of the registry has.
+/// Returns the workload of a trace, some of which have layers that no published workload has.
 fn traced(name: &str) -> Option<Workload> {
     let (activation, recurrent) = (Activation::Tanh, Initializer::Orthogonal);
     let gru = |units| Layer::Gru { units, activation, recurrent };
@@ -49,14 +49,13 @@ fn traced(name: &str) -> Option<Workload> {
     }
 }
 
-/// The recipe of `keras-mnist-hrnn` with other layers over the pixels of each row and over the rows.
+/// Returns `keras-mnist-hrnn` with other layers over the pixels of each row and over the rows.
 fn over_rows(name: &'static str, [pixels, rows]: [Layer; 2]) -> Workload {
     let recipe = engine::workload("keras-mnist-hrnn").unwrap();
     let logits = recipe.model.nodes.last().unwrap().layer.clone();
     Workload { name, model: Model::sequence(name, recipe.model.input, vec![pixels, rows, logits]), ..recipe }
 }
 
-/// Every trace of the folder.
 fn traces() -> Vec<Golden> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../reference/golden");
     let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
@@ -65,7 +64,7 @@ fn traces() -> Vec<Golden> {
         .filter_map(|path| {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let json: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-            // The vectors of the generator have none.
+            // The generator's vectors have no workload.
             let workload = json["workload"].as_str()?;
             assert!(traced(workload).is_some(), "{name}: the engine has no workload `{workload}`");
             Some(Golden { name, json })
@@ -76,7 +75,7 @@ fn traces() -> Vec<Golden> {
     traces
 }
 
-/// Every trace, or with `GRADMARK_TRACES` only those with it in their names.
+/// Returns every trace, or with `GRADMARK_TRACES` only those with it in their names.
 fn every_wanted_trace() -> Vec<Golden> {
     let mut traces = traces();
     if let Ok(part) = std::env::var("GRADMARK_TRACES") {
@@ -88,39 +87,35 @@ fn every_wanted_trace() -> Vec<Golden> {
     traces
 }
 
-/// Decides which tests compute a trace: the small size of tests leaves out those with [`Cost::High`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Cost {
-    Cheap,
-    High,
-}
-
-/// Operations of the largest trace that is cheap: three seconds of the plain loops in double precision.
-const MOST_FLOPS_OF_A_CHEAP_TRACE: u64 = 15_000_000_000;
+/// Operations of the largest cheap trace, about three seconds of the plain loops in double precision.
+const CHEAP_TRACE_FLOPS: u64 = 15_000_000_000;
 
 impl Golden {
     fn workload(&self) -> Workload {
         traced(self.json["workload"].as_str().unwrap()).unwrap()
     }
 
-    /// Counts the operations of the steps and of the test after them.
-    fn cost(&self) -> Cost {
+    /// Returns true if the small size of tests computes it.
+    fn is_cheap(&self) -> bool {
         const TEST_SAMPLES: u64 = 1000;
         let operations = self.workload().model.operations().unwrap();
         let trained = u64::from(self.integer("/batch_size")) * u64::from(self.integer("/steps"));
         let flops = trained * operations.training_flops() + TEST_SAMPLES * operations.forward_flops;
-        if flops <= MOST_FLOPS_OF_A_CHEAP_TRACE { Cost::Cheap } else { Cost::High }
+        flops <= CHEAP_TRACE_FLOPS
     }
 }
 
-/// Those of [`every_wanted_trace`] that cost as much.
-fn wanted_traces(cost: Cost) -> Vec<Golden> {
-    every_wanted_trace().into_iter().filter(|golden| golden.cost() == cost).collect()
+fn cheap_traces() -> Vec<Golden> {
+    every_wanted_trace().into_iter().filter(Golden::is_cheap).collect()
+}
+
+fn costly_traces() -> Vec<Golden> {
+    every_wanted_trace().into_iter().filter(|golden| !golden.is_cheap()).collect()
 }
 
 #[test]
-fn cheap_traces_have_convolutions_and_each_kind_of_recurrent_cell_but_lstm() {
-    let cheap: Vec<String> = traces().into_iter().filter(|of| of.cost() == Cost::Cheap).map(|of| of.name).collect();
+fn cheap_traces_have_most_kinds_of_layers() {
+    let cheap: Vec<String> = traces().into_iter().filter(Golden::is_cheap).map(|golden| golden.name).collect();
     for name in ["caffe-mnist", "gru-rows", "keras-babi-memnn", "keras-mnist-mlp-dropout", "simple-rnn-rows"] {
         assert!(cheap.iter().any(|cheap| cheap == name), "{name} is none of {cheap:?}");
     }
@@ -137,10 +132,10 @@ fn compute(golden: &Golden, backend: &dyn Backend) -> Trace {
     pollster::block_on(engine::trace(&workload, request, backend, data(workload.data_set))).unwrap()
 }
 
-/// How much of what is allowed the numbers of a trace are off by.
+/// Deviations of a trace as shares of their tolerances.
 #[derive(Default)]
 struct Verdict {
-    /// The largest share, and the number that has it.
+    /// The largest share, and its number.
     worst: (f64, String),
     wrong: Vec<String>,
 }
@@ -165,7 +160,7 @@ impl Verdict {
     }
 }
 
-/// The largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for what is not a number.
+/// Returns the largest `|found - expected|` as a share of `absolute + relative·|expected|`; infinite for NaN.
 fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     let share = |(found, expected): (&f64, &f64)| {
         let share = (found - expected).abs() / (absolute + relative * expected.abs());
@@ -174,8 +169,7 @@ fn share(found: &[f64], expected: &[f64], absolute: f64, relative: f64) -> f64 {
     found.iter().zip(expected).map(share).fold(0.0, f64::max)
 }
 
-/// Holds a computed trace to a golden one. `strict` replaces the file's tolerances of the first step, and of the losses
-/// that are stable, where it is smaller.
+/// Compares a trace with a golden one. `strict` limits the tolerances of the first step, and of the stable losses.
 fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     let name = &golden.name;
     let mut verdict = Verdict::default();
@@ -191,7 +185,7 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
         let tolerance = if step < stable { tolerance.min(strict) } else { tolerance };
         verdict.hold(format!("the loss of step {step}"), &[*loss], &[*expected], 0.0, tolerance);
     }
-    // Weights are seen in float32, and small updates of them are not exact to the strictest tolerance.
+    // Weights are read in float32, in which small updates are not exact to the strictest tolerance.
     let strictest =
         [("grad_norm", &trace.grad_norms, strict.max(1e-6)), ("first_update_norm", &trace.first_update_norms, 1.0)];
     for (list, found, strict) in strictest {
@@ -221,13 +215,13 @@ fn compare(golden: &Golden, trace: &Trace, strict: f64) {
     verdict.finish(name, &trace.backend);
 }
 
-/// A tolerance is three times what the runs of an ensemble show, or 1e-5: nobody has widened it.
+/// Checks that a tolerance is three times the ensemble's deviation, or 1e-5.
 fn is_from_the_ensemble(golden: &Golden, list: &str) {
     let of = |kind: &str| golden.numbers(&format!("/deviation/{kind}_{list}_rel"));
     let tolerances = golden.numbers(&format!("/tolerance/{list}_rel"));
     let mut deviation = 0.0_f64;
     for (index, ((single, double), tolerance)) in of("f32").into_iter().zip(of("jitter")).zip(tolerances).enumerate() {
-        // A loss has at least the tolerance of the losses before it.
+        // A loss has at least the tolerance of earlier losses.
         let before = if list == "loss" { deviation } else { 0.0 };
         deviation = single.max(double).max(before);
         // All three are rounded to two digits.
@@ -236,7 +230,7 @@ fn is_from_the_ensemble(golden: &Golden, list: &str) {
     }
 }
 
-/// The traces of this repository; whoever tries an engine of his own may lay others beside them.
+/// Traces of this repository; others may be added for experiments.
 const OURS: [&str; TRACES] = [
     "caffe-cifar10",
     "caffe-mnist",
@@ -283,26 +277,32 @@ fn reproduces(backend: &dyn Backend, traces: Vec<Golden>, strict: f64) {
 
 #[test]
 fn the_reference_in_double_precision_reproduces_every_cheap_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::Cheap), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), cheap_traces(), 1e-7);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_reference_in_double_precision_reproduces_every_costly_trace() {
-    reproduces(&ReferenceBackend::<f64>::new(), wanted_traces(Cost::High), 1e-7);
+    reproduces(&ReferenceBackend::<f64>::new(), costly_traces(), 1e-7);
 }
 
 #[test]
 fn the_wgsl_back_end_reproduces_every_cheap_trace() {
     let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
+    reproduces(backend.as_ref(), cheap_traces(), 1e-5);
 }
 
 #[test]
 #[ignore = "computes the costly golden traces"]
 fn the_wgsl_back_end_reproduces_every_costly_trace() {
     let Some(backend) = gpu() else { return };
-    reproduces(backend.as_ref(), wanted_traces(Cost::High), 1e-5);
+    reproduces(backend.as_ref(), costly_traces(), 1e-5);
+}
+
+/// Opens the `wgsl` backend. Skips the test if this machine cannot.
+fn open_wgsl(opening: &Opening, what: &str) -> Option<Box<dyn Backend>> {
+    let opened = pollster::block_on(backends::open_with(WGSL, opening, Rc::new(Clock::default())));
+    opened.map_err(|error| skipped(true, format!("{what}: {error}"))).ok()
 }
 
 #[test]
@@ -310,40 +310,30 @@ fn the_wgsl_back_end_reproduces_every_costly_trace() {
 fn two_devices_that_share_each_batch_reproduce_every_trace() {
     let devices = std::num::NonZero::new(2);
     let opening = Opening { devices, ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-    let clock = std::rc::Rc::new(crate::common::Clock::default());
-    let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
-        Ok(backend) => backend,
-        Err(error) => return crate::common::skipped(true, format!("two logical devices: {error}")),
-    };
+    let Some(backend) = open_wgsl(&opening, "two logical devices") else { return };
     assert_eq!(backend.devices(), 2);
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// Costly traces are left out: for each of their networks, a test of the trainer compares streamed batches with resident data
-/// bit for bit.
+/// For the networks of costly traces, a test of the trainer compares streamed batches with resident data bit for bit.
 #[test]
 #[ignore = "computes the cheap golden traces twice more"]
 fn batches_from_the_host_reproduce_every_cheap_trace() {
     for mode in [InputMode::Prefetch, InputMode::Stream] {
         let opening = Opening { input: Some(mode), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) };
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
-        let backend = match pollster::block_on(backends::open_with(WGSL, &opening, clock)) {
-            Ok(backend) => backend,
-            Err(error) => return crate::common::skipped(true, format!("streamed batches: {error}")),
-        };
+        let Some(backend) = open_wgsl(&opening, "streamed batches") else { return };
         assert_eq!(backend.input(), mode);
-        reproduces(backend.as_ref(), wanted_traces(Cost::Cheap), 1e-5);
+        reproduces(backend.as_ref(), cheap_traces(), 1e-5);
     }
 }
 
-/// Computes every trace with `threads` threads, alone: their pool is made once in a program. Each number of threads splits
-/// sums in its own way.
+/// Computes every trace with `threads` threads, in a separate process. The number of threads changes the order of sums.
 #[cfg(feature = "burn-flex")]
 fn burn_on_the_processor(test: &str, threads: usize) {
-    crate::common::alone(test, || {
+    crate::alone(test, || {
         let threads = std::num::NonZero::new(threads);
         let opening = Opening { threads, ..Opening::new(Precision::F32, &AdapterChoice::Any) };
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
+        let clock = Rc::new(Clock::default());
         let backend = pollster::block_on(backends::open_with(BURN_FLEX, &opening, clock)).unwrap();
         reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
     });
@@ -370,17 +360,16 @@ fn burn_on_three_threads_reproduces_every_trace() {
     burn_on_the_processor("traces::burn_on_three_threads_reproduces_every_trace", 3);
 }
 
-/// With llvmpipe, which compiles Burn's kernels for minutes when it first sees them, this takes tens of minutes.
+/// Takes tens of minutes with llvmpipe, which compiles Burn's kernels slowly.
 #[cfg(feature = "burn-wgpu")]
 #[test]
 #[ignore = "computes every golden trace"]
 fn burn_on_wgsl_reproduces_every_trace() {
-    let Some(backend) = crate::common::opened("burn-wgpu") else { return };
+    let Some(backend) = crate::opened("burn-wgpu") else { return };
     reproduces(backend.as_ref(), every_wanted_trace(), 1e-5);
 }
 
-/// No software adapter runs these, so that it depends on the machine which of them are tested; with `REQUIRE_GPU=1` at
-/// least one.
+/// No software adapter runs these, so the tested ones depend on the machine; with `REQUIRE_GPU=1` there must be one.
 #[cfg(any(feature = "burn-vulkan", feature = "burn-metal", feature = "burn-cuda", feature = "burn-rocm"))]
 #[test]
 #[ignore = "computes every golden trace"]
@@ -388,7 +377,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     let mut refusals = Vec::new();
     let names = ["burn-vulkan", "burn-metal", "burn-cuda", "burn-rocm"];
     for name in names {
-        let clock = std::rc::Rc::new(crate::common::Clock::default());
+        let clock = std::rc::Rc::new(crate::Clock::default());
         match pollster::block_on(engine::backends::open(name, &engine::AdapterChoice::Any, clock)) {
             Ok(backend) => reproduces(backend.as_ref(), every_wanted_trace(), 1e-5),
             Err(error) => refusals.push(format!("{name}: {error}")),
@@ -396,7 +385,7 @@ fn burn_on_the_makers_platforms_reproduces_every_trace() {
     }
     let none = refusals.len() == names.len();
     for refusal in refusals {
-        crate::common::skipped(none, &refusal);
+        skipped(none, &refusal);
     }
 }
 

@@ -1,4 +1,4 @@
-//! GPUs that Burn reaches through CUDA or ROCm. The platform's library is loaded when a device is looked for.
+//! GPUs used through CUDA or ROCm. The platform's library is loaded when devices are enumerated.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -6,7 +6,7 @@ use burn_tensor::{Device, DeviceType, Tensor};
 use results::{Adapter, DeviceKind};
 
 use super::Opened;
-use super::guard::words;
+use super::failure::words;
 use crate::backends::AdapterChoice;
 use crate::error::EngineError;
 
@@ -28,7 +28,7 @@ impl Platform {
         }
     }
 
-    /// Maker, interface, and what the platform compiles its kernels to.
+    /// Vendor, interface, and compilation target.
     fn facts(self) -> [&'static str; 3] {
         match self {
             #[cfg(feature = "burn-cuda")]
@@ -39,13 +39,13 @@ impl Platform {
     }
 }
 
-/// Opens the device that fits; an index counts among the platform's own.
+/// Opens the matching device. An index counts the platform's own devices.
 pub(super) fn open(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineError> {
     let [_, api, _] = platform.facts();
     caught(api, || find(choice, platform))
 }
 
-/// Burn panics where a part of a platform is missing, or too old for it.
+/// Catches panics: Burn panics if part of a platform is missing or too old.
 fn caught(api: &str, open: impl FnOnce() -> Result<Opened, EngineError>) -> Result<Opened, EngineError> {
     catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
         let message = format!("{api} cannot be used: {}", words(panic.as_ref()));
@@ -80,10 +80,7 @@ fn find(choice: &AdapterChoice, platform: Platform) -> Result<Opened, EngineErro
     Ok(Opened { device, adapter: adapters.swap_remove(index), compiler, compiles: true })
 }
 
-/// Makes a kernel, because the platform's compiler is another library than its driver, and is looked for only then.
-///
-/// # Panics
-/// Without a compiler that Burn can use.
+/// Compiles a kernel, because the compiler is a separate library. Panics if Burn cannot use it.
 fn probe(device: &Device) {
     let four = (Tensor::<1>::ones([2], device) + 1.0).sum().into_data();
     assert_eq!(four.as_slice::<f32>().ok(), Some([4.0].as_slice()), "the sum of two twos");

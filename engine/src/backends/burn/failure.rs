@@ -1,13 +1,26 @@
-//! What Burn's errors mean.
+//! Burn's errors and panics as errors of the engine.
 //!
-//! Burn has two kinds: the device is unusable from now on, and everything else, which only the message describes. A
-//! device that is out of memory is among the latter, in the words of CubeCL, of wgpu or of a driver that they quote.
+//! Burn has two kinds of error: the device is unusable from now on, and everything else, which only the message
+//! describes. Out of memory is among the latter, in the words of CubeCL, wgpu or a driver.
+//!
+//! Burn also panics, for example when a driver refuses a kernel. Such a panic is an error of one backend and must not
+//! discard what others have measured. (A page cannot catch it: its worker ends and reports it.)
 
+use std::any::Any;
+use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
+
+use async_trait::async_trait;
 use burn_tensor::ExecutionError;
+use results::StateBytes;
 
 use crate::error::EngineError;
+use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts};
+use crate::training::Segments;
 
-/// Words that say that there is no memory left, in lower case. The last three are names of drivers' errors.
+/// Phrases for missing memory, in lower case. The last three are driver error names.
 const FULL: [&str; 7] = [
     "out of memory",
     "out-of-memory",
@@ -18,14 +31,13 @@ const FULL: [&str; 7] = [
     "outofmemory",
 ];
 
-/// The engine's error for one of Burn's.
 pub(super) fn refused(error: ExecutionError) -> EngineError {
     let message = error.to_string();
     #[cfg(feature = "burn-remote")]
     if is_broken_link(&message) {
         return EngineError::LinkLost;
     }
-    // A device that is gone may say that it has no memory.
+    // A lost device may report that it has no memory.
     if error.is_device_poisoned() {
         return EngineError::DeviceLost { message };
     }
@@ -36,11 +48,104 @@ pub(super) fn refused(error: ExecutionError) -> EngineError {
     EngineError::DeviceRefused { message }
 }
 
-/// Whether Burn's message says that the server's answer will never come. It has no other sign for that; a test that
-/// ends a server in the middle of training checks the words.
+/// Returns true if the message says that the server's answer will never arrive. Burn has no other sign for it; a test
+/// that ends a server during training checks the words.
 #[cfg(feature = "burn-remote")]
 pub(super) fn is_broken_link(message: &str) -> bool {
     message.contains("RecvError") || message.contains("Remote response channel closed")
+}
+
+pub(super) async fn guarded<T>(work: impl Future<Output = Result<T, EngineError>>) -> Result<T, EngineError> {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        // State that a panic left half changed is not used again.
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context)));
+        polled.unwrap_or_else(|panic| Poll::Ready(Err(panicked(panic.as_ref()))))
+    })
+    .await
+}
+
+fn panicked(panic: &(dyn Any + Send)) -> EngineError {
+    EngineError::Panicked { message: words(panic).to_owned() }
+}
+
+pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
+    let owned = panic.downcast_ref::<String>().map(String::as_str);
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say why")
+}
+
+/// Trainer whose panics are errors. After a panic it is neither called nor dropped, because freeing its memory might
+/// panic again.
+pub(super) struct Guarded<T> {
+    trainer: Option<T>,
+    facts: TrainerFacts,
+}
+
+impl<T: Trainer> Guarded<T> {
+    pub(super) fn new(trainer: T) -> Self {
+        let facts = TrainerFacts::of(&trainer);
+        Self { trainer: Some(trainer), facts }
+    }
+
+    async fn call<R>(&mut self, work: impl AsyncFnOnce(&mut T) -> Result<R, EngineError>) -> Result<R, EngineError> {
+        let Some(trainer) = &mut self.trainer else {
+            return Err(EngineError::Panicked { message: "it has panicked before".to_owned() });
+        };
+        let result = guarded(work(trainer)).await;
+        if matches!(result, Err(EngineError::Panicked { .. })) {
+            std::mem::forget(self.trainer.take());
+        }
+        result
+    }
+}
+
+#[async_trait(?Send)]
+impl<T: Trainer> Trainer for Guarded<T> {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        self.call(async |trainer| trainer.train_steps(steps).await).await
+    }
+
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        self.call(async |trainer| trainer.evaluate(set, samples).await).await
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.call(async |trainer| trainer.weights().await).await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.call(async |trainer| trainer.gradients().await).await
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        self.call(async |trainer| trainer.logits(rows).await).await
+    }
+
+    fn begin_segment(&mut self, seed: u32) {
+        if let Some(trainer) = &mut self.trainer {
+            trainer.begin_segment(seed);
+        }
+    }
+
+    async fn state(&mut self) -> Result<StateBytes, EngineError> {
+        self.call(async |trainer| trainer.state().await).await
+    }
+
+    async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
+        self.call(async |trainer| trainer.restore(state, step, segments).await).await
+    }
+
+    fn preparation(&self) -> Preparation {
+        self.facts.preparation
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.facts.device_memory_bytes
+    }
+
+    fn variants(&self) -> Vec<String> {
+        self.facts.variants.clone()
+    }
 }
 
 #[cfg(test)]
@@ -48,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_poisoned_device_is_a_lost_one_whatever_else_it_says() {
+    fn a_poisoned_device_is_lost_whatever_its_message() {
         for reason in ["cuCtxSynchronize failed with status 700", "wgpu: Unknown: out of memory"] {
             let error = refused(ExecutionError::device_poisoned(reason));
             assert!(matches!(&error, EngineError::DeviceLost { message } if message.contains(reason)), "{error}");
@@ -58,12 +163,12 @@ mod tests {
     #[test]
     fn a_device_that_is_full_says_so_in_many_words() {
         for reason in [
-            // CubeCL's errors of allocations and launches, alone and as the cause of others.
+            // CubeCL's errors of allocations and launches, alone and as a cause.
             "out of device memory allocating 1099511627776 bytes\nBacktrace",
             "An IO error happened\nCaused by:\n  can't allocate buffer of size: 1099511627776",
             "An out-of-memory error happened during launch\nCaused by:\n  none left",
             "Can't allocate 4096 bytes: every page size the memory tracks still holds live allocations",
-            // What wgpu and the drivers say.
+            // Messages of wgpu and drivers.
             "wgpu error: Out of Memory",
             "ERROR_OUT_OF_DEVICE_MEMORY",
             "CUDA_ERROR_OUT_OF_MEMORY",

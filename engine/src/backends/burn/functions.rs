@@ -1,30 +1,27 @@
 use burn_tensor::{Device, ExecutionError, Tensor, TensorData, activation};
 
-use crate::model::{Activation, Layer, Model};
+use crate::model::{Activation, Model};
 
-/// Up to this size the series is used where the device's own tanh loses digits.
+/// Largest argument for the series, where a device's tanh may lose digits.
 const SMALL: f32 = 0.1;
-/// The first terms of the series after x, Abramowitz and Stegun 4.5.64: up to [`SMALL`] within 6e-8 of the result.
+/// Terms after x, Abramowitz and Stegun 4.5.64: accurate to 6e-8 up to [`SMALL`].
 const SERIES: [f32; 2] = [-1.0 / 3.0, 2.0 / 15.0];
-/// Small values, for which a device's tanh may be off by …
+/// Small arguments with which a device's tanh is tested.
 const TANH_PROBES: [f32; 5] = [1e-4, 1e-3, 1e-2, 3e-2, 9e-2];
-/// … this share of the result.
+/// Largest relative error of tanh.
 const TANH_LOST: f64 = 1e-6;
-/// Values with the slopes of GELU there, `Φ(x) + x·φ(x)`, …
+/// Arguments and slopes of GELU there, `Φ(x) + x·φ(x)`.
 const GELU_PROBES: [(f32, f64); 3] =
     [(-1.5, -0.127_469_192_229_979_54), (0.5, 0.867_495_124_656_162_9), (1.0, 1.083_315_470_587_686_4)];
-/// … and what they may be off by.
+/// Largest absolute error of a slope.
 const GELU_LOST: f64 = 1e-5;
 
-/// How functions are computed that Burn does not compute as we define them on every device.
+/// Functions composed from other operations because Burn does not compute them as defined here on every device.
 ///
-/// - Burn leaves tanh to the device. A graphics driver may have a quotient of differences of exponentials, which loses the
-///   digits of small values, and a recurrent network has many: on llvmpipe, gradients of `keras-mnist-hrnn` had
-///   relative errors of 2.7e-5.
-/// - Where a back end of Burn has no gradient of GELU of its own, Burn takes that of the approximation by tanh, while the
-///   function itself is exact: slopes are off by up to a thousandth.
-///
-/// Both are tried on the device, so that whatever computes them right is left as it is.
+/// Burn leaves tanh to the device, and a graphics driver may compute it as a quotient of differences of exponentials,
+/// which loses the digits of small values: on llvmpipe, gradients of `keras-mnist-hrnn` had relative errors of 2.7e-5.
+/// Backends of Burn without a gradient of GELU use the gradient of its tanh approximation, with slopes off by up to a
+/// thousandth. Both are tested on the device, and composed only if they are off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Functions {
     tanh_by_series: bool,
@@ -32,19 +29,15 @@ pub(super) struct Functions {
 }
 
 impl Functions {
-    /// Tries those that the model has.
-    ///
-    /// # Errors
-    /// The device does not answer.
     pub(super) async fn of_model(model: &Model, device: &Device) -> Result<Self, ExecutionError> {
-        let has = |wanted| model.nodes.iter().any(|node| has(&node.layer, wanted));
+        let has = |wanted| model.nodes.iter().any(|node| node.layer.activation() == wanted);
         Ok(Self {
             tanh_by_series: has(Activation::Tanh) && !is_tanh_right(device).await?,
             gelu_by_erf: has(Activation::Gelu) && !is_gelu_right(device).await?,
         })
     }
 
-    /// For the record, what is not simply Burn's.
+    /// Returns a line for the record for each composed function.
     pub(super) fn settings(self) -> impl Iterator<Item = String> {
         let tanh = self.tanh_by_series.then_some("burn tanh: by its series where small, the device's is inexact");
         let gelu = self.gelu_by_erf.then_some("burn gelu: composed, its gradient is an approximation");
@@ -63,32 +56,6 @@ impl Functions {
 
     pub(super) fn tanh<const D: usize>(self, x: Tensor<D>) -> Tensor<D> {
         if self.tanh_by_series { tanh_by_series(x) } else { activation::tanh(x) }
-    }
-}
-
-/// Whether a layer applies a function.
-fn has(layer: &Layer, wanted: Activation) -> bool {
-    match *layer {
-        Layer::Lstm { .. } => wanted == Activation::Tanh,
-        Layer::Conv2d { activation, .. }
-        | Layer::Pool { activation, .. }
-        | Layer::Dense { activation, .. }
-        | Layer::Gru { activation, .. }
-        | Layer::SimpleRnn { activation, .. }
-        | Layer::Add { activation }
-        | Layer::BatchNorm { activation, .. } => activation == wanted,
-        Layer::Dropout { .. }
-        | Layer::LocalResponseNorm { .. }
-        | Layer::Embedding { .. }
-        | Layer::SentenceSum { .. }
-        | Layer::WordScores { .. }
-        | Layer::PixelProducts
-        | Layer::Softmax { .. }
-        | Layer::Transpose
-        | Layer::Concatenate
-        | Layer::LayerNorm { .. }
-        | Layer::PositionEmbedding { .. }
-        | Layer::Attention { .. } => false,
     }
 }
 
@@ -111,7 +78,7 @@ async fn is_gelu_right(device: &Device) -> Result<bool, ExecutionError> {
     Ok(slopes.iter::<f32>().zip(GELU_PROBES).all(|(found, (_, right))| (f64::from(found) - right).abs() <= GELU_LOST))
 }
 
-/// The gradient comes from the result, as 1 - tanh², and not from the terms of the series.
+/// Returns tanh, with 1 - tanh² as its gradient instead of the gradient of the series.
 fn tanh_by_series<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let fixed = x.clone().detach();
     let square = fixed.clone() * fixed.clone();
@@ -120,12 +87,12 @@ fn tanh_by_series<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     if !x.is_autodiff() {
         return result;
     }
-    // Adds zero, whose slope is right.
+    // Adds zero with the right slope.
     let slope = -(result.clone() * result.clone()) + 1.0;
     result + (x - fixed) * slope
 }
 
-/// What Burn computes forwards, `x·(1 + erf(x/√2))/2`, with a gradient that follows from it.
+/// Returns `x·(1 + erf(x/√2))/2`, the forward function of Burn, with its exact gradient.
 fn gelu_by_erf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
     let share = ((x.clone() * std::f32::consts::FRAC_1_SQRT_2).erf() + 1.0) * 0.5;
     x * share
@@ -135,7 +102,6 @@ fn gelu_by_erf<const D: usize>(x: Tensor<D>) -> Tensor<D> {
 mod tests {
     use super::*;
 
-    /// Values and slopes of a function on the processor.
     fn computed(function: fn(Tensor<1>) -> Tensor<1>, values: &[f32]) -> Vec<(f64, f64)> {
         let data = TensorData::new(values.to_vec(), [values.len()]);
         let x = Tensor::<1>::from_data(data, &Device::flex()).autodiff().require_grad();
@@ -146,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn tanh_by_its_series_and_its_gradient_are_right_for_small_and_large_values() {
+    fn tanh_by_its_series_is_right_with_its_gradient() {
         let steps = (-40..=40).map(|step| step as f32 * 0.1);
         let values: Vec<f32> = steps.flat_map(|x| [x, x * 1e-2, x * 1e-4]).collect();
         for (&x, (found, slope)) in values.iter().zip(computed(tanh_by_series, &values)) {

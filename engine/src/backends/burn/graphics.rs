@@ -1,5 +1,3 @@
-//! Devices that Burn reaches through a graphics interface.
-
 use std::sync::{Mutex, PoisonError};
 
 use burn_backend::Backend as _;
@@ -11,7 +9,7 @@ use super::{Opened, TUNED};
 use crate::backends::{AdapterChoice, wgsl};
 use crate::error::EngineError;
 
-/// Who makes the kernels. Burn decides by the interface, by what it was built with, and by what the driver can.
+/// Kernel compiler. Burn chooses it by interface, build features and driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compiler {
     Wgsl,
@@ -28,7 +26,7 @@ impl Compiler {
         }
     }
 
-    /// The interface that it is for; any, where nothing is said.
+    /// Returns the only interface it supports, if it supports only one.
     fn api(self) -> Option<&'static str> {
         match self {
             Self::Wgsl => None,
@@ -37,7 +35,7 @@ impl Compiler {
         }
     }
 
-    /// What Burn uses on this interface in this build.
+    /// Returns the compiler that Burn uses on this interface in this build.
     fn of_build(api: &str) -> Self {
         match api {
             "Vulkan" if cfg!(feature = "burn-vulkan") => Self::SpirV,
@@ -46,14 +44,13 @@ impl Compiler {
         }
     }
 
-    /// What Burn uses on a device, by the name that it gives itself there, such as `fusion<cubecl<wgpu<spirv>>>`.
+    /// Parses the compiler from a device name such as `fusion<cubecl<wgpu<spirv>>>`.
     fn of_device(name: &str) -> Option<Self> {
         let known = [("wgpu<wgsl>", Self::Wgsl), ("wgpu<spirv>", Self::SpirV), ("wgpu<msl>", Self::Metal)];
         known.into_iter().find(|(part, _)| name.contains(part)).map(|(_, compiler)| compiler)
     }
 
-    /// Whether Burn uses it on the device that was opened: where a driver lacks what its own compiler needs, it takes
-    /// WGSL without a word.
+    /// Checks the compiler of an opened device: Burn silently falls back to WGSL if the driver lacks a feature.
     fn check_chosen(self, device: &str, adapter: &Adapter) -> Result<(), EngineError> {
         if Self::of_device(device) == Some(self) {
             return Ok(());
@@ -62,7 +59,6 @@ impl Compiler {
         refused(format!("{message}, and Burn computes with {device} instead"))
     }
 
-    /// Whether it may be used on an adapter.
     fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
         let used = Self::of_build(&adapter.api);
         if used != self {
@@ -91,7 +87,6 @@ fn refused<T>(message: String) -> Result<T, EngineError> {
     Err(EngineError::DeviceRefused { message })
 }
 
-/// Opens the adapter that fits; nothing else is taken instead.
 pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<Opened, EngineError> {
     let mut adapters = wgsl::adapters().await;
     let index = pick(choice, &adapters, compiler.api())?;
@@ -103,7 +98,7 @@ pub(super) async fn open(choice: &AdapterChoice, compiler: Compiler) -> Result<O
     Ok(Opened { device, adapter, compiler: compiler.name(), compiles: true })
 }
 
-/// Index of the adapter that fits, among those of an interface. An index counts among all.
+/// Returns the index of the matching adapter with this interface. A given index counts all adapters.
 fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Result<usize, EngineError> {
     let fits = |adapter: &Adapter| api.is_none_or(|api| adapter.api == api);
     if let AdapterChoice::Index(_) = choice {
@@ -122,7 +117,7 @@ fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Resu
     Ok(fitting[choice.choose(&listed)?])
 }
 
-/// Where Burn finds an adapter: by its kind, counted among those of one interface.
+/// Kind of an adapter, and its position among adapters of this kind and interface: Burn's address of it.
 #[derive(Clone, Copy, PartialEq)]
 struct AdapterLocation {
     kind: DeviceKind,
@@ -150,19 +145,19 @@ impl AdapterLocation {
             DeviceKind::Integrated => BurnKind::IntegratedGpu(self.number),
             DeviceKind::Virtual => BurnKind::VirtualGpu(self.number),
             DeviceKind::Cpu => BurnKind::Cpu,
-            // Browsers say nothing about theirs.
+            // Browsers report nothing.
             DeviceKind::Unknown => BurnKind::DefaultDevice,
         }
     }
 
-    /// Burn opens an adapter once for all of the program.
+    /// Opens the adapter once per program.
     async fn open(self, wanted: &Adapter) -> Result<Device, EngineError> {
         static OPENED: Mutex<Vec<(AdapterLocation, Device)>> = Mutex::new(Vec::new());
 
         let found =
             |list: &[(Self, Device)]| list.iter().find(|(location, _)| *location == self).map(|(_, d)| d.clone());
         let options = Device::wgpu_options().device_kind(self.kind()).graphics_api(self.api);
-        // Two tests that open an adapter at once wait for each other.
+        // Tests that open an adapter at the same time wait for each other.
         #[cfg(not(target_family = "wasm"))]
         let (mut list, opened) = {
             let list = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
@@ -171,7 +166,7 @@ impl AdapterLocation {
             }
             (list, options.init_with_setup())
         };
-        // A page's worker opens one after the other.
+        // A page's worker opens devices sequentially.
         #[cfg(target_family = "wasm")]
         let (mut list, opened) = {
             if let Some(device) = found(&OPENED.lock().unwrap_or_else(PoisonError::into_inner)) {
@@ -193,18 +188,7 @@ impl AdapterLocation {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn adapter(name: &str, kind: DeviceKind, api: &str) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind,
-            api: api.to_owned(),
-            driver: String::new(),
-            software: kind == DeviceKind::Cpu,
-        }
-    }
+    use crate::testing::adapter;
 
     #[test]
     fn adapters_are_counted_among_those_of_their_kind_and_interface() {

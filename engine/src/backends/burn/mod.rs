@@ -1,66 +1,44 @@
-//! Burn, an established framework for machine learning in Rust, on the same networks.
-//!
-//! [Burn](https://burn.dev) is the framework that our kernels are compared with. All of its back ends share this code and
-//! differ in the device that they open; each is behind the cargo feature of its name, and none is built unless it is asked
-//! for.
+//! [Burn](https://burn.dev), the framework that our kernels are compared with. Its backends share this code and differ
+//! in the device; each has a cargo feature of its name.
 //!
 //! # The network
 //!
-//! `network.rs` interprets the layer list with Burn's tensor operations and Burn differentiates it; what Burn lacks (local
-//! response normalisation, the gates and the optimisers with our constants) is composed from operations. Initial weights,
-//! batches, dropout masks and schedules are those of every back end. Batches and masks are prepared on the host by the plain
-//! loops, as Burn's own data loader would, and uploaded step by step. Values lie as Burn wants them (`value.rs`); weights are
-//! turned once (`arrangement.rs`).
-//!
-//! Two functions are tried on the device before training (`functions.rs`): tanh, which some graphics drivers compute inexactly
-//! where it is small, and GELU, of which Burn's GPU back ends take the gradient of another function. Where one is off it is
-//! composed from other operations, and the record's variants say so. A convolution's bias is added after the sum, with which
-//! Burn's own kernels begin.
+//! `network.rs` interprets the layer list with Burn's tensor operations, and Burn differentiates it. What Burn lacks
+//! (local response normalization, gates and optimizers with our constants) is composed from operations. Batches and
+//! dropout masks are prepared on the host and uploaded step by step, as Burn's own data loader does. `functions.rs`
+//! tests two functions on the device before training and composes those that are off; the record's variants name them.
 //!
 //! # Compiling and tuning
 //!
-//! Burn compiles when an operation is first used, so a trainer warms up while it is built, with one step and one test that it
-//! forgets: the record has their time as `compiling_seconds`, and says which compiler it was. SPIR-V is never given to a
-//! software adapter, which crashes on it or computes wrong results. Where a driver lacks what Burn's own compiler needs, Burn
-//! takes WGSL without a word; it is asked which compiler it took, and another than the one that the back end is named after
-//! is refused.
+//! Burn compiles an operation when it is first used, so a trainer warms up while it is built, with one step and one
+//! test that it forgets. The record has the time as `compiling_seconds`. SPIR-V is refused on software adapters, which
+//! crash on it or compute wrong results.
 //!
-//! Whoever uses Burn with its defaults gets *fusion* (neighbouring operations become one kernel) and *autotune* (several
-//! kernels for an operation are timed, the fastest is kept). The feature `burn-tuned` turns on both. Burn decides at compile
-//! time, for every device of the program: CubeCL's configuration knows how much to tune and where to keep the choices, but
-//! not "not at all". So the four platform compilers, which no software adapter runs, turn it on by themselves; `burn-wgpu`
-//! alone has neither, because tests and browsers run it on software adapters, where a first step with them takes minutes. For
-//! a comparison on a real GPU build `--features burn-wgpu,burn-tuned`. A program that has the feature refuses software
-//! adapters for all of Burn.
+//! With Burn's defaults, users get fusion and autotune; the feature `burn-tuned` enables both. They can only be chosen
+//! at compile time, for all devices of a program. The four platform compilers enable them, because no software adapter
+//! runs these; `burn-wgpu` does not, because a first step on a software adapter would take minutes. For a comparison on
+//! a real GPU, build `--features burn-wgpu,burn-tuned`. Such a program refuses software adapters, and one without the
+//! feature warns on a GPU ([`Warning::Untuned`]).
 //!
-//! A tuned trainer also sees the short batches at the ends of an epoch and a test while it is built, and then trains until
-//! three steps in a row take at most a tenth longer than the fastest (at most 64 steps or 60 s): the record has that as
-//! `tuning_seconds`, and among its variants whether fusion and autotune were on and after how many steps the time had
-//! settled; where it had not, that is a warning as well. Kernels are timed as they are compiled, most of them in the very
-//! first step, so that all of it counts as tuning and `compiling_seconds` is absent. A program without the feature says so in
-//! every run on a real GPU ([`Warning::Untuned`]). Choices are not kept for the next start (Burn's feature `persistence` is
-//! off).
+//! A tuned trainer also uses the short batches at the ends of an epoch and a test, and then trains until the time of a
+//! step settles. Kernels are timed as they are compiled, so all of it counts as `tuning_seconds`. Choices are not kept
+//! for the next start.
 //!
-//! # Memory, threads and failures
+//! # Memory and threads
 //!
-//! A trainer's memory is what Burn's allocator has reserved for it; on the processor, where nothing reports it, what is known
-//! to stay from step to step. `burn-flex` computes in rayon's global pool, `gemm`'s products included; `--threads N` sets its
-//! size, and the record has it either way. Burn returns errors where results are read, and panics elsewhere: a panic is an
-//! error of that back end's (`guard.rs`), and a comparison goes on with the others.
+//! A trainer's memory is what Burn's allocator has reserved for it. On the processor, which does not report it, it is
+//! the size of the tensors that stay from step to step. `burn-flex` computes in rayon's global pool, with `--threads N`
+//! threads.
 //!
-//! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, as a package of Burn's authors, into the user's data folder; the
-//! driver and ROCm's compiler are looked for when the back end is opened, and what is missing is named.
+//! Building `burn-cuda` or `burn-rocm` downloads LLVM 23, as a package of Burn's authors, into the user's data folder.
+//! The driver and ROCm's compiler are searched when the backend is opened.
 
-mod arrangement;
 #[cfg(any(feature = "burn-cuda", feature = "burn-rocm"))]
 mod cuda_rocm;
 mod failure;
-mod first_use;
 mod functions;
 #[cfg(any(feature = "burn-wgpu", feature = "burn-vulkan", feature = "burn-metal"))]
 mod graphics;
-mod guard;
-mod leaves;
 mod network;
 #[cfg(feature = "burn-remote")]
 mod parallel;
@@ -84,41 +62,30 @@ use super::{Opening, list};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use first_use::FirstUse;
-use guard::{Guarded, guarded};
+
+use failure::{Guarded, guarded};
 use trainer::BurnTrainer;
 
-/// Version of Burn that this engine is built with.
 const VERSION: &str = "0.22.1";
-/// Whether Burn fuses operations and chooses among kernels, on every device that compiles any: one cargo feature
-/// turns on both, for the whole program.
+/// True if Burn fuses operations and autotunes kernels, on every device that compiles.
 const TUNED: bool = cfg!(feature = "burn-tuned");
 
-/// A device that Burn computes on.
 pub(super) struct BurnBackend {
     name: &'static str,
     opened: Opened,
-    /// Settings that the server of a remote device reported; empty on this machine.
+    /// Settings reported by the server of a remote device.
     reported: Vec<String>,
-    /// What happens when an operation is first used.
     first_use: FirstUse,
     clock: Rc<dyn Clock>,
 }
 
-/// A Burn device, and what is known about it.
 struct Opened {
     device: Device,
     adapter: Adapter,
-    /// What makes its kernels.
     compiler: &'static str,
-    /// Whether kernels are compiled when they are first used.
     compiles: bool,
 }
 
-/// Opens the Burn back end of this name. The clock times the first use of its operations.
-///
-/// # Errors
-/// No device that fits, one that Burn cannot use or panics about, and any other precision than f32.
 pub(super) async fn open(
     name: &'static str,
     opening: &Opening,
@@ -131,38 +98,32 @@ pub(super) async fn open(
     Ok(Box::new(open_one(name, opening, clock).await?))
 }
 
-/// The same of a single device.
 async fn open_one(name: &'static str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
-    guarded(open_unguarded(name, opening, clock)).await
-}
-
-async fn open_unguarded(
-    name: &'static str,
-    opening: &Opening,
-    clock: Rc<dyn Clock>,
-) -> Result<BurnBackend, EngineError> {
-    check_precision(name, opening.precision)?;
-    let opened: Result<Opened, EngineError> = match name {
-        #[cfg(feature = "burn-flex")]
-        list::BURN_FLEX => processor::open(opening),
-        #[cfg(feature = "burn-wgpu")]
-        list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
-        #[cfg(feature = "burn-vulkan")]
-        list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
-        #[cfg(feature = "burn-metal")]
-        list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
-        #[cfg(feature = "burn-cuda")]
-        list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
-        #[cfg(feature = "burn-rocm")]
-        list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
-        #[cfg(feature = "burn-remote")]
-        list::BURN_REMOTE => return remote::open(opening, clock).await,
-        // Names that this build has no features for.
-        _ => Err(list::not_built(name)),
+    let opening = async {
+        check_precision(name, opening.precision)?;
+        let opened: Result<Opened, EngineError> = match name {
+            #[cfg(feature = "burn-flex")]
+            list::BURN_FLEX => processor::open(opening),
+            #[cfg(feature = "burn-wgpu")]
+            list::BURN_WGPU => graphics::open(&opening.adapter, graphics::Compiler::Wgsl).await,
+            #[cfg(feature = "burn-vulkan")]
+            list::BURN_VULKAN => graphics::open(&opening.adapter, graphics::Compiler::SpirV).await,
+            #[cfg(feature = "burn-metal")]
+            list::BURN_METAL => graphics::open(&opening.adapter, graphics::Compiler::Metal).await,
+            #[cfg(feature = "burn-cuda")]
+            list::BURN_CUDA => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Cuda),
+            #[cfg(feature = "burn-rocm")]
+            list::BURN_ROCM => cuda_rocm::open(&opening.adapter, cuda_rocm::Platform::Rocm),
+            #[cfg(feature = "burn-remote")]
+            list::BURN_REMOTE => return remote::open(opening, clock).await,
+            // Names without a feature in this build.
+            _ => Err(list::not_built(name)),
+        };
+        let opened = opened?;
+        let first_use = FirstUse::new(opened.compiles, TUNED);
+        Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
     };
-    let opened = opened?;
-    let first_use = FirstUse::new(opened.compiles, TUNED);
-    Ok(BurnBackend { name, opened, reported: Vec::new(), first_use, clock })
+    guarded(opening).await
 }
 
 fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> {
@@ -178,7 +139,7 @@ fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> 
 }
 
 impl BurnBackend {
-    /// What decides how fast Burn is, for the record.
+    /// Returns the lines of the record that explain Burn's speed.
     fn settings(&self) -> Vec<String> {
         if !self.reported.is_empty() {
             return self.reported.clone();
@@ -194,7 +155,7 @@ impl BurnBackend {
         ours.into_iter().chain(self.threads()).collect()
     }
 
-    /// How many threads Burn computes with on the processor; elsewhere it has no such number.
+    /// Returns the number of threads as a setting, on the processor.
     fn threads(&self) -> Option<String> {
         #[cfg(feature = "burn-flex")]
         if self.name == list::BURN_FLEX {
@@ -204,7 +165,7 @@ impl BurnBackend {
     }
 }
 
-/// Whether Burn could fuse and tune here, and was built without: software adapters are never tuned for.
+/// Returns true if tuning was possible on this GPU but not built in.
 fn is_untuned_gpu(first_use: FirstUse, adapter: &Adapter) -> bool {
     first_use == FirstUse::Compiles && !adapter.software
 }
@@ -236,5 +197,23 @@ impl Backend for BurnBackend {
         let (device, first_use) = (self.opened.device.clone(), self.first_use);
         let trainer = BurnTrainer::new(device, job, self.settings(), first_use, self.clock.as_ref());
         Ok(Box::new(Guarded::new(guarded(trainer).await?)))
+    }
+}
+
+/// Cost of the first use of an operation on a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum FirstUse {
+    Ordinary,
+    Compiles,
+    CompilesAndTunes,
+}
+
+impl FirstUse {
+    fn new(compiles: bool, tunes: bool) -> Self {
+        match (compiles, tunes) {
+            (false, _) => Self::Ordinary,
+            (true, false) => Self::Compiles,
+            (true, true) => Self::CompilesAndTunes,
+        }
     }
 }

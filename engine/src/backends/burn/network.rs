@@ -1,69 +1,49 @@
 //! One pass through the layers of a model with Burn's tensor operations.
 
-mod attention;
-mod convolution;
-#[cfg(feature = "burn-remote")]
-pub(super) mod crossing;
-mod dropout;
-mod memory;
-mod normalization;
-mod pooling;
-mod recurrent;
+mod layers;
 #[cfg(feature = "burn-remote")]
 pub(super) mod shared_normalization;
-mod words;
 
-use burn_tensor::{Device, Tensor, module};
+use burn_tensor::{Device, Gradients, Tensor, activation, module};
 use shaders::params::Step;
 
-use super::arrangement::Arrangement;
 use super::functions::Functions;
-use super::leaves::Leaves;
-use super::value::{Order, Value, sides};
-use crate::backends::support;
+use super::value::{Arrangement, Order, Value, sides};
+use crate::backends::list;
 use crate::error::EngineError;
-use crate::model::{Cell, Layer, Model, Node, Shape, Source, TensorSpec};
+use crate::model::{Cell, Layer, Model, Node, Padding, Shape, Source, TensorSpec};
 
-/// The layers of a model, with what follows from the list: shapes, orders, and where tensors are.
 pub(super) struct Network {
     layers: Vec<Planned>,
     data: Planned,
-    /// How each tensor of the model lies in Burn's.
     pub(super) arrangements: Vec<Arrangement>,
 }
 
-/// A layer of the list, with its place among the others.
 #[derive(Clone)]
 struct Planned {
     node: Node,
-    /// Shape of a sample of its first input, and of what it makes.
     input: Shape,
     output: Shape,
     order: Order,
-    /// Place of its first tensor in the model's list.
     tensor: usize,
-    /// Which of the dropout layers it is.
     dropout: u32,
-    /// The last layer that reads what it makes.
+    /// Index of the last layer that reads its output.
     last_reader: usize,
     functions: Functions,
 }
 
-/// What one pass needs besides the network.
 pub(super) struct Pass<'a> {
     pub(super) device: &'a Device,
     pub(super) step: &'a Step,
-    /// Whether dropout layers drop in training.
     pub(super) dropout: bool,
     pub(super) leaves: Leaves<'a>,
-    /// Running averages that the pass has moved, with the places of their tensors.
+    /// Running averages updated by the pass, with the places of their tensors.
     pub(super) statistics: Vec<(usize, Tensor<1>)>,
 }
 
-/// What a pass has made so far, as long as somebody will read it.
+/// Values made so far that a later layer reads.
 pub(super) struct Made {
     data: Option<Value>,
-    /// Of each layer up to now.
     values: Vec<Option<Value>>,
 }
 
@@ -83,12 +63,10 @@ impl Pass<'_> {
 }
 
 impl Network {
-    /// # Errors
-    /// A layer that Burn's operations do not make as we define it.
     pub(super) fn new(model: &Model, functions: Functions) -> Result<Self, EngineError> {
         let specs = model.tensors()?;
         let shapes = model.shapes()?;
-        if let Some(error) = support::by_burn(model) {
+        if let Some(error) = list::by_burn(model) {
             return Err(error.into());
         }
         let data = Planned {
@@ -132,7 +110,8 @@ impl Network {
         }
     }
 
-    /// How a tensor lies in Burn's: kernels with the filters first, and weights that read an image as its values lie.
+    /// Returns the layout of a tensor: convolution kernels have the filters first, and dense weights follow the layout
+    /// of their input.
     fn arrangement(&self, spec: &TensorSpec) -> Arrangement {
         let layer = &self.layers[spec.layer];
         let shape: Vec<usize> = spec.shape.iter().map(|&side| side as usize).collect();
@@ -149,25 +128,22 @@ impl Network {
         }
     }
 
-    /// How a batch, which we have as (rows, height, width, channels), is to lie for [`Network::forward`].
+    /// Returns the layout that [`Network::forward`] expects of a batch, from (rows, height, width, channels).
     pub(super) fn arrangement_of_data(&self, rows: usize) -> Arrangement {
-        dropout::arrangement(self.data.order, rows, self.data.output)
+        layers::arrangement(self.data.order, rows, self.data.output)
     }
 
-    /// (rows, classes) logits of a batch, whose list is arranged as [`Network::arrangement_of_data`] says.
     pub(super) fn forward(&self, pass: &mut Pass<'_>, batch: Tensor<1>) -> Tensor<2> {
         let mut made = self.begin(pass.step, batch);
         self.finish(&mut made, pass)
     }
 
-    /// A pass that has made nothing yet.
     pub(super) fn begin(&self, step: &Step, batch: Tensor<1>) -> Made {
         let batch = batch.reshape([step.count as usize, self.data.output.features() as usize]);
         let data = Some(Value::Flat(batch).ordered(self.data.order, self.data.output));
         Made { data, values: Vec::with_capacity(self.layers.len()) }
     }
 
-    /// Goes on to the layer with the number `until`, which is not made.
     pub(super) fn advance(&self, made: &mut Made, pass: &mut Pass<'_>, until: usize) {
         for index in made.values.len()..until {
             let inputs = self.read(made, index);
@@ -175,7 +151,7 @@ impl Network {
         }
     }
 
-    /// What the layer with this number reads. What no later one does is gone with it.
+    /// Takes the inputs of a layer, dropping values that no later layer reads.
     fn read(&self, made: &mut Made, index: usize) -> Vec<Value> {
         let node = &self.layers[index].node;
         let read = |&source: &Source| {
@@ -187,12 +163,11 @@ impl Network {
         node.inputs.iter().map(read).collect()
     }
 
-    /// Goes on to the end, which is (rows, classes).
+    /// Computes the remaining layers and returns (rows, classes).
     pub(super) fn finish(&self, made: &mut Made, pass: &mut Pass<'_>) -> Tensor<2> {
         self.advance(made, pass, self.layers.len());
         let logits = made.values.pop().flatten().or_else(|| made.data.take()).expect("there is at least the data");
         let last = self.layers.last().unwrap_or(&self.data);
-        // Classes count in our order.
         match last.order {
             Order::ChannelsFirst => logits.channels_last(last.output).flatten(1, 2),
             Order::ChannelsLast | Order::Flat => logits.flat(),
@@ -224,11 +199,24 @@ impl Network {
                 layer.embedding(input, [vocabulary, units], first..first + count, zero_padding, pass)
             }
             Layer::SentenceSum { words } => layer.sentence_sum(input, words as usize, pass),
-            Layer::WordScores { vocabulary, .. } => layer.word_scores(input, vocabulary, pass),
-            Layer::PixelProducts => layer.pixel_products(input, self.second(layer, inputs.next())),
-            Layer::Softmax { linear_until } => layer.softmax(input, linear_until, pass),
-            Layer::Transpose => layer.transpose(input),
-            Layer::Concatenate => layer.concatenate(input, self.second(layer, inputs.next())),
+            Layer::WordScores { vocabulary, .. } => {
+                let sides = [vocabulary, layer.input.channels].map(|side| side as usize);
+                Value::Flat(input.flat().matmul(pass.leaves.matrix(layer.tensor, sides).transpose()))
+            }
+            Layer::PixelProducts => {
+                let second = self.second(layer, inputs.next());
+                Value::ChannelsLast(input.channels_last(layer.input).matmul(second.swap_dims(1, 2)))
+            }
+            Layer::Softmax { linear_until } => {
+                let x = input.channels_last(layer.input);
+                let is_linear = linear_until > 0.0 && pass.step.linear == 1;
+                Value::ChannelsLast(if is_linear { x } else { activation::softmax(x, 2) })
+            }
+            Layer::Transpose => Value::ChannelsLast(input.channels_last(layer.input).swap_dims(1, 2)),
+            Layer::Concatenate => {
+                let second = self.second(layer, inputs.next());
+                Value::ChannelsLast(Tensor::cat(vec![input.channels_last(layer.input), second], 2))
+            }
             Layer::Add { activation } => {
                 let second = inputs.next().expect("a sum reads two values");
                 let shape = self.source(layer.node.inputs[1]).output;
@@ -243,14 +231,14 @@ impl Network {
         }
     }
 
-    /// (rows, pixels, channels) of the second value that a layer reads.
+    /// Returns the second input as (rows, pixels, channels).
     fn second(&self, layer: &Planned, value: Option<Value>) -> Tensor<3> {
         let value = value.expect("this layer reads two values");
         value.channels_last(self.source(layer.node.inputs[1]).output)
     }
 }
 
-/// Both values are in one order; the second may have a single pixel.
+/// Adds values of the same layout. The second may have a single pixel.
 fn add(first: Value, second: Value) -> Value {
     match (first, second) {
         (Value::ChannelsFirst(a), Value::ChannelsFirst(b)) => Value::ChannelsFirst(a + b),
@@ -260,30 +248,23 @@ fn add(first: Value, second: Value) -> Value {
     }
 }
 
-/// The order of what a layer makes from a value in the order `read`.
+/// Returns the layout of a layer's output, given the layout of its input.
 fn order_of(layer: &Layer, read: Order, output: Shape) -> Order {
     match layer {
-        Layer::Conv2d { .. } if convolution::is_pointwise(layer) && read == Order::ChannelsLast => Order::ChannelsLast,
+        Layer::Conv2d { size, stride: 1, padding: Padding::Valid | Padding::Same, .. }
+            if size.area() == 1 && read == Order::ChannelsLast =>
+        {
+            Order::ChannelsLast
+        }
         Layer::Conv2d { .. } | Layer::Pool { .. } | Layer::LocalResponseNorm { .. } => Order::ChannelsFirst,
         Layer::BatchNorm { .. } if output.pixels() > 1 || read == Order::ChannelsFirst => Order::ChannelsFirst,
         Layer::Dense { .. } | Layer::BatchNorm { .. } | Layer::WordScores { .. } => Order::Flat,
         Layer::Dropout { .. } | Layer::Add { .. } => read,
-        Layer::Lstm { .. }
-        | Layer::Gru { .. }
-        | Layer::SimpleRnn { .. }
-        | Layer::Embedding { .. }
-        | Layer::SentenceSum { .. }
-        | Layer::PixelProducts
-        | Layer::Softmax { .. }
-        | Layer::Transpose
-        | Layer::Concatenate
-        | Layer::LayerNorm { .. }
-        | Layer::PositionEmbedding { .. }
-        | Layer::Attention { .. } => Order::ChannelsLast,
+        _ => Order::ChannelsLast,
     }
 }
 
-/// Images lie as the layers that read them want them.
+/// Returns the layout that the layers reading the data expect.
 fn order_of_data(model: &Model) -> Order {
     let read_by = |wanted: fn(&Layer) -> bool| {
         model.nodes.iter().any(|node| node.inputs.contains(&Source::Data) && wanted(&node.layer))
@@ -299,4 +280,79 @@ fn order_of_data(model: &Model) -> Order {
 
 fn last_reader(model: &Model, source: Source) -> usize {
     model.nodes.iter().rposition(|node| node.inputs.contains(&source)).unwrap_or(usize::MAX)
+}
+
+/// Tensors of a model as read by one pass. In training, the trained ones are leaves of the graph.
+pub(super) struct Leaves<'a> {
+    tensors: &'a [Tensor<1>],
+    /// Trained tensors of this pass, or empty.
+    trained: &'a [bool],
+    read: Vec<(usize, TakeGradient)>,
+}
+
+/// Takes the flat gradient of a leaf, if it has one.
+type TakeGradient = Box<dyn FnOnce(&mut Gradients) -> Option<Tensor<1>>>;
+
+impl<'a> Leaves<'a> {
+    pub(super) fn new(tensors: &'a [Tensor<1>], trained: &'a [bool]) -> Self {
+        Self { tensors, trained, read: Vec::new() }
+    }
+
+    pub(super) fn vector(&mut self, tensor: usize) -> Tensor<1> {
+        self.leaf(tensor, self.plain(tensor))
+    }
+
+    pub(super) fn matrix(&mut self, tensor: usize, sides: [usize; 2]) -> Tensor<2> {
+        self.leaf(tensor, self.plain(tensor).reshape(sides))
+    }
+
+    pub(super) fn kernel(&mut self, tensor: usize, sides: [usize; 4]) -> Tensor<4> {
+        self.leaf(tensor, self.plain(tensor).reshape(sides))
+    }
+
+    /// Returns a tensor that is not part of the graph.
+    pub(super) fn plain(&self, tensor: usize) -> Tensor<1> {
+        self.tensors[tensor].clone()
+    }
+
+    fn leaf<const D: usize>(&mut self, tensor: usize, value: Tensor<D>) -> Tensor<D> {
+        if self.trained.get(tensor) != Some(&true) {
+            return value;
+        }
+        let leaf = value.autodiff().require_grad();
+        let kept = leaf.clone();
+        let take = move |gradients: &mut Gradients| {
+            let gradient = kept.grad_remove(gradients)?;
+            let elements = gradient.shape().num_elements();
+            Some(gradient.reshape([elements]))
+        };
+        self.read.push((tensor, Box::new(take)));
+        leaf
+    }
+
+    pub(super) fn into_read(self) -> ReadLeaves {
+        ReadLeaves(self.read)
+    }
+}
+
+/// Leaves of a graph that are tensors of the model.
+pub(super) struct ReadLeaves(Vec<(usize, TakeGradient)>);
+
+impl ReadLeaves {
+    pub(super) fn add_gradients(self, gradients: &mut Gradients, found: &mut [Option<Tensor<1>>]) {
+        for (tensor, take_gradient) in self.0 {
+            // Layers that share a tensor have one leaf each.
+            if let Some(gradient) = take_gradient(gradients) {
+                add_gradient(found, tensor, gradient);
+            }
+        }
+    }
+}
+
+/// Adds the gradient of one use of a tensor.
+pub(super) fn add_gradient(found: &mut [Option<Tensor<1>>], tensor: usize, gradient: Tensor<1>) {
+    found[tensor] = Some(match found[tensor].take() {
+        Some(others) => others + gradient,
+        None => gradient,
+    });
 }

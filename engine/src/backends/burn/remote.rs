@@ -1,18 +1,15 @@
 //! Burn on a device that another process serves.
 //!
-//! burn-remote sends every tensor operation to the server, which runs it on its device; the graph that is differentiated
-//! stays here, and only what is read comes back. Of its two transports this is the WebSocket, which needs neither keys
-//! nor the internet, and neither encrypts nor knows who is who.
+//! burn-remote sends every tensor operation to the server; the graph stays here, and only results that are read come
+//! back. This uses its WebSocket transport, which needs no keys and no internet, and has neither encryption nor
+//! authentication.
 //!
-//! Its protocol does not say what the device is. So the server has a custom operation of ours that returns a text: adapter,
-//! back end and settings, which the record then has, as a *remote* device's. Every batch travels, so figures are as much the
-//! network's as the device's.
+//! The protocol does not describe the device, so the server has a custom operation that returns adapter, backend and
+//! settings for the record. Every batch travels, so measurements depend on the network as well.
 //!
-//! A server that ends closes its connections, and one that hangs closes nothing; either way a call of Burn's may wait for
-//! long, and cannot be given up. So the native program makes these calls in a thread of their own
-//! (`native-runner/src/link.rs`), asks the server for signs of life meanwhile, and leaves the thread behind when there are
-//! none: the run ends like one whose device was lost, and in a comparison only the remote back end's later figures are
-//! missing.
+//! If a server ends or hangs, a call of Burn's may block for long and cannot be canceled. The native program therefore
+//! makes these calls in a separate thread (`native-runner/src/link.rs`), pings the server, and abandons the thread if
+//! it does not answer: the run ends as if the device was lost.
 
 use async_recursion::async_recursion;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -34,8 +31,8 @@ use burn_tensor::server::{AuthorizationRequest, CustomOpIr, RemoteServer};
 use results::{Adapter, DeviceKind};
 use serde::{Deserialize, Serialize};
 
+use super::FirstUse;
 use super::failure::is_broken_link;
-use super::first_use::FirstUse;
 use super::parallel::ParallelBackend;
 use super::{BurnBackend, Opened, TUNED, check_precision};
 use crate::backends::opening::{DIFFERENT, REMOTES};
@@ -45,38 +42,27 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::Backend as _;
 
-/// Name of our operation.
 const DESCRIBE: &str = "gradmark-describe-device";
-/// Bytes of its result, each as a float32. The client has to know the shape before it asks.
+/// Bytes of its result, each as a float32. The client must know the shape before the call.
 const TEXT_BYTES: usize = 4096;
 
-/// What a server reports about its device, as JSON padded with spaces.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Description {
-    /// Chosen at random when it began to serve: two addresses with one number are one device.
+    /// Random number of the server: addresses with the same number are one device.
     server: u64,
     backend: String,
     adapter: Adapter,
     settings: Vec<String>,
-    /// Whether kernels are compiled when they are first used.
     compiles: bool,
-    /// Whether the server's Burn then chooses among them by timing them.
     tunes: bool,
 }
 
-/// Connects to the device that is served at the opening's address.
-///
-/// # Errors
-/// No address, nobody there, something else there, or a device other than the one asked for.
 pub(super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<BurnBackend, EngineError> {
     let address = opening.remote.first().ok_or(EngineError::NoHost { backend: BURN_REMOTE })?;
     connect(address, &opening.adapter, clock).await.map(|(backend, _)| backend)
 }
 
-/// Connects to the devices that are served at the opening's addresses, to share each batch among them.
-///
-/// # Errors
-/// Those of [`open`], with the address; two addresses of one device; and devices that are not alike.
+/// Connects to the devices at the opening's addresses, which share each batch.
 pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Result<ParallelBackend, EngineError> {
     check_precision(BURN_REMOTE, opening.precision)?;
     let addresses = &opening.remote;
@@ -98,7 +84,7 @@ pub(super) async fn open_several(opening: &Opening, clock: Rc<dyn Clock>) -> Res
     ParallelBackend::new(devices, clock, "--remote HOST:4400,HOST:4401")
 }
 
-/// The device that is served at an address, and the number of its server.
+/// Connects to a device and returns the number of its server.
 async fn connect(
     address: &str,
     choice: &AdapterChoice,
@@ -124,7 +110,7 @@ async fn connect(
     Ok((BurnBackend { name: BURN_REMOTE, opened, reported: settings, first_use, clock }, server))
 }
 
-/// The server has chosen its device, so that whoever asks for nothing gets it, software or not.
+/// `any` accepts the device that the server chose, even if it is software.
 fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), EngineError> {
     match choice {
         AdapterChoice::Any => Ok(()),
@@ -134,10 +120,6 @@ fn check_adapter(choice: &AdapterChoice, adapter: &Adapter) -> Result<(), Engine
 }
 
 impl Description {
-    /// Asks the server.
-    ///
-    /// # Errors
-    /// What it does not answer, or in Burn's words why it did not.
     async fn of(device: &Device) -> Result<Self, String> {
         let stranger = || "no description of a device".to_owned();
         let device = device.clone().inner();
@@ -161,7 +143,7 @@ impl Description {
         Ok(text.into_iter().map(f32::from).collect())
     }
 
-    /// Anybody may run the server: what it reports is shown, and must not move the terminal's cursor.
+    /// Removes control characters, because a server is not trusted with the terminal.
     fn read(values: &[f32]) -> Option<Self> {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "each value is a byte")]
         let text: Vec<u8> = values.iter().map(|&value| value as u8).collect();
@@ -175,22 +157,18 @@ impl Description {
     }
 }
 
-/// A device of this machine on which others compute.
 pub struct DeviceServer {
     backend: BurnBackend,
     server: RemoteServer,
 }
 
 impl DeviceServer {
-    /// The back ends of this build whose devices can be served.
+    /// Returns the backends of this build whose devices can be served.
     pub fn backends() -> impl Iterator<Item = &'static str> {
         BACKENDS.iter().map(|backend| backend.name).filter(|name| name.starts_with("burn-") && *name != BURN_REMOTE)
     }
 
-    /// Opens the device of the back end named `name`.
-    ///
-    /// # Errors
-    /// A back end that cannot be served, and what stands in the way of opening it.
+    /// Opens the device of the backend named `name`. Fails if it cannot be served or opened.
     #[async_recursion(?Send)]
     pub async fn open(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let known = list::find(name)?;
@@ -224,11 +202,8 @@ impl DeviceServer {
         self.backend.adapter()
     }
 
-    /// Serves every client until the future is dropped, which ends all sessions. It has to be awaited in a runtime of
-    /// tokio. `arrived` is called with each client that begins to compute; Burn does not say when one has gone.
-    ///
-    /// # Errors
-    /// The transport fails.
+    /// Serves every client until the future is dropped, which ends all sessions. Must be awaited in a tokio runtime.
+    /// `arrived` is called with each client that begins to compute; Burn does not report when one leaves.
     pub fn serve(
         self,
         transport: WebSocketTransport,
@@ -252,7 +227,7 @@ impl DeviceServer {
     }
 }
 
-/// A server of this device that answers [`DESCRIBE`] with `text`.
+/// Returns a server that answers [`DESCRIBE`] with `text`.
 fn server(device: Device, text: Vec<f32>) -> Result<RemoteServer, EngineError> {
     let server = RemoteServer::new([device.clone()]);
     match device.inner().as_dispatch() {
@@ -285,13 +260,8 @@ mod tests {
 
     fn description() -> Description {
         let adapter = Adapter {
-            name: "NVIDIA H200".to_owned(),
-            vendor: "NVIDIA".to_owned(),
-            architecture: String::new(),
-            kind: DeviceKind::Discrete,
-            api: "Vulkan".to_owned(),
             driver: "580.1 – ünïcode".to_owned(),
-            software: false,
+            ..crate::testing::adapter("NVIDIA H200", DeviceKind::Discrete, "Vulkan")
         };
         let settings = vec!["burn: 1".to_owned()];
         Description {

@@ -1,34 +1,31 @@
 //! Burn's tensor operations against the plain loops, in double precision.
 
-mod bias;
-mod fixed;
-mod record;
-mod segments;
-
 use std::rc::Rc;
 use std::sync::Arc;
 
-use results::Precision;
+#[cfg(feature = "burn-wgpu")]
+use burn_tensor::DeviceKind;
+use burn_tensor::ops::ConvOptions;
+use burn_tensor::{Device, Tensor, TensorData, module};
+use results::{Adapter, Precision};
 
-use super::guard::guarded;
+use super::failure::guarded;
+use super::{FirstUse, TUNED, VERSION, is_untuned_gpu};
 use crate::backends::reference::ReferenceBackend;
+use crate::backends::segment_tests::{NORMALIZED, OF_EVERY_KIND, assert_close, repeated};
 use crate::backends::wgsl::workload_tests::{Standstill, calm_job, figures, job, narrow_job, tolerance_at_low_rates};
 use crate::backends::{AdapterChoice, open};
 use crate::data::{DataSet, Split};
 use crate::error::EngineError;
-use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
-    Weights,
-};
+use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Weights};
+use crate::random::Generator;
+use crate::testing::models::{CLASSES, IMAGE, batch_norm, conv, dense, logits, small_models};
+use crate::train::check::against_reference;
+use crate::train::check::tests::whitened;
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 use crate::training::{InputRecipe, Loss, Optimizer, Rule, WeightAverage};
 use crate::workload::Workload;
 
-/// Odd on purpose; the middle of CIFAR-10's images.
-pub(super) const IMAGE: Shape = Shape::new(7, 5, 3);
-const CLASSES: u32 = 10;
-
-/// The Burn back ends of this build that every machine can run.
 fn backends() -> Vec<Box<dyn Backend>> {
     let names: &[&str] = &[
         #[cfg(feature = "burn-flex")]
@@ -51,33 +48,6 @@ fn flex() -> Option<Box<dyn Backend>> {
     backends().into_iter().find(|backend| backend.name() == "burn-flex")
 }
 
-fn weights() -> Weights {
-    let start = Initializer::Uniform { limit: 0.4 };
-    Weights::new(start).with_bias(start)
-}
-
-pub(super) fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    let size = KernelSize::Square(side);
-    Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
-}
-
-pub(super) fn dense(units: u32, activation: Activation) -> Layer {
-    Layer::Dense { units, activation, weights: weights() }
-}
-
-pub(super) fn logits() -> Layer {
-    dense(CLASSES, Activation::Identity)
-}
-
-fn pool(kind: PoolKind, padding: u32, rounding: Rounding, activation: Activation) -> Layer {
-    Layer::Pool { kind, side: 3, stride: 2, padding, rounding, activation }
-}
-
-pub(super) fn batch_norm(activation: Activation) -> Layer {
-    Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
-}
-
-/// A job that trains `model` on random images.
 pub(super) fn job_of(model: Model) -> TrainingJob {
     let workload = crate::workload("keras-cifar10-cnn").unwrap();
     let optimizer = Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.05);
@@ -85,7 +55,6 @@ pub(super) fn job_of(model: Model) -> TrainingJob {
     TrainingJob { model, optimizer, loss, input, average: None, ..job(&workload) }
 }
 
-/// Everything that can be read of a trainer after some steps.
 struct Readings {
     losses: Vec<f64>,
     gradients: Vec<Vec<f32>>,
@@ -107,7 +76,7 @@ fn readings(backend: &dyn Backend, job: &TrainingJob, steps: u32) -> Readings {
     })
 }
 
-fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
+fn assert_values_close(what: &str, found: &[f64], expected: &[f64]) {
     assert_eq!(found.len(), expected.len(), "{what}");
     let scale = expected.iter().fold(0.0f64, |largest, value| largest.max(value.abs()));
     for (place, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -116,14 +85,13 @@ fn assert_close(what: &str, found: &[f64], expected: &[f64]) {
     }
 }
 
-/// Holds a back end to the reference after some steps.
 pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
     let (found, expected) = (readings(backend, job, steps), readings(&ReferenceBackend::<f64>::new(), job, steps));
     let what = |part: &str| format!("{}: {}: {part}", backend.name(), job.model.name);
     let wide = |values: &[f32]| values.iter().map(|&value| f64::from(value)).collect::<Vec<_>>();
-    assert_close(&what("losses"), &found.losses, &expected.losses);
+    assert_values_close(&what("losses"), &found.losses, &expected.losses);
     for (row, (found, expected)) in found.logits.iter().zip(&expected.logits).enumerate() {
-        assert_close(&what(&format!("logits of sample {row}")), found, expected);
+        assert_values_close(&what(&format!("logits of sample {row}")), found, expected);
     }
     for (place, spec) in job.model.tensors().unwrap().iter().enumerate() {
         let pairs = [
@@ -131,143 +99,23 @@ pub(super) fn check(backend: &dyn Backend, job: &TrainingJob, steps: u32) {
             ("weights", &found.weights[place], &expected.weights[place]),
         ];
         for (part, found, expected) in pairs {
-            assert_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
+            assert_values_close(&what(&format!("{part} of {}", spec.name)), &wide(found), &wide(expected));
         }
     }
-    assert_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
+    assert_values_close(&what("loss of a test"), &[found.test_loss], &[expected.test_loss]);
     assert_eq!(found.correct, expected.correct, "{}", what("right answers"));
-}
-
-fn check_layers(backend: &dyn Backend, name: &'static str, layers: Vec<Layer>) {
-    check(backend, &job_of(Model::sequence(name, IMAGE, layers)), 2);
-}
-
-/// Small models which together have every kind of layer that reads images.
-pub(super) fn models() -> Vec<(&'static str, Vec<Layer>)> {
-    use Activation::{Gelu, Identity, Relu, Tanh};
-    use Padding::{Same, Valid, Zeros};
-    let dropout = || Layer::Dropout { rate: 0.3 };
-    let without_bias = weights().without_bias();
-    let pointwise = Layer::Conv2d {
-        filters: 5,
-        size: KernelSize::Square(1),
-        stride: 1,
-        padding: Valid,
-        activation: Tanh,
-        weights: without_bias,
-    };
-    let rectangle = |height, width, stride, padding| Layer::Conv2d {
-        filters: 4,
-        size: KernelSize::Rectangle(height, width),
-        stride,
-        padding,
-        activation: Tanh,
-        weights: weights(),
-    };
-    vec![
-        ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
-        (
-            "convolutions",
-            vec![
-                conv(4, 3, 1, Same, Tanh),
-                dropout(),
-                conv(3, 4, 1, Same, Tanh),
-                conv(4, 3, 2, Zeros(1), Relu),
-                pointwise,
-                logits(),
-            ],
-        ),
-        (
-            "rectangles",
-            vec![
-                rectangle(1, 3, 1, Same),
-                rectangle(3, 1, 1, Same),
-                rectangle(5, 2, 2, Same),
-                rectangle(1, 2, 1, Valid),
-                rectangle(2, 1, 1, Zeros(1)),
-                logits(),
-            ],
-        ),
-        (
-            "pooling",
-            vec![
-                conv(3, 3, 1, Same, Identity),
-                pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "floors",
-            vec![
-                conv(3, 3, 1, Zeros(2), Identity),
-                pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
-                conv(3, 3, 1, Same, Relu),
-                pool(PoolKind::Max, 0, Rounding::Floor, Identity),
-                logits(),
-            ],
-        ),
-        (
-            "normalisations",
-            vec![
-                conv(6, 3, 1, Same, Identity),
-                batch_norm(Gelu),
-                Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
-                conv(5, 3, 1, Same, Identity),
-                batch_norm(Relu),
-                Layer::LayerNorm { epsilon: 1e-6 },
-                dense(6, Identity),
-                batch_norm(Tanh),
-                logits(),
-            ],
-        ),
-    ]
-}
-
-/// Layers that read other than the last one made.
-pub(super) fn graphs() -> Vec<Model> {
-    let mut residual = ModelBuilder::new("residual", IMAGE);
-    let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
-    residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));
-    let change = residual.then(conv(4, 3, 1, Padding::Same, Activation::Identity));
-    residual.reads(vec![change, x], Layer::Add { activation: Activation::Relu });
-    residual.then(logits());
-
-    let mut attention = ModelBuilder::new("attention", IMAGE);
-    attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
-    let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
-    attention.then(Layer::LayerNorm { epsilon: 1e-6 });
-    attention.then(conv(24, 1, 1, Padding::Valid, Activation::Identity));
-    attention.then(Layer::Attention { heads: 2 });
-    let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
-    attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
-    attention.then(logits());
-    vec![residual.finish(), attention.finish()]
 }
 
 #[test]
 fn every_layer_and_its_gradient_is_that_of_the_reference() {
     for backend in backends() {
-        for (name, layers) in models() {
-            check_layers(backend.as_ref(), name, layers);
-        }
-        for model in graphs() {
+        for model in small_models() {
             check(backend.as_ref(), &job_of(model), 2);
-        }
-        let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
-        check_layers(backend.as_ref(), "recurrent", vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
-        for activation in [Activation::Tanh, Activation::Relu] {
-            let recurrent = Initializer::Orthogonal;
-            let gru = |units| Layer::Gru { units, activation, recurrent };
-            check_layers(backend.as_ref(), "gru", vec![gru(5), gru(3), Layer::Dropout { rate: 0.3 }, logits()]);
-            let simple = |units| Layer::SimpleRnn { units, activation, recurrent };
-            check_layers(backend.as_ref(), "simple rnn", vec![simple(5), simple(3), logits()]);
         }
     }
 }
 
-/// Returns a job for each optimizer rule. Together they cover every kind of average, limit and loss.
+/// Returns a job per optimizer rule, together with every kind of average, limit and loss.
 fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let rules = [
         Rule::Sgd { momentum: 0.0 },
@@ -287,7 +135,6 @@ fn jobs_of_every_rule() -> Vec<TrainingJob> {
     let job = |(place, rule)| {
         let layers = vec![dense(6, Activation::Tanh), logits()];
         let mut job = job_of(Model::sequence("rules", IMAGE, layers));
-        // Some limits are smaller than the gradients, and some larger.
         let largest_gradient = [None, Some(0.05), Some(1e6)][place % 3];
         job.optimizer = Optimizer { weight_decay: 0.01, largest_gradient, ..Optimizer::new(rule, 0.01) };
         job.loss = Loss { label_smoothing: 0.1, summed: place % 2 == 0, logits_scale: 0.5 };
@@ -359,15 +206,14 @@ fn train_and_test_as_the_reference_does(job: fn(&Workload) -> TrainingJob) {
 #[test]
 fn the_same_seed_gives_the_same_bits_on_the_processor() {
     let Some(backend) = flex() else { return };
-    let (name, layers) = models().pop().unwrap();
-    let job = job_of(Model::sequence(name, IMAGE, layers));
+    let job = job_of(small_models().into_iter().find(|model| model.name == "normalizations").unwrap());
     let [first, second] = [0, 1].map(|_| readings(backend.as_ref(), &job, 4));
     assert_eq!(first.losses, second.losses);
     assert_eq!(first.weights, second.weights);
 }
 
 #[test]
-fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
+fn an_unsupported_network_is_named_with_the_reason() {
     let Some(backend) = backends().into_iter().next() else { return };
     // Five pixels and no padding: the third window would begin at pixel 6.
     let beyond = Layer::Pool {
@@ -390,7 +236,7 @@ fn a_network_that_burn_cannot_make_is_named_with_the_reason() {
 }
 
 #[test]
-fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
+fn a_panic_ends_one_trainer_and_not_the_program() {
     for backend in backends() {
         let whole = job_of(Model::sequence("small", IMAGE, vec![logits()]));
         let test = Split { images: Vec::new(), labels: whole.data.test.labels.clone() };
@@ -400,7 +246,7 @@ fn a_panic_is_an_error_which_ends_one_trainer_and_not_the_program() {
             assert!(says, "{}: {result:?}", backend.name());
         };
         match pollster::block_on(backend.build(&TrainingJob { data, ..whole.clone() })) {
-            // Where kernels are compiled, building tests a batch.
+            // Building tests a batch if kernels are compiled.
             Err(error) => panicked(Err(error), "out of range"),
             Ok(mut trainer) => {
                 pollster::block_on(trainer.train_steps(1)).unwrap();
@@ -423,5 +269,128 @@ fn a_panic_is_reported_in_its_own_words() {
     {
         let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();
         assert!(error.starts_with("Burn panicked") && error.ends_with(words), "{error}");
+    }
+}
+
+fn devices() -> Vec<(&'static str, Device)> {
+    vec![
+        #[cfg(feature = "burn-flex")]
+        ("burn-flex", Device::flex()),
+        #[cfg(feature = "burn-wgpu")]
+        ("burn-wgpu", Device::wgpu(DeviceKind::Cpu)),
+    ]
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "rounding is the purpose")]
+fn values(stream: u32, count: usize, limit: f64) -> Vec<f32> {
+    let generator = Generator { stream, step: 0, seed: 1 };
+    (0u32..).take(count).map(|index| ((2.0 * generator.uniform(index) - 1.0) * limit) as f32).collect()
+}
+
+/// Returns the root mean square error of a convolution of 64 channels with 5×5 taps, with Burn's bias and with one
+/// added afterwards.
+fn off_by(device: &Device, bias: f32) -> [f64; 2] {
+    const SAMPLES: usize = 32;
+    const CHANNELS: usize = 64;
+    const FILTERS: usize = 32;
+    const KERNEL: usize = 5;
+    // One sum for each filter.
+    const IMAGE: usize = KERNEL;
+    let images = values(0, SAMPLES * CHANNELS * IMAGE * IMAGE, 0.5);
+    let kernels = values(1, FILTERS * CHANNELS * KERNEL * KERNEL, 0.05);
+    let right = images.chunks_exact(CHANNELS * IMAGE * IMAGE).flat_map(|image| {
+        let sum =
+            |kernel: &[f32]| -> f64 { image.iter().zip(kernel).map(|(x, w)| f64::from(*x) * f64::from(*w)).sum() };
+        kernels.chunks_exact(CHANNELS * KERNEL * KERNEL).map(move |kernel| sum(kernel) + f64::from(bias))
+    });
+    let right: Vec<f64> = right.collect();
+    let image = Tensor::<4>::from_data(TensorData::new(images.clone(), [SAMPLES, CHANNELS, IMAGE, IMAGE]), device);
+    let kernel = Tensor::<4>::from_data(TensorData::new(kernels.clone(), [FILTERS, CHANNELS, KERNEL, KERNEL]), device);
+    let biases = Tensor::<1>::from_data(TensorData::new(vec![bias; FILTERS], [FILTERS]), device);
+    let options = || ConvOptions::new_with_padding([1; 2], [(0, 0); 2], [1; 2], 1);
+    let inside = module::conv2d(image.clone(), kernel.clone(), Some(biases.clone()), options());
+    let afterwards = module::conv2d(image, kernel, None, options()) + biases.reshape([1, FILTERS, 1, 1]);
+    [inside, afterwards].map(|found| {
+        let found = found.into_data();
+        let squares = found.iter::<f64>().zip(&right).map(|(found, right)| (found - right).powi(2));
+        (squares.sum::<f64>() / right.len() as f64).sqrt()
+    })
+}
+
+#[test]
+fn adding_the_bias_afterwards_is_no_less_exact() {
+    for (name, device) in devices() {
+        for bias in [0.1, 1.0] {
+            let [inside, afterwards] = off_by(&device, bias);
+            eprintln!(
+                "{name}, bias {bias}: off by {inside:.2e} with Burn's bias, {afterwards:.2e} with one afterwards"
+            );
+            assert!(afterwards <= 1.1 * inside, "{name}, bias {bias}: {afterwards:.2e} instead of {inside:.2e}");
+        }
+    }
+}
+
+/// Burn computes no gradients of a whitening kernel or of a fixed scale.
+#[test]
+fn a_network_with_fixed_tensors_passes_the_check() {
+    let Some(backend) = flex() else { return };
+    let workload = whitened();
+    let job = job(&workload);
+    let checked = pollster::block_on(against_reference(&workload, &job, backend.as_ref())).unwrap();
+    assert_eq!(checked.disagreement(), None);
+}
+
+#[test]
+fn the_record_names_the_version_that_is_built_in() {
+    let manifest = include_str!("../../../../Cargo.toml");
+    assert!(manifest.contains(&format!("burn-tensor = {{ version = \"={VERSION}\"")), "{VERSION}");
+}
+
+#[test]
+fn only_an_untuned_gpu_is_warned_of() {
+    let adapter = |software| Adapter { software, ..ReferenceBackend::<f32>::new().adapter().clone() };
+    assert!(is_untuned_gpu(FirstUse::Compiles, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Compiles, &adapter(true)), "nobody tunes for a software adapter");
+    assert!(!is_untuned_gpu(FirstUse::CompilesAndTunes, &adapter(false)));
+    assert!(!is_untuned_gpu(FirstUse::Ordinary, &adapter(false)), "the processor compiles nothing");
+    for backend in backends() {
+        let gpu = backend.name() != "burn-flex" && !backend.adapter().software;
+        assert_eq!(backend.warnings().len(), usize::from(gpu && !TUNED), "{}", backend.name());
+    }
+}
+
+#[test]
+fn the_record_says_what_is_fused_and_tuned() {
+    // No other feature may turn them on.
+    let manifest = include_str!("../../../../Cargo.toml");
+    for word in ["fusion", "autotune"] {
+        assert!(manifest.contains(&format!("\"burn-tensor?/{word}\"")), "{word}");
+        assert_eq!(manifest.matches(&format!("/{word}\"")).count(), 1, "{word}");
+    }
+    let job = job_of(Model::sequence("small", IMAGE, vec![logits()]));
+    for backend in backends() {
+        let compiles = backend.name() != "burn-flex";
+        let state = if compiles && TUNED { "on" } else { "off" };
+        let trainer = pollster::block_on(backend.build(&job)).unwrap();
+        for part in ["fusion", "autotune"] {
+            assert!(trainer.variants().contains(&format!("burn {part}: {state}")), "{}", backend.name());
+        }
+        let preparation = trainer.preparation();
+        assert_eq!(preparation.compiling_seconds.is_some(), compiles && !TUNED, "{preparation:?}");
+        assert_eq!(preparation.tuning_seconds.is_some(), compiles && TUNED, "{preparation:?}");
+        assert!(trainer.device_memory_bytes() > 0, "{}", backend.name());
+    }
+}
+
+#[test]
+fn segments_repeat_bit_for_bit_and_match_the_reference() {
+    let Some(backend) = flex() else { return };
+    let narrow = |name| narrow_job(&crate::workload(name).unwrap());
+    for job in OF_EVERY_KIND.map(narrow).into_iter().chain(jobs_of_every_rule()) {
+        let found = repeated(backend.as_ref(), &job);
+        assert_close(&job, &found, &repeated(&ReferenceBackend::<f32>::new(), &job));
+    }
+    for name in NORMALIZED {
+        repeated(backend.as_ref(), &narrow(name));
     }
 }

@@ -3,17 +3,17 @@ pub(super) mod replica;
 pub(super) mod warm_up;
 
 use async_trait::async_trait;
-use burn_tensor::{Device, Int, Tensor, TensorData, Transaction, activation};
+use burn_tensor::{Device, Gradients, Int, Tensor, TensorData, Transaction, activation};
 use results::{StateBytes, weights_bytes};
 use shaders::params::Step;
 
-use super::arrangement::Arrangement;
+use super::FirstUse;
 use super::failure::refused;
-use super::first_use::FirstUse;
 use super::functions::Functions;
-use super::leaves::Leaves;
+use super::network::Leaves;
 use super::network::{Network, Pass};
 use super::updater::Updater;
+use super::value::Arrangement;
 use crate::clock::Clock;
 use crate::data::Split;
 use crate::error::EngineError;
@@ -23,7 +23,7 @@ use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer
 use crate::training::{Order, Segments};
 use warm_up::{Rehearsing, warm_up};
 
-/// At least this many test samples are classified at once.
+/// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
 /// Steps whose results stay on the device until they are read together.
 pub(super) const STEPS_PER_READ_BACK: usize = 64;
@@ -31,17 +31,14 @@ pub(super) const STEPS_PER_READ_BACK: usize = 64;
 pub(super) struct BurnTrainer {
     device: Device,
     job: TrainingJob,
-    network: Network,
+    pub(super) network: Network,
     preprocessing: Preprocessing,
-    /// Values of a sample.
     features: u32,
     classes: usize,
-    /// Which of the model's tensors the optimiser changes.
     trained: Vec<bool>,
     state: State,
-    /// Of the last training step; flat, in Burn's arrangement.
+    /// Gradients of the last step, flat, in Burn's layout.
     gradients: Vec<Option<Tensor<1>>>,
-    /// Of the last training step.
     logits: Option<Tensor<2>>,
     order: Order,
     step: u64,
@@ -50,26 +47,21 @@ pub(super) struct BurnTrainer {
     preparation: Preparation,
 }
 
-/// What training changes.
 #[derive(Clone)]
 pub(super) struct State {
-    /// All tensors of the model, flat, in Burn's arrangement.
+    /// All tensors of the model, flat, in Burn's layout.
     tensors: Vec<Tensor<1>>,
     updater: Updater,
 }
 
-/// What a batch left on the device.
+/// Results of a batch that are still on the device.
 pub(super) struct Pending {
-    /// (1) mean loss
     loss: Tensor<1>,
-    /// (1) right answers
     correct: Tensor<1>,
     samples: u32,
 }
 
-/// Samples of a batch and their classes.
 struct Batch {
-    /// As the network reads it.
     input: Tensor<1>,
     labels: Vec<u32>,
 }
@@ -85,7 +77,7 @@ impl BurnTrainer {
         let functions = Functions::of_model(&job.model, &device).await.map_err(refused)?;
         let network = Network::new(&job.model, functions)?;
         settings.extend(functions.settings());
-        // What other trainers left behind is not counted for this one.
+        // Memory of earlier trainers is not counted.
         device.memory_cleanup();
         let reserved_by_others = reserved(&device);
         let tensors = lists(job.initial_weights()?, &network.arrangements, &device);
@@ -109,12 +101,12 @@ impl BurnTrainer {
             job: job.clone(),
         };
         warm_up(&mut trainer, first_use, clock).await?;
-        // Another trainer's pages may have had room for some of it.
+        // Pages of an earlier trainer may have had room for some of it.
         trainer.bytes = reserved(&trainer.device).saturating_sub(reserved_by_others).max(trainer.kept_bytes());
         Ok(trainer)
     }
 
-    /// What is known to stay from step to step: tensors, their gradients, and what the optimiser remembers.
+    /// Returns the size of tensors, gradients and optimizer states.
     fn kept_bytes(&self) -> u64 {
         let elements = |tensor: &Tensor<1>| tensor.dims()[0];
         let tensors = self.state.tensors.iter().map(elements).sum::<usize>();
@@ -123,17 +115,14 @@ impl BurnTrainer {
         ((tensors + gradients + self.state.updater.elements()) * size_of::<f32>()) as u64
     }
 
-    /// Trains one step; `keeps` says whether its gradients and logits are kept.
+    /// Trains one step, keeping its gradients and logits if asked to.
     fn train_step(&mut self, keeps: bool) -> Pending {
         let step = self.job.step(self.step, 0);
         self.order.advance(&self.job, self.step);
         let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &step);
         let mut pass = self.pass(&step);
         let logits = self.network.forward(&mut pass, batch.input);
-        let (sum, correct) = self.judge(logits.clone(), &batch.labels);
-        let mean = sum.clone() / step.count as f32;
-        let loss = mean.clone().inner();
-        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let (mut graph, pending) = self.differentiate(logits.clone(), &batch.labels, step.count, step.count);
         let Pass { leaves, statistics, .. } = pass;
         let mut gradients = vec![None; self.trained.len()];
         leaves.into_read().add_gradients(&mut graph, &mut gradients);
@@ -147,7 +136,16 @@ impl BurnTrainer {
             (self.gradients, self.logits) = (gradients, Some(logits));
         }
         self.step += 1;
-        Pending { loss, correct: correct.inner(), samples: step.count }
+        pending
+    }
+
+    /// Returns the gradients of the loss of `rows` rows in a batch of `samples`.
+    fn differentiate(&self, logits: Tensor<2>, labels: &[u32], samples: u32, rows: u32) -> (Gradients, Pending) {
+        let (sum, correct) = self.judge(logits, labels);
+        let mean = sum.clone() / samples as f32;
+        let loss = mean.clone().inner();
+        let graph = if self.job.loss.summed { sum } else { mean }.backward();
+        (graph, Pending { loss, correct: correct.inner(), samples: rows })
     }
 
     fn pass<'a>(&'a self, step: &'a Step) -> Pass<'a> {
@@ -162,7 +160,7 @@ impl BurnTrainer {
         }
     }
 
-    /// Sum of the samples' losses, and how many of the answers are right.
+    /// Returns the sum of the samples' losses, and the number of correct answers.
     fn judge(&self, logits: Tensor<2>, labels: &[u32]) -> (Tensor<1>, Tensor<1>) {
         let (rows, classes) = (labels.len(), self.classes);
         let loss = self.job.loss;
@@ -180,14 +178,14 @@ impl BurnTrainer {
         ((activation::log_softmax(scaled, 1) * targets).sum().neg(), correct)
     }
 
-    /// The samples of a step, prepared on the host by the plain loops, as Burn's own data loader does.
+    /// Prepares the samples of a step on the host, as Burn's own data loader does.
     fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step) -> Batch {
         let (values, labels) = self.preprocessing.on_host(kind, split, order, step, self.features);
         let arrangement = self.network.arrangement_of_data(step.count as usize);
         Batch { input: list(arrangement.store(values), &self.device), labels }
     }
 
-    /// Logits of a batch of test samples, over all views of them, judged.
+    /// Tests a batch over all views of its samples.
     fn test(&self, split: &Split, order: &[u32], step: &Step) -> Pending {
         let (mut sum, mut labels) = (None, Vec::new());
         for view in self.job.input.test_views {
@@ -204,8 +202,7 @@ impl BurnTrainer {
         Pending { loss: loss / step.count as f32, correct, samples: step.count }
     }
 
-    /// Reads losses and right answers of what is pending, together with a value of every tensor, so that nothing of
-    /// it is left to do.
+    /// Reads pending losses and correct answers, together with a value of every tensor, so that no work is left.
     pub(super) async fn finish(&self, pending: &mut Vec<Pending>) -> Result<Vec<(f64, u64, u32)>, EngineError> {
         let pending = std::mem::take(pending);
         let samples: Vec<u32> = pending.iter().map(|batch| batch.samples).collect();
@@ -218,7 +215,7 @@ impl BurnTrainer {
         Ok(both.map(|((&loss, &correct), samples)| (f64::from(loss), whole(correct), samples)).collect())
     }
 
-    /// Reads lists that lie as the model's tensors do.
+    /// Reads lists in the layout of the model's tensors.
     async fn read(&self, lists: Vec<Tensor<1>>) -> Result<Vec<Vec<f32>>, EngineError> {
         let transaction = lists.into_iter().fold(Transaction::default(), Transaction::register);
         let read = transaction.execute_async().await.map_err(refused)?;
@@ -347,17 +344,15 @@ impl Trainer for BurnTrainer {
     }
 }
 
-/// How many test samples are classified at once.
 pub(super) fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
 }
 
-/// Bytes that Burn's allocator holds on the device; 0 where it does not report them.
+/// Returns the bytes that Burn's allocator holds; 0 if it does not report them.
 fn reserved(device: &Device) -> u64 {
     device.memory_pool_usage().map_or(0, |usage| usage.bytes_reserved)
 }
 
-/// Returns tensors on the device, arranged as the model's.
 fn lists(tensors: Vec<Vec<f32>>, arrangements: &[Arrangement], device: &Device) -> Vec<Tensor<1>> {
     let arranged = tensors.into_iter().zip(arrangements);
     arranged.map(|(ours, arrangement)| list(arrangement.store(ours), device)).collect()
@@ -373,7 +368,6 @@ pub(super) fn numbers(data: TensorData) -> Result<Vec<f32>, EngineError> {
     values.map_err(|error| EngineError::DeviceRefused { message: format!("{error:?}") })
 }
 
-/// A count that was computed in float32.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count is whole and not negative")]
 fn whole(count: f32) -> u64 {
     count as u64

@@ -6,14 +6,12 @@ use crate::model::{TensorKind, TensorSpec};
 use crate::trainer::TrainingJob;
 use crate::training::Rule;
 
-/// Changes tensors by their gradients with the rules of `reference/golden/README.md`, as tensor operations. Burn's own
-/// optimisers have other constants.
+/// Changes tensors by the rules of `reference/golden/README.md`, because Burn's optimizers have other constants.
 #[derive(Clone)]
 pub(super) struct Updater {
     specs: Vec<TensorSpec>,
     /// Velocities, means or mean squares; two for rules that need two.
     states: Vec<[Tensor<1>; 2]>,
-    /// Averages of the tensors, where the job wants them.
     shadow: Vec<Tensor<1>>,
 }
 
@@ -39,7 +37,6 @@ impl Updater {
         Ok(Self { specs, states, shadow })
     }
 
-    /// One update with the gradients of the trained tensors.
     pub(super) fn update(
         &mut self,
         job: &TrainingJob,
@@ -73,14 +70,14 @@ impl Updater {
         }
     }
 
-    /// Exchanges the tensors and their averages if tests look at those.
+    /// Exchanges the tensors and their averages if tests use the averages.
     pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Tensor<1>>) {
         if job.average.is_some_and(|average| average.is_tested()) {
             std::mem::swap(tensors, &mut self.shadow);
         }
     }
 
-    /// Returns the tensors of each memory of a state. `tensors` are the model's, including some that are not trained.
+    /// Returns the tensors of each memory of a state. `tensors` are the model's.
     pub(super) fn memories(&self, job: &TrainingJob, tensors: &[Tensor<1>]) -> Vec<Vec<Tensor<1>>> {
         let memory = |place: usize| {
             let each = self.specs.iter().zip(&self.states).zip(tensors);
@@ -93,7 +90,6 @@ impl Updater {
         (0..job.optimizer.rule.states()).map(memory).chain(job.average.map(|_| self.shadow.clone())).collect()
     }
 
-    /// Restores memories as [`Self::memories`] returns them.
     pub(super) fn remember(&mut self, job: &TrainingJob, mut memories: impl Iterator<Item = Vec<Tensor<1>>>) {
         for (place, memory) in (0..job.optimizer.rule.states()).zip(memories.by_ref()) {
             self.states.iter_mut().zip(memory).for_each(|(states, tensor)| states[place] = tensor);
@@ -101,7 +97,6 @@ impl Updater {
         self.shadow = memories.next().unwrap_or_default();
     }
 
-    /// Values that are kept from step to step.
     pub(super) fn elements(&self) -> usize {
         self.states.iter().flatten().chain(&self.shadow).map(|tensor| tensor.dims()[0]).sum()
     }
@@ -118,13 +113,11 @@ impl Scalars {
         }
     }
 
-    /// The gradient of the loss with an L2 penalty.
     fn penalised(self, gradient: Tensor<1>, weights: &Tensor<1>) -> Tensor<1> {
         if self.weight_decay == 0.0 { gradient } else { gradient + weights.clone() * self.weight_decay }
     }
 }
 
-/// The changed weights.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn apply(
     rule: Rule,
@@ -174,24 +167,21 @@ fn apply(
     }
 }
 
-/// The same gradients, which are no longer than `limit` together.
+/// Scales gradients whose joint length exceeds `limit`.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn shortened(gradients: &[Option<Tensor<1>>], limit: f64) -> Vec<Option<Tensor<1>>> {
     let squares = gradients.iter().flatten().map(|gradient| gradient.clone().square().sum());
     let Some(length) = squares.reduce(|a, b| a + b).map(Tensor::sqrt) else { return Vec::new() };
     let limit = limit as f32;
-    // 1 where the length is within the limit.
     let factor = length.clamp_min(limit).recip() * limit;
     gradients.iter().map(|gradient| gradient.clone().map(|gradient| gradient * factor.clone())).collect()
 }
 
-/// Returns the velocity after a push. Without momentum, nothing of the previous velocity is left.
 #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
 fn accelerated(velocity: Tensor<1>, momentum: f64, push: Tensor<1>) -> Tensor<1> {
     if momentum == 0.0 { push } else { velocity * momentum as f32 + push }
 }
 
-/// An exponential average that has moved towards `value`.
 fn follow(average: Tensor<1>, keep: f32, value: Tensor<1>) -> Tensor<1> {
     average * keep + value * (1.0 - keep)
 }

@@ -3,7 +3,7 @@ use burn_tensor::Tensor;
 use super::functions::Functions;
 use crate::model::{Activation, Shape};
 
-/// How the values of a sample lie in a tensor.
+/// Layout of a sample's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// (rows, channels, height, width), as Burn's convolutions want them.
@@ -14,7 +14,6 @@ pub(super) enum Order {
     Flat,
 }
 
-/// What a layer made: a value for each sample.
 #[derive(Clone)]
 pub(super) enum Value {
     ChannelsFirst(Tensor<4>),
@@ -22,8 +21,21 @@ pub(super) enum Value {
     Flat(Tensor<2>),
 }
 
+/// Applies an expression to the tensor of any layout.
+macro_rules! map_value {
+    ($value:expr, $tensor:ident => $result:expr) => {
+        match $value {
+            Value::ChannelsFirst($tensor) => Value::ChannelsFirst($result),
+            Value::ChannelsLast($tensor) => Value::ChannelsLast($result),
+            Value::Flat($tensor) => Value::Flat($result),
+        }
+    };
+}
+#[cfg(feature = "burn-remote")]
+pub(super) use map_value;
+
 impl Value {
-    /// (rows, channels, height, width); `shape` is that of a sample.
+    /// Returns (rows, channels, height, width) of samples of `shape`.
     pub(super) fn channels_first(self, shape: Shape) -> Tensor<4> {
         let [height, width, channels] = sides(shape);
         match self {
@@ -32,7 +44,7 @@ impl Value {
                 let rows = tensor.dims()[0];
                 tensor.swap_dims(1, 2).reshape([rows, channels, height, width])
             }
-            // A layer that makes vectors makes a single pixel.
+            // Vectors have one pixel.
             Self::Flat(tensor) => {
                 let rows = tensor.dims()[0];
                 tensor.reshape([rows, channels, height, width])
@@ -40,7 +52,7 @@ impl Value {
         }
     }
 
-    /// (rows, pixels, channels)
+    /// Returns (rows, pixels, channels).
     pub(super) fn channels_last(self, shape: Shape) -> Tensor<3> {
         let [height, width, channels] = sides(shape);
         match self {
@@ -56,7 +68,7 @@ impl Value {
         }
     }
 
-    /// (rows, features), the features in the order in which they lie.
+    /// Returns (rows, features) in memory order.
     pub(super) fn flat(self) -> Tensor<2> {
         match self {
             Self::ChannelsFirst(tensor) => tensor.flatten(1, 3),
@@ -65,7 +77,6 @@ impl Value {
         }
     }
 
-    /// The same values in another order.
     pub(super) fn ordered(self, order: Order, shape: Shape) -> Self {
         match order {
             Order::ChannelsFirst => Self::ChannelsFirst(self.channels_first(shape)),
@@ -75,28 +86,91 @@ impl Value {
     }
 
     pub(super) fn activated(self, function: Activation, functions: Functions) -> Self {
-        match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(functions.activate(tensor, function)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(functions.activate(tensor, function)),
-            Self::Flat(tensor) => Self::Flat(functions.activate(tensor, function)),
-        }
+        map_value!(self, tensor => functions.activate(tensor, function))
     }
 
-    /// The same values multiplied by others, whose list is in this one's order.
+    /// Multiplies by factors in the same layout.
     pub(super) fn times(self, factors: Tensor<1>) -> Self {
-        fn product<const D: usize>(tensor: Tensor<D>, factors: Tensor<1>) -> Tensor<D> {
+        map_value!(self, tensor => {
             let dims = tensor.dims();
             tensor * factors.reshape(dims)
-        }
-        match self {
-            Self::ChannelsFirst(tensor) => Self::ChannelsFirst(product(tensor, factors)),
-            Self::ChannelsLast(tensor) => Self::ChannelsLast(product(tensor, factors)),
-            Self::Flat(tensor) => Self::Flat(product(tensor, factors)),
-        }
+        })
     }
 }
 
-/// Height, width and channels as Burn counts.
 pub(super) fn sides(shape: Shape) -> [usize; 3] {
     [shape.height, shape.width, shape.channels].map(|side| side as usize)
+}
+
+/// Permutation of axes between our order and Burn's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Arrangement {
+    /// Our sides, row-major.
+    sides: Vec<usize>,
+    /// Axis `i` of Burn's tensor is axis `axes[i]` of ours.
+    axes: Vec<usize>,
+}
+
+impl Arrangement {
+    pub(super) fn new(sides: Vec<usize>, axes: &[usize]) -> Self {
+        assert_eq!(sides.len(), axes.len(), "every axis has its place");
+        Self { sides, axes: axes.to_vec() }
+    }
+
+    pub(super) fn plain(elements: usize) -> Self {
+        Self::new(vec![elements], &[0])
+    }
+
+    pub(super) fn store(&self, ours: Vec<f32>) -> Vec<f32> {
+        if self.is_plain() {
+            return ours;
+        }
+        self.places().into_iter().map(|place| ours[place]).collect()
+    }
+
+    pub(super) fn load(&self, stored: Vec<f32>) -> Vec<f32> {
+        if self.is_plain() {
+            return stored;
+        }
+        let mut ours = vec![0.0; stored.len()];
+        for (place, value) in self.places().into_iter().zip(stored) {
+            ours[place] = value;
+        }
+        ours
+    }
+
+    fn is_plain(&self) -> bool {
+        self.axes.is_sorted()
+    }
+
+    /// Returns our index of each of Burn's elements.
+    fn places(&self) -> Vec<usize> {
+        let stride = |axis: usize| self.sides[axis + 1..].iter().product::<usize>();
+        self.axes.iter().fold(vec![0], |places, &axis| {
+            let steps = |place: usize| (0..self.sides[axis]).map(move |index| place + index * stride(axis));
+            places.into_iter().flat_map(steps).collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_transposed_matrix_is_restored() {
+        let transposed = Arrangement::new(vec![2, 3], &[1, 0]);
+        let matrix = vec![1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+        let stored = transposed.store(matrix.clone());
+        assert_eq!(stored, [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
+        assert_eq!(transposed.load(stored), matrix);
+    }
+
+    #[test]
+    fn a_kernel_is_stored_with_its_filters_first() {
+        let kernel = Arrangement::new(vec![1, 2, 2, 2], &[3, 2, 0, 1]);
+        // Rows, columns, inputs, filters.
+        let ours: Vec<f32> = (0u8..8).map(f32::from).collect();
+        assert_eq!(kernel.store(ours), [0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
+    }
 }

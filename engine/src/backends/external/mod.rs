@@ -1,11 +1,9 @@
-//! A program of any framework as a back end: it gets the layers, the start values, the batches and the masks of dropout,
-//! and answers with losses and what else a check asks for. `docs/EXTERNAL.md` is the protocol.
-//!
-//! The engine starts no programs: whoever does implements [`Program`].
+//! An external program as a backend: it gets layers, initial weights, batches and dropout masks, and returns losses and
+//! what a check needs. `docs/EXTERNAL.md` describes the protocol. The engine starts no programs: the caller implements
+//! [`Program`].
 
-mod feed;
-mod messages;
-mod timing;
+#[cfg(test)]
+mod tests;
 mod trainer;
 
 use std::cell::Cell;
@@ -13,54 +11,44 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Adapter, DeviceKind, Layout, Precision};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::KNOWN_BACKENDS;
 use crate::clock::Clock;
 use crate::error::EngineError;
+use crate::model::{Model, Shape, TensorSpec};
 use crate::trainer::{Backend, Trainer, TrainingJob};
-pub use messages::PROTOCOL_VERSION;
-use messages::{Answer, Cause, Question};
+use crate::training::{Loss, Optimizer};
+
 use trainer::ExternalTrainer;
 
-/// A program that answers one message after the other.
 #[async_trait(?Send)]
 pub trait Program {
-    /// Sends a message, and returns when the link has taken it.
-    ///
-    /// # Errors
-    /// A program that has ended.
     fn send(&self, message: Message) -> Result<(), EngineError>;
 
-    /// Waits for the answer to the message that was sent last.
-    ///
-    /// # Errors
-    /// A program that has ended, or that does not answer as it should.
+    /// Waits for the answer to the last message.
     async fn receive(&self) -> Result<Message, EngineError>;
 }
 
-/// An object of JSON, and bytes that follow it.
+/// JSON object followed by bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Message {
     pub header: Value,
     pub payload: Vec<u8>,
 }
 
-/// A program that has introduced itself.
 pub struct ExternalBackend {
     conversation: Conversation,
     adapter: Adapter,
-    /// How images were asked to lie.
     layout: Option<Layout>,
-    /// How many networks it was given so far.
     networks: Cell<u32>,
 }
 
 impl ExternalBackend {
-    /// Asks a program who it is. It is called `name`, which [`checked_name`] has checked, and timed by `clock`.
-    ///
-    /// # Errors
-    /// One that speaks another version of the protocol, or none, and any precision but f32.
+    /// Introduces a program. `name` has been checked by [`checked_name`]. Fails on another version of the protocol, and
+    /// on any precision but f32.
     pub async fn meet(
         name: &'static str,
         program: Rc<dyn Program>,
@@ -82,7 +70,7 @@ impl ExternalBackend {
         if theirs != PROTOCOL_VERSION {
             return Err(answer.wrong("protocol", &format!("is {theirs}, and must be {PROTOCOL_VERSION}")));
         }
-        let text = |field: &str| answer.field::<String>(field).map(|text| messages::short(&text));
+        let text = |field: &str| answer.field::<String>(field).map(|text| short(&text));
         let adapter = Adapter {
             name: text("device")?,
             vendor: String::new(),
@@ -123,7 +111,6 @@ impl Backend for ExternalBackend {
     }
 }
 
-/// Questions to a program, and its answers.
 #[derive(Clone)]
 struct Conversation {
     name: &'static str,
@@ -132,8 +119,6 @@ struct Conversation {
 }
 
 impl Conversation {
-    /// # Errors
-    /// A refusal, and a program that has ended or that speaks another protocol.
     async fn ask(&self, question: &Question<'_>, payload: Vec<u8>) -> Result<Answer, EngineError> {
         let header = question.header();
         let name = header["message"].as_str().expect("every question has a name").to_owned();
@@ -151,7 +136,7 @@ impl Conversation {
         if answer.header.get("error").is_none() {
             return Ok(answer);
         }
-        let message = messages::short(&answer.field::<String>("error")?);
+        let message = short(&answer.field::<String>("error")?);
         Err(match answer.optional("cause")?.unwrap_or_default() {
             Cause::Unsupported => EngineError::ProgramLacks { program: self.name.to_owned(), message },
             Cause::OutOfMemory => EngineError::OutOfMemory { message },
@@ -160,10 +145,7 @@ impl Conversation {
     }
 }
 
-/// A name for tables and records: lower-case letters, digits and hyphens.
-///
-/// # Errors
-/// Another one, and one of our own back ends'.
+/// Checks a name for tables and records: lowercase letters, digits and hyphens, and not one of our backends.
 pub fn checked_name(text: &str) -> Result<String, String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if text.is_empty() || text.len() > 40 || !text.chars().all(is_fine) {
@@ -175,5 +157,222 @@ pub fn checked_name(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-#[cfg(test)]
-mod tests;
+/// Version of the protocol in `docs/EXTERNAL.md`.
+pub const PROTOCOL_VERSION: u32 = 1;
+/// Maximum length of names and sentences of a program.
+const LONGEST_TEXT: usize = 100;
+/// Three years: a longer time has another unit.
+const LONGEST_SECONDS: f64 = 1e8;
+
+#[derive(Serialize)]
+#[serde(tag = "message", rename_all = "snake_case")]
+enum Question<'a> {
+    Hello {
+        protocol: u32,
+    },
+    Build(Build<'a>),
+    Train {
+        network: u32,
+        steps: Vec<StepToTrain>,
+    },
+    Evaluate {
+        network: u32,
+        rows: Vec<u32>,
+    },
+    Weights {
+        network: u32,
+    },
+    Gradients {
+        network: u32,
+    },
+    Logits {
+        network: u32,
+        rows: u32,
+    },
+    /// Has no answer.
+    Forget {
+        network: u32,
+    },
+}
+
+impl Question<'_> {
+    fn header(&self) -> Value {
+        serde_json::to_value(self).expect("questions are plain data")
+    }
+}
+
+/// A network with its training recipe, followed by the initial weights.
+#[derive(Serialize)]
+struct Build<'a> {
+    network: u32,
+    model: &'a Model,
+    /// Output shape of each node for one sample.
+    shapes: Vec<Shape>,
+    tensors: &'a [TensorSpec],
+    loss: Loss,
+    optimizer: &'a Optimizer,
+    classes: u32,
+    /// Sizes of training batches, a whole batch first, so that a program can prepare for them.
+    batch_sizes: Vec<u32>,
+    test_batch_sizes: Vec<u32>,
+    /// Active dropout layers, each with a mask in every training batch.
+    dropouts: Vec<DropoutPlace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<Layout>,
+}
+
+/// A dropout layer's node and number of values per sample.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+struct DropoutPlace {
+    node: usize,
+    features: u32,
+}
+
+#[derive(Serialize)]
+struct StepToTrain {
+    step: u64,
+    rows: u32,
+    /// Rate of the schedule.
+    scheduled_rate: f64,
+    /// The same with the rule's correction for this step (Adam's).
+    learning_rate: f64,
+}
+
+/// An answer. Fields are read one by one, so that an error can name the field.
+struct Answer {
+    program: &'static str,
+    message: String,
+    header: Value,
+    payload: Vec<u8>,
+    /// Time from the end of the message's transfer to the answer.
+    seconds: f64,
+}
+
+impl Answer {
+    fn field<T: DeserializeOwned>(&self, name: &str) -> Result<T, EngineError> {
+        let value = self.header.get(name).ok_or_else(|| self.wrong(name, "is missing"))?;
+        T::deserialize(value)
+            .map_err(|error| self.wrong(name, &format!("cannot be read: {}", short(&error.to_string()))))
+    }
+
+    fn optional<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, EngineError> {
+        match self.header.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(_) => self.field(name).map(Some),
+        }
+    }
+
+    fn time(&self, name: &str) -> Result<Option<f64>, EngineError> {
+        let seconds: Option<f64> = self.optional(name)?;
+        match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
+            None => Ok(seconds),
+            Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, and must be a number of seconds"))),
+        }
+    }
+
+    fn correct(&self, samples: u64) -> Result<u64, EngineError> {
+        let correct: u64 = self.field("correct")?;
+        if correct > samples {
+            return Err(self.wrong("correct", &format!("is {correct}, and the message has {samples} samples")));
+        }
+        Ok(correct)
+    }
+
+    /// Reads the loss of step `step`, or of a test before it. Null stands for NaN and infinity, which cannot occur
+    /// before the first update.
+    fn loss(&self, name: &str, value: &Value, step: u64) -> Result<f64, EngineError> {
+        if value.is_null() && step > 0 {
+            return Ok(f64::NAN);
+        }
+        value.as_f64().ok_or_else(|| {
+            let value = short(&value.to_string());
+            self.wrong(name, &format!("is {value} at step {step}, and must be a finite number"))
+        })
+    }
+
+    fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
+        let bytes = self.payload.len();
+        if bytes != 4 * count {
+            return Err(self.wrong("bytes", &format!("is {bytes}, and {count} numbers of four bytes are due")));
+        }
+        let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
+        Ok(self.payload.chunks_exact(4).map(number).collect())
+    }
+
+    fn wrong(&self, field: &str, what: &str) -> EngineError {
+        self.broken(&format!("the field `{field}` of its answer {what}"))
+    }
+
+    fn broken(&self, what: &str) -> EngineError {
+        let message = format!("after the message `{}`, {what}", self.message);
+        EngineError::ProgramFailed { program: self.program.to_owned(), message }
+    }
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Cause {
+    Unsupported,
+    OutOfMemory,
+    #[default]
+    Failed,
+}
+
+/// Removes control characters and truncates.
+fn short(text: &str) -> String {
+    let words: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    words.trim().chars().take(LONGEST_TEXT).collect()
+}
+
+/// Share by which reported time may differ from the clock.
+const TOLERANCE: f64 = 0.1;
+/// Time that scheduling on a busy machine may add to each answer.
+const SECONDS_OF_AN_ANSWER: f64 = 0.005;
+/// Time that a program may pause once outside its own clock.
+const SECONDS_OF_A_PAUSE: f64 = 0.2;
+
+/// Sums over the answers to `train`, or to `evaluate`, of one network.
+#[derive(Default)]
+struct Timing {
+    answers: f64,
+    /// Time reported by the program: the work, and its preparation.
+    reported_seconds: f64,
+    preparing_seconds: f64,
+    /// Time until the answers by the clock, and the link's part of it.
+    clock_seconds: f64,
+    link_seconds: f64,
+}
+
+impl Timing {
+    /// Adds an answer and returns the time that it reports for its work.
+    fn add(&mut self, answer: &Answer, link_seconds: f64) -> Result<f64, EngineError> {
+        let reported = answer.time("seconds")?.filter(|&seconds| seconds > 0.0);
+        let reported = reported.ok_or_else(|| answer.wrong("seconds", "must be a number above 0"))?;
+        self.answers += 1.0;
+        self.reported_seconds += reported;
+        self.preparing_seconds += answer.time("preparing_seconds")?.unwrap_or(0.0);
+        self.clock_seconds += answer.seconds;
+        self.link_seconds += link_seconds.min(answer.seconds);
+
+        let (total, clock) = (self.reported_seconds + self.preparing_seconds, self.clock_seconds);
+        if exceeds(total, clock, self.answers) {
+            return Err(answer.broken(&format!(
+                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them: it may report \
+                 another unit than seconds, or count work twice"
+            )));
+        }
+        let (total, clock) = (self.reported_seconds, clock - self.link_seconds - self.preparing_seconds);
+        if exceeds(clock, total, self.answers) {
+            return Err(answer.broken(&format!(
+                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them without the \
+                 link: it probably reads its own clock without waiting for asynchronous work"
+            )));
+        }
+        Ok(reported)
+    }
+}
+
+/// Returns true if a time exceeds another by more than this number of answers explains.
+fn exceeds(seconds: f64, other: f64, answers: f64) -> bool {
+    seconds > (1.0 + TOLERANCE) * other + SECONDS_OF_AN_ANSWER * answers + SECONDS_OF_A_PAUSE
+}

@@ -2,31 +2,31 @@ use async_trait::async_trait;
 use results::Layout;
 use serde_json::Value;
 use shaders::params::Step;
+use shaders::reference::pcg4d::uniform;
 
-use super::feed::Feed;
-use super::messages::{self, Build, PROTOCOL_VERSION, Question, StepToTrain};
-use super::timing::{Timing, exceeds};
-use super::{Conversation, Message};
+use super::{Build, Conversation, DropoutPlace, Message, PROTOCOL_VERSION, Question, StepToTrain, Timing, exceeds};
+use crate::data::Split;
 use crate::error::EngineError;
+use crate::model::{Layer, ModelError, Source};
+use crate::preprocessing::{GatherKind, Preprocessing};
+use crate::random::stream;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
+use crate::training::{Order, TestView};
 
-/// Test samples that are classified at once, at least.
+/// Minimum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
-/// Batches travel in messages of about this size; a program holds one of them.
+/// Approximate size of a message, which a program must hold.
 const BYTES_OF_MESSAGE: usize = 32 << 20;
 
-/// A network that a program trains.
 pub(super) struct ExternalTrainer {
     conversation: Conversation,
     network: u32,
     job: TrainingJob,
     feed: Feed,
     classes: usize,
-    /// Numbers of each tensor.
     elements: Vec<usize>,
     step: u64,
     facts: TrainerFacts,
-    /// Of the answers to `train`, and of those to `evaluate`.
     training: Timing,
     testing: Timing,
     link: Link,
@@ -52,8 +52,6 @@ impl Link {
 }
 
 impl ExternalTrainer {
-    /// # Errors
-    /// What the program lacks or refuses.
     pub(super) async fn new(
         conversation: Conversation,
         network: u32,
@@ -99,7 +97,7 @@ impl ExternalTrainer {
             return Err(answer.wrong("compiling_seconds", &what));
         }
         let settings: Vec<String> = answer.optional("settings")?.unwrap_or_default();
-        let settings = settings.iter().map(|setting| messages::short(setting));
+        let settings = settings.iter().map(|setting| super::short(setting));
         let facts = TrainerFacts {
             preparation: Preparation { compiling_seconds, ..Preparation::default() },
             device_memory_bytes: answer.optional("memory_bytes")?.unwrap_or_default(),
@@ -120,13 +118,6 @@ impl ExternalTrainer {
         })
     }
 
-    /// Steps of which one message has the batches.
-    fn steps_of_message(&self) -> u32 {
-        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
-        u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1)
-    }
-
-    /// The next step's message, with its batch.
     fn next_step(&mut self, payload: &mut Vec<u8>) -> StepToTrain {
         let step = self.job.step(self.step, 0);
         self.feed.training_batch(&self.job, self.step, payload);
@@ -138,7 +129,6 @@ impl ExternalTrainer {
         told
     }
 
-    /// Lists of numbers that lie as the model's tensors do.
     async fn tensors(&self, question: &Question<'_>) -> Result<Vec<Vec<f32>>, EngineError> {
         let answer = self.conversation.ask(question, Vec::new()).await?;
         let numbers = answer.numbers(self.elements.iter().sum())?;
@@ -156,9 +146,11 @@ impl ExternalTrainer {
 impl Trainer for ExternalTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
         let mut report = StepReport { seconds: Some(0.0), ..StepReport::default() };
+        let bytes = self.feed.bytes(self.job.batches.batch_size).max(1);
+        let most = u32::try_from(BYTES_OF_MESSAGE / bytes).unwrap_or(u32::MAX).max(1);
         let mut left = steps;
         while left > 0 {
-            let count = left.min(self.steps_of_message());
+            let count = left.min(most);
             left -= count;
             let mut payload = Vec::new();
             let first = self.step;
@@ -239,13 +231,11 @@ impl Trainer for ExternalTrainer {
 
 impl Drop for ExternalTrainer {
     fn drop(&mut self) {
-        // A program that has ended needs no message.
         let header = Question::Forget { network: self.network }.header();
         drop(self.conversation.program.send(Message { header, payload: Vec::new() }));
     }
 }
 
-/// Numbers of samples of the job's batches: a whole one's, and that of an epoch's rest.
 fn batch_sizes(job: &TrainingJob) -> Vec<u32> {
     let whole = job.batches.step(0).count;
     let rest = job.batches.step(u64::from(job.batches.steps_per_epoch()).saturating_sub(1)).count;
@@ -261,7 +251,77 @@ fn test_batch_sizes(job: &TrainingJob) -> Vec<u32> {
     }
 }
 
-/// Samples of a whole batch of a test.
 fn test_batch(job: &TrainingJob) -> u32 {
     job.batches.batch_size.max(TEST_BATCH)
+}
+
+pub(super) struct Feed {
+    preprocessing: Preprocessing,
+    features: u32,
+    dropouts: Vec<Dropout>,
+    order: Order,
+}
+
+struct Dropout {
+    place: DropoutPlace,
+    rate: f32,
+}
+
+impl Feed {
+    pub(super) fn new(job: &TrainingJob) -> Result<Self, EngineError> {
+        let data = job.model.stages(job.dropout)?.values[0];
+        Ok(Self {
+            preprocessing: Preprocessing::new(job, &data, 1)?,
+            features: job.model.input.features(),
+            dropouts: dropouts(job)?,
+            order: Order::default(),
+        })
+    }
+
+    pub(super) fn dropouts(&self) -> Vec<DropoutPlace> {
+        self.dropouts.iter().map(|dropout| dropout.place).collect()
+    }
+
+    pub(super) fn bytes(&self, rows: u32) -> usize {
+        let masks = self.dropouts.iter().map(|dropout| dropout.place.features).sum::<u32>();
+        rows as usize * (4 * self.features + 4 + masks) as usize
+    }
+
+    /// Appends the training batch of step `number`: values as (rows, features) of f32, labels as u32, and for each
+    /// dropout layer its mask as (rows, features) of bytes, 1 for kept elements.
+    pub(super) fn training_batch(&mut self, job: &TrainingJob, number: u64, bytes: &mut Vec<u8>) {
+        self.order.advance(job, number);
+        let step = job.step(number, 0);
+        self.batch(self.preprocessing.gather, &job.data.train, &self.order.samples, &step, bytes);
+        for (layer, dropout) in (0..).zip(&self.dropouts) {
+            let stream = stream::DROPOUT + layer;
+            let survives = |index| u8::from(uniform(index, stream, step.step, step.seed) >= dropout.rate);
+            bytes.extend((0..step.count * dropout.place.features).map(survives));
+        }
+    }
+
+    pub(super) fn test_batch(&self, split: &Split, order: &[u32], step: &Step, view: &TestView, bytes: &mut Vec<u8>) {
+        self.batch(self.preprocessing.gather.seen(view), split, order, step, bytes);
+    }
+
+    fn batch(&self, kind: GatherKind, split: &Split, order: &[u32], step: &Step, bytes: &mut Vec<u8>) {
+        let (values, labels) = self.preprocessing.on_host::<f32>(kind, split, order, step, self.features);
+        bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
+        bytes.extend(labels.iter().flat_map(|label| label.to_le_bytes()));
+    }
+}
+
+fn dropouts(job: &TrainingJob) -> Result<Vec<Dropout>, ModelError> {
+    let (model, shapes) = (&job.model, job.model.shapes()?);
+    let features = |source: Source| match source {
+        Source::Data => model.input.features(),
+        Source::Node(node) => shapes[node].features(),
+    };
+    let dropout = |(node, of): (usize, &crate::model::Node)| match of.layer {
+        Layer::Dropout { rate } => {
+            Some(Dropout { place: DropoutPlace { node, features: features(of.inputs[0]) }, rate })
+        }
+        _ => None,
+    };
+    Ok(model.nodes.iter().enumerate().filter(|_| job.dropout).filter_map(dropout).collect())
 }

@@ -24,12 +24,10 @@ pub struct Examiner {
 }
 
 impl Examiner {
-    /// Creates an examiner for a run of `standard` from `seed`, with the samples of its data set.
     pub fn new(standard: &Standard, data: Arc<DataSet>, seed: u32) -> Self {
         Self { job: standard.job(data, seed) }
     }
 
-    /// Sets the segments of the run.
     #[must_use]
     pub fn with_segments(mut self, segments: Segments) -> Self {
         self.job.segments = segments;
@@ -37,9 +35,6 @@ impl Examiner {
     }
 
     /// Returns the losses of the first steps, each before its update. The last step is not updated.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn first_losses(&self, steps: u32) -> Result<Vec<f64>, EngineError> {
         let mut trainer = ReferenceTrainer::<f32>::new(&self.job)?;
         let mut losses: Vec<f64> = (1..steps).map(|_| trainer.train_step().0).collect();
@@ -49,19 +44,12 @@ impl Examiner {
         Ok(losses)
     }
 
-    /// Returns the hash of the state before the first step.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn initial_state_sha256(&self) -> Result<String, EngineError> {
         Ok(self.job.initial_state()?.sha256())
     }
 
     /// Trains from the state after `steps[0]` steps until `steps[1]` steps are done. Returns `None` if the state has
     /// the wrong length or numbers that are not finite.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn train_part(&self, begin: &StateBytes, steps: [u64; 2]) -> Result<Option<TrainedPart>, EngineError> {
         let Some(mut trainer) = self.trainer_at(begin, steps[0])? else { return Ok(None) };
         let losses = (steps[0]..steps[1]).map(|_| trainer.train_step().0).collect();
@@ -75,9 +63,6 @@ impl Examiner {
     /// Tensors of a layer are compared together, because Adam moves a tensor whose true gradient is zero by noise, such
     /// as the bias of keys in attention. Trained tensors, fixed tensors and tensors that the forward pass changes are
     /// compared separately.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn difference(
         &self,
         begin: &StateBytes,
@@ -102,9 +87,6 @@ impl Examiner {
 
     /// Classifies these samples of the test set with the state after `step` steps. Its memory is read only if tests use
     /// averages of the weights. Returns `None` under the same conditions as [`Self::train_part`].
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn test(&self, state: &StateBytes, step: u64, samples: &[u32]) -> Result<Option<TestReport>, EngineError> {
         let StateBytes { weights, memory } = state;
         let tested = match self.job.average.is_some_and(|average| average.is_tested()) {
@@ -116,34 +98,19 @@ impl Examiner {
         Ok(trainer.map(|mut trainer| trainer.test(&self.job.data.test, samples)))
     }
 
-    /// Returns the size of a state's weights in bytes.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn bytes_of_weights(&self) -> Result<usize, EngineError> {
         Ok(self.job.model.tensors()?.iter().map(|tensor| 4 * tensor.elements()).sum())
     }
 
-    /// Returns the number of operations of a training step.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn flops_of_step(&self) -> Result<u64, EngineError> {
         Ok(self.job.model.operations()?.training_flops() * u64::from(self.job.batches.batch_size))
     }
 
-    /// Returns the number of operations of a batch's loss: a step without its gradients.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
+    /// Returns the number of operations of a batch's loss, without gradients.
     pub fn flops_of_loss(&self) -> Result<u64, EngineError> {
         Ok(self.job.model.operations()?.forward_flops * u64::from(self.job.batches.batch_size))
     }
 
-    /// Returns the number of operations of classifying one sample.
-    ///
-    /// # Errors
-    /// A model that cannot be built.
     pub fn flops_of_test(&self) -> Result<u64, EngineError> {
         Ok(self.job.model.operations()?.forward_flops * self.job.input.test_views.len() as u64)
     }
@@ -158,11 +125,9 @@ impl Examiner {
     }
 }
 
-/// Result of training a part.
 pub struct TrainedPart {
-    /// State at its end.
     pub state: StateBytes,
-    /// Loss of each of its steps, before its update.
+    /// Loss of each step, before its update.
     pub losses: Vec<f64>,
 }
 
@@ -199,13 +164,11 @@ mod tests {
     use crate::{Split, data_set};
 
     const SEED: u32 = 7;
-    /// Seeds of two segments. The second segment begins before this step.
     const SEEDS: [u32; 2] = [8, 9];
     const SECOND: u64 = 2;
-    /// Largest difference of an honest part.
     const TOLERANCE: f64 = 0.003;
 
-    /// Samples that need no file: each class has a pattern of its own, and some noise.
+    /// Samples with one pattern per class, and some noise.
     fn data() -> Arc<DataSet> {
         let definition = data_set("mnist").unwrap();
         let byte = |value: u32| u8::try_from(value % 256).unwrap();
@@ -250,7 +213,6 @@ mod tests {
         })
     }
 
-    /// Returns the difference after the last two steps, which belong to two segments.
     fn difference(examiner: &Examiner, begin: &StateBytes, told: &StateBytes) -> f64 {
         let found = examiner.train_part(begin, [1, 3]).unwrap().unwrap().state;
         examiner.difference(begin, &found, told).unwrap().unwrap()

@@ -1,39 +1,33 @@
-//! Plain loops in single or double precision: obviously right, and the judge of all other back ends.
+//! Plain loops in single or double precision: the slow, obviously correct twin of all other backends.
 
 mod examiner;
 mod network;
 mod trainer;
-mod updater;
 
 use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use half::f16;
-use results::{Adapter, DeviceKind, Precision};
+use results::{Adapter, Precision};
 use shaders::Real;
 
-use super::REFERENCE;
+use super::{REFERENCE, processor};
 use crate::error::EngineError;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 pub use examiner::{Examiner, TrainedPart};
 use trainer::ReferenceTrainer;
 
-/// The reference in precision `T`. It runs in the calling task, without waiting for anything.
 pub struct ReferenceBackend<T> {
     adapter: Adapter,
     weights: StartWeights,
     precision: PhantomData<T>,
 }
 
-/// The classes that the network of a job with these tensors gives the first samples of the test set.
-///
-/// # Errors
-/// A model that cannot be built.
+/// Classifies the first samples of the test set with these weights.
 pub(crate) fn answers(job: &TrainingJob, weights: Vec<Vec<f32>>, samples: u32) -> Result<Vec<u16>, EngineError> {
     Ok(ReferenceTrainer::<f32>::from_weights(job, weights)?.answers(samples))
 }
 
-/// What training begins with.
 #[derive(Clone, Copy)]
 enum StartWeights {
     OfTheJob,
@@ -42,19 +36,11 @@ enum StartWeights {
 
 impl<T: Real> ReferenceBackend<T> {
     pub fn new() -> Self {
-        let adapter = Adapter {
-            name: "processor (plain loops, one core)".to_owned(),
-            vendor: String::new(),
-            architecture: std::env::consts::ARCH.to_owned(),
-            kind: DeviceKind::Cpu,
-            api: "CPU".to_owned(),
-            driver: String::new(),
-            software: false,
-        };
+        let adapter = processor("processor (plain loops, one core)".to_owned());
         Self { adapter, weights: StartWeights::OfTheJob, precision: PhantomData }
     }
 
-    /// Training begins with weights that are rounded to f16, which shows how much such rounding changes.
+    /// Starts training with weights rounded to f16, to measure the effect of such rounding.
     pub(crate) fn from_weights_in_f16() -> Self {
         Self { weights: StartWeights::RoundedToF16, ..Self::new() }
     }

@@ -1,44 +1,38 @@
-//! One pass through the stages of a model, forth and back.
+//! Forward and backward pass through the stages of a model.
 
-mod attention;
-mod convolution;
-mod dense;
-mod memory;
-mod normalization;
-mod pooling;
-mod recurrent;
-mod words;
+#[cfg(test)]
+mod tests;
 
 use shaders::Real;
-use shaders::params::{Epilogue, Step};
+use shaders::params::{
+    Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Conv2d, Dense, Elementwise, Epilogue, LayerNorm,
+    LocalResponse, PixelProducts, Pool, SentenceSum, Step, Transpose,
+};
+use shaders::reference::{self as twin, Attended, GruSteps, Normalizer};
 
-use crate::model::{PoolKind, Stage, StageKind, Stages};
+use crate::model::{Cell, PoolKind, Stage, StageKind, Stages};
 
 /// Layouts of the reference have no padding.
 pub(super) const ALIGNMENT: u32 = 1;
 
-/// The stages of a model, its tensors, and what one pass leaves behind.
 pub(super) struct Network<T> {
     stages: Stages,
-    /// All tensors in model order.
     pub(super) tensors: Vec<Vec<T>>,
-    /// Loss gradients of `tensors` of the last [`Network::backward`].
+    /// Gradients of `tensors` from the last [`Network::backward`].
     pub(super) gradients: Vec<Vec<T>>,
     /// (rows, features) of each value.
     values: Vec<Vec<T>>,
     /// Gradients of `values`, once something has contributed.
     value_gradients: Vec<Option<Vec<T>>>,
-    /// For each stage, what its forward pass kept.
+    /// Data of each stage's forward pass for its backward pass.
     kept: Vec<Kept<T>>,
     rows: u32,
 }
 
-/// What a stage's forward pass keeps for its backward pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Kept<T> {
     /// Winning taps of a pooling stage.
     taps: Vec<u32>,
-    /// Whatever numbers a stage needs again.
     numbers: Vec<Vec<T>>,
 }
 
@@ -55,55 +49,24 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// Logits of `input` (`rows` samples).
+    /// Returns the logits of `input` (`rows` samples).
     pub(super) fn forward(&mut self, step: &Step, input: Vec<T>, rows: u32) -> &[T] {
         self.rows = rows;
         self.values[0] = input;
         for index in 0..self.stages.stages.len() {
             let stage = self.stages.stages[index].clone();
             let features = self.stages.output(&stage).stored_features(ALIGNMENT);
-            let y = vec![T::ZERO; (rows * features) as usize];
-            self.values[stage.output] = self.stage_forward(index, &stage, step, y);
+            let mut y = vec![T::ZERO; (rows * features) as usize];
+            self.stage_forward(index, &stage, step, &mut y);
+            self.values[stage.output] = y;
         }
         self.logits()
-    }
-
-    fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: Vec<T>) -> Vec<T> {
-        let rows = self.rows;
-        match stage.kind {
-            StageKind::Dense { bias, per_pixel } => self.dense_forward(stage, per_pixel, bias, step, y),
-            StageKind::Conv2d { window, bias } => self.conv2d_forward(stage, window, bias, step, y),
-            StageKind::Pool { kind: PoolKind::Max, window } => self.max_pool_forward(index, stage, window, step, y),
-            StageKind::Pool { kind: PoolKind::Average, window } => self.average_pool_forward(stage, window, step, y),
-            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
-                self.local_response_forward(stage, params, step, y)
-            }
-            StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
-                self.batch_norm_forward(index, stage, params, step, y)
-            }
-            StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, stage, epsilon, step, y),
-            StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
-            StageKind::Embedding(words) => self.embedding_forward(stage, words, step, y),
-            StageKind::SentenceSum { words } => self.sentence_sum_forward(stage, words, step, y),
-            StageKind::WordScores => self.word_scores_forward(stage, step, y),
-            StageKind::PixelProducts => self.pixel_products_forward(stage, step, y),
-            StageKind::Softmax { linear_start } => self.softmax_forward(stage, linear_start, step, y),
-            StageKind::Transpose => self.transpose_forward(stage, step, y),
-            StageKind::Concatenate => self.concatenate_forward(stage, step, y),
-            StageKind::Add => self.add_forward(stage, step, y),
-            StageKind::PositionEmbedding => self.position_forward(stage, step, y),
-            StageKind::Attention { heads } => self.attention_forward(index, stage, heads, y),
-            StageKind::Gelu => self.gelu_forward(stage, step, y),
-        }
     }
 
     pub(super) fn logits(&self) -> &[T] {
         self.values.last().map_or(&[], |logits| logits)
     }
 
-    /// Computes the gradient of every tensor, given the gradient of the logits of the last [`Network::forward`].
     pub(super) fn backward(&mut self, step: &Step, dy: Vec<T>) {
         self.value_gradients.fill(None);
         *self.value_gradients.last_mut().expect("there is at least the data") = Some(dy);
@@ -118,45 +81,8 @@ impl<T: Real> Network<T> {
         }
     }
 
-    fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
-        let rows = self.rows;
-        match stage.kind {
-            StageKind::Dense { bias, per_pixel } => self.dense_backward(stage, per_pixel, bias, step, dy),
-            StageKind::Conv2d { window, bias } => {
-                self.conv2d_backward(stage, window, bias, step, dy);
-            }
-            StageKind::Pool { kind: PoolKind::Max, window } => {
-                self.max_pool_backward(index, stage, window, step, dy);
-            }
-            StageKind::Pool { kind: PoolKind::Average, window } => {
-                self.average_pool_backward(stage, window, step, dy);
-            }
-            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
-                self.local_response_backward(stage, params, step, dy);
-            }
-            StageKind::BatchNorm { epsilon, keep, activation } => {
-                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
-                self.batch_norm_backward(index, stage, params, step, dy);
-            }
-            StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, stage, epsilon, step, dy),
-            StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
-            StageKind::Embedding(words) => self.embedding_backward(stage, words, dy),
-            StageKind::SentenceSum { words } => self.sentence_sum_backward(stage, words, step, dy),
-            StageKind::WordScores => self.word_scores_backward(stage, step, dy),
-            StageKind::PixelProducts => self.pixel_products_backward(stage, step, dy),
-            StageKind::Softmax { linear_start } => self.softmax_backward(stage, linear_start, step, dy),
-            StageKind::Transpose => self.transpose_backward(stage, step, dy),
-            StageKind::Concatenate => self.concatenate_backward(stage, step, dy),
-            StageKind::Add => self.add_backward(stage, step, dy),
-            StageKind::PositionEmbedding => self.position_backward(stage, step, dy),
-            StageKind::Attention { heads } => self.attention_backward(index, stage, heads, step, dy),
-            StageKind::Gelu => self.gelu_backward(stage, step, dy),
-        }
-    }
-
-    /// Adds to the gradient of the value that `stage` reads as its input number `input`: `compute` gets the value,
-    /// its epilogue, and the gradient to write. The data needs none.
+    /// Adds to the gradient of the stage's input number `input`: `compute` gets the value, its epilogue, and the
+    /// gradient to write. The data needs no gradient.
     fn contribute(&mut self, stage: &Stage, input: usize, compute: impl FnOnce(&Self, &[T], &Epilogue, &mut [T])) {
         let value = stage.inputs[input];
         if value == 0 {
@@ -174,7 +100,6 @@ impl<T: Real> Network<T> {
         self.value_gradients[value] = Some(dx);
     }
 
-    /// Splits the gradient of a stage that was computed in one part among kernel and bias.
     fn store_weight_gradient(&mut self, stage: &Stage, part: &[T], bias: bool) {
         let (kernel, rest) = part.split_at(self.gradients[stage.tensor].len());
         self.gradients[stage.tensor].copy_from_slice(kernel);
@@ -183,11 +108,358 @@ impl<T: Real> Network<T> {
         }
     }
 
-    /// The bias of a stage, or zeros for one that has none.
     fn bias(&self, stage: &Stage, bias: bool, outputs: u32) -> Vec<T> {
         if bias { self.tensors[stage.tensor + 1].clone() } else { vec![T::ZERO; outputs as usize] }
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Forward passes.
+impl<T: Real> Network<T> {
+    fn stage_forward(&mut self, index: usize, stage: &Stage, step: &Step, y: &mut [T]) {
+        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        match stage.kind {
+            StageKind::Pool { kind: PoolKind::Max, window } => {
+                let taps = &mut self.kept[index].taps;
+                *taps = vec![0; y.len()];
+                twin::max_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y, taps);
+            }
+            StageKind::LayerNorm { epsilon } => {
+                let params = stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let mut saved = vec![T::ZERO; (2 * params.rows * params.tokens) as usize];
+                let [gamma, beta] = [0, 1].map(|place| &self.tensors[stage.tensor + place]);
+                twin::layer_norm_forward(&params, step, x, gamma, beta, y, &mut saved);
+                self.kept[index].numbers = vec![saved];
+            }
+            StageKind::Attention { heads } => {
+                let params = stages.attention_params(stage, heads, rows);
+                let mut log_sum_exp = vec![T::ZERO; (params.rows * params.heads * params.tokens) as usize];
+                twin::attention_forward(&params, x, y, &mut log_sum_exp);
+                self.kept[index].numbers = vec![log_sum_exp];
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                self.batch_norm_forward(index, stage, params, step, y);
+            }
+            StageKind::Recurrent(cell) => self.recurrent_forward(index, stage, cell, step, y),
+            _ => self.unkept_forward(stage, step, y),
+        }
+    }
+
+    /// Computes a stage that keeps nothing for its backward pass.
+    fn unkept_forward(&self, stage: &Stage, step: &Step, y: &mut [T]) {
+        let (rows, stages, x) = (self.rows, &self.stages, &self.values[stage.inputs[0]]);
+        let tensor = || &self.tensors[stage.tensor];
+        let second = || &self.values[stage.inputs[1]];
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => {
+                let params = stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                twin::dense_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.outputs), y);
+            }
+            StageKind::Conv2d { window, bias } => {
+                let params = stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                twin::conv2d_forward(&params, step, x, tensor(), &self.bias(stage, bias, params.output_channels), y);
+            }
+            StageKind::Pool { window, .. } => {
+                twin::average_pool_forward(&stages.pool_params(stage, window, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                twin::local_response_forward(&params, step, x, y);
+            }
+            StageKind::Embedding(words) => {
+                let params = stages.embedding_params(stage, words, rows, ALIGNMENT);
+                twin::embedding_forward(&params, step, x, tensor(), y);
+            }
+            StageKind::SentenceSum { words } => {
+                twin::sentence_sum_forward(&stages.sentence_sum_params(stage, words, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::WordScores => {
+                let params = stages.word_scores_params(stage, rows, ALIGNMENT);
+                twin::pixel_products_forward(&params, step, x, tensor(), y);
+            }
+            StageKind::PixelProducts => {
+                let params = stages.pixel_products_params(stage, rows, ALIGNMENT);
+                twin::pixel_products_forward(&params, step, x, second(), y);
+            }
+            StageKind::Softmax { linear_start } => {
+                let params = stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+                twin::channel_softmax_forward(&params, step, x, y);
+            }
+            StageKind::Transpose => {
+                twin::transpose_forward(&stages.transpose_params(stage, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::Concatenate => {
+                twin::concatenate_forward(&stages.concatenate_params(stage, rows, ALIGNMENT), step, x, second(), y);
+            }
+            StageKind::Add => {
+                twin::add_forward(&stages.add_params(stage, rows, ALIGNMENT), step, x, second(), y);
+            }
+            StageKind::PositionEmbedding => {
+                twin::position_forward(&stages.position_params(stage, rows, ALIGNMENT), step, x, tensor(), y);
+            }
+            StageKind::Gelu => {
+                twin::gelu_forward(&stages.elementwise_params(stage, rows, ALIGNMENT), step, x, y);
+            }
+            StageKind::BatchNorm { .. }
+            | StageKind::LayerNorm { .. }
+            | StageKind::Recurrent(_)
+            | StageKind::Attention { .. } => unreachable!("these stages keep numbers"),
+        }
+    }
+
+    fn batch_norm_forward(&mut self, index: usize, stage: &Stage, params: BatchNorm, step: &Step, y: &mut [T]) {
+        let channels = params.stored_channels as usize;
+        let x = &self.values[stage.inputs[0]];
+        let mut part = vec![T::ZERO; 2 * channels];
+        if step.training == 1 {
+            twin::batch_norm_statistics(&params, step, x, &mut part);
+        }
+        let mut running = self.tensors[stage.tensor + 2..stage.tensor + 4].concat();
+        let mut saved = vec![T::ZERO; 2 * channels];
+        twin::batch_norm_finish(&params, step, &part, &mut running, &mut saved);
+        self.kept[index].numbers = vec![saved];
+        twin::batch_norm_forward(&params, step, x, &self.normalizer(index, stage), y);
+        let (mean, variance) = running.split_at(channels);
+        self.tensors[stage.tensor + 2].copy_from_slice(mean);
+        self.tensors[stage.tensor + 3].copy_from_slice(variance);
+    }
+
+    fn normalizer(&self, index: usize, stage: &Stage) -> Normalizer<'_, T> {
+        Normalizer {
+            saved: &self.kept[index].numbers[0],
+            gamma: &self.tensors[stage.tensor],
+            beta: &self.tensors[stage.tensor + 1],
+        }
+    }
+
+    fn recurrent_forward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, y: &mut [T]) {
+        let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
+        let product = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
+        let [kernel, recurrent, bias] = [0, 1, 2].map(|place| &self.tensors[stage.tensor + place]);
+        let mut gates = vec![T::ZERO; (product.rows * product.outputs) as usize];
+        twin::dense_forward(&product, step, &self.values[stage.inputs[0]], kernel, bias, &mut gates);
+        let mut previous = vec![T::ZERO; (product.rows * params.stored_units) as usize];
+        // An LSTM keeps its cells, and a GRU its products with the state.
+        let mut kept = Vec::new();
+        match cell {
+            Cell::Lstm => {
+                kept = previous.clone();
+                twin::lstm_forward(&params, step, recurrent, &mut gates, &mut kept, &mut previous, y);
+            }
+            Cell::Gru(_) => {
+                kept = gates.clone();
+                let weights = [recurrent.as_slice(), &self.tensors[stage.tensor + 3]];
+                let steps = GruSteps { gates: &mut gates, products: &mut kept };
+                twin::gru_forward(&params, step, weights, steps, &mut previous, y);
+            }
+            Cell::SimpleRnn(_) => twin::simple_rnn_forward(&params, step, recurrent, &mut gates, &mut previous, y),
+        }
+        self.kept[index].numbers = vec![gates, kept, previous];
+    }
+}
+
+/// Backward passes.
+impl<T: Real> Network<T> {
+    fn stage_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        let (rows, tensor) = (self.rows, stage.tensor);
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => {
+                let params = self.stages.dense_params(stage, per_pixel, bias, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                twin::dense_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                self.store_weight_gradient(stage, &part, bias);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Dense { epilogue, ..params };
+                    twin::dense_input_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::Conv2d { window, bias } => {
+                let params = self.stages.conv2d_params(stage, window, bias, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                twin::conv2d_weight_gradient(&params, &self.values[stage.inputs[0]], dy, &mut part);
+                self.store_weight_gradient(stage, &part, bias);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Conv2d { epilogue, ..params };
+                    twin::conv2d_input_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let params = self.stages.batch_norm_params(stage, (epsilon, keep), activation, rows, ALIGNMENT);
+                let channels = params.stored_channels as usize;
+                let mut sums = vec![T::ZERO; 2 * channels];
+                let by = self.normalizer(index, stage);
+                twin::batch_norm_gradient_sums(&params, step, &self.values[stage.inputs[0]], dy, &by, &mut sums);
+                self.gradients[tensor].copy_from_slice(&sums[..channels]);
+                self.gradients[tensor + 1].copy_from_slice(&sums[channels..]);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let by = network.normalizer(index, stage);
+                    twin::batch_norm_input_gradient(&BatchNorm { epilogue, ..params }, step, x, dy, &by, &sums, dx);
+                });
+            }
+            StageKind::LayerNorm { epsilon } => {
+                let params = self.stages.layer_norm_params(stage, epsilon, rows, ALIGNMENT);
+                let mut part = vec![T::ZERO; params.part_stride as usize];
+                let saved = &self.kept[index].numbers[0];
+                twin::layer_norm_weight_gradient(&params, &self.values[stage.inputs[0]], dy, saved, &mut part);
+                self.store_weight_gradient(stage, &part, true);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = LayerNorm { epilogue, ..params };
+                    let (saved, gamma) = (&network.kept[index].numbers[0], &network.tensors[tensor]);
+                    twin::layer_norm_input_gradient(&params, step, x, dy, saved, gamma, dx);
+                });
+            }
+            StageKind::Recurrent(cell) => self.recurrent_backward(index, stage, cell, step, dy),
+            StageKind::Embedding(words) => {
+                let params = self.stages.embedding_params(stage, words, rows, ALIGNMENT);
+                let ids = &self.values[stage.inputs[0]];
+                twin::embedding_weight_gradient(&params, ids, dy, &mut self.gradients[tensor]);
+            }
+            StageKind::WordScores => {
+                let params = self.stages.word_vectors_params(stage, rows, ALIGNMENT);
+                let x = &self.values[stage.inputs[0]];
+                twin::dense_weight_gradient(&params, dy, x, &mut self.gradients[tensor]);
+                let params = self.stages.word_scores_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = PixelProducts { epilogue, ..params };
+                    twin::pixel_products_gradient(&params, step, dy, &network.tensors[tensor], x, dx);
+                });
+            }
+            StageKind::PositionEmbedding => {
+                let params = self.stages.position_params(stage, rows, ALIGNMENT);
+                twin::position_gradient(&params, dy, &mut self.gradients[tensor]);
+                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::pass_gradient(&Elementwise { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            _ => self.weightless_backward(index, stage, step, dy),
+        }
+    }
+
+    /// Computes the input gradients of a stage without tensors.
+    fn weightless_backward(&mut self, index: usize, stage: &Stage, step: &Step, dy: &[T]) {
+        let rows = self.rows;
+        match stage.kind {
+            StageKind::Pool { kind, window } => {
+                let params = self.stages.pool_params(stage, window, rows, ALIGNMENT);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Pool { epilogue, ..params };
+                    match kind {
+                        PoolKind::Max => {
+                            twin::max_pool_backward(&params, step, dy, &network.kept[index].taps, x, dx);
+                        }
+                        PoolKind::Average => twin::average_pool_backward(&params, step, dy, x, dx),
+                    }
+                });
+            }
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                let params = self.stages.local_response_params(stage, radius, [bias, alpha, beta], rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::local_response_backward(&LocalResponse { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::SentenceSum { words } => {
+                let params = self.stages.sentence_sum_params(stage, words, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::sentence_sum_gradient(&SentenceSum { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::PixelProducts => {
+                let params = self.stages.pixel_products_params(stage, rows, ALIGNMENT);
+                for (input, of_second) in [(0, 0), (1, 1)] {
+                    let other = self.values[stage.inputs[1 - input]].clone();
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        let params = PixelProducts { of_second, epilogue, ..params };
+                        twin::pixel_products_gradient(&params, step, dy, &other, x, dx);
+                    });
+                }
+            }
+            StageKind::Softmax { linear_start } => {
+                let params = self.stages.channel_softmax_params(stage, linear_start, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::channel_softmax_backward(&ChannelSoftmax { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::Transpose => {
+                let params = self.stages.transpose_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::transpose_gradient(&Transpose { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            StageKind::Concatenate => {
+                let params = self.stages.concatenate_params(stage, rows, ALIGNMENT);
+                for (input, of_second) in [(0, 0), (1, 1)] {
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        twin::concatenate_gradient(&Concatenate { of_second, epilogue, ..params }, step, dy, x, dx);
+                    });
+                }
+            }
+            StageKind::Add => {
+                let params = self.stages.add_params(stage, rows, ALIGNMENT);
+                for (input, repeats) in [(0, 1), (1, params.repeats)] {
+                    self.contribute(stage, input, |_, x, &epilogue, dx| {
+                        twin::add_gradient(&Add { repeats, epilogue, ..params }, step, dy, x, dx);
+                    });
+                }
+            }
+            StageKind::Attention { heads } => {
+                let params = self.stages.attention_params(stage, heads, rows);
+                self.contribute(stage, 0, |network, x, &epilogue, dx| {
+                    let params = Attention { epilogue, ..params };
+                    let log_sum_exp = &network.kept[index].numbers[0];
+                    let attended = Attended { y: &network.values[stage.output], log_sum_exp };
+                    let mut means = vec![T::ZERO; log_sum_exp.len()];
+                    twin::attention_query_gradient(&params, step, x, &attended, dy, dx, &mut means);
+                    twin::attention_key_value_gradient(&params, step, x, dy, log_sum_exp, &means, dx);
+                });
+            }
+            StageKind::Gelu => {
+                let params = self.stages.elementwise_params(stage, rows, ALIGNMENT);
+                self.contribute(stage, 0, |_, x, &epilogue, dx| {
+                    twin::gelu_backward(&Elementwise { epilogue, ..params }, step, dy, x, dx);
+                });
+            }
+            _ => unreachable!("these stages have tensors"),
+        }
+    }
+
+    fn recurrent_backward(&mut self, index: usize, stage: &Stage, cell: Cell, step: &Step, dy: &[T]) {
+        let params = self.stages.recurrent_params(stage, cell, self.rows, ALIGNMENT);
+        let mut numbers = std::mem::take(&mut self.kept[index].numbers);
+        let [gates, kept, previous] = numbers.as_mut_slice() else { unreachable!("three lists were kept") };
+        let recurrent = &self.tensors[stage.tensor + 1];
+        // The gates become the gradients of their inputs.
+        match cell {
+            Cell::Lstm => twin::lstm_backward(&params, recurrent, dy, kept, gates),
+            Cell::Gru(_) => {
+                let steps = GruSteps { gates, products: kept };
+                twin::gru_backward(&params, recurrent, dy, previous, steps, &mut vec![T::ZERO; dy.len()]);
+            }
+            Cell::SimpleRnn(_) => twin::simple_rnn_backward(&params, recurrent, dy, gates),
+        }
+        let input = self.stages.recurrent_input_params(stage, cell, self.rows, ALIGNMENT);
+        let x = &self.values[stage.inputs[0]];
+        let gradients = weight_gradient(&input, x, gates);
+        self.gradients[stage.tensor].copy_from_slice(&gradients[0]);
+        self.gradients[stage.tensor + 2].copy_from_slice(&gradients[1]);
+        let state = self.stages.recurrent_state_params(stage, cell, self.rows, ALIGNMENT);
+        let into_products = if cell.has_recurrent_bias() { &*kept } else { &*gates };
+        let gradients = weight_gradient(&state, previous, into_products);
+        self.gradients[stage.tensor + 1].copy_from_slice(&gradients[0]);
+        if cell.has_recurrent_bias() {
+            self.gradients[stage.tensor + 3].copy_from_slice(&gradients[1]);
+        }
+        self.contribute(stage, 0, |network, x, &epilogue, dx| {
+            let params = Dense { epilogue, ..input };
+            twin::dense_input_gradient(&params, step, gates, &network.tensors[stage.tensor], x, dx);
+        });
+    }
+}
+
+/// Returns the gradients of a kernel and of its bias, if it has one.
+fn weight_gradient<T: Real>(params: &Dense, x: &[T], dy: &[T]) -> [Vec<T>; 2] {
+    let mut kernel = vec![T::ZERO; params.part_stride as usize];
+    twin::dense_weight_gradient(params, x, dy, &mut kernel);
+    let bias = kernel.split_off((params.inputs * params.outputs) as usize);
+    [kernel, bias]
+}

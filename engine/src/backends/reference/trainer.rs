@@ -1,29 +1,28 @@
 use async_trait::async_trait;
 use results::{StateBytes, weights_bytes};
 use shaders::Real;
-use shaders::params::{Blend, Softmax, Step};
-use shaders::reference as twin;
+use shaders::params::{BLOCK_ELEMENTS, Blend, Softmax, Step};
+use shaders::reference::{self as twin, Block, Update};
 
 use super::network::{ALIGNMENT, Network};
-use super::updater::Updater;
 use crate::data::Split;
 use crate::error::EngineError;
+use crate::model::{TensorKind, TensorSpec};
 use crate::preprocessing::Preprocessing;
 use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
-use crate::training::{Loss, Order, Segments};
+use crate::training::{Loss, Order, Rule, Segments};
 
-/// Test samples that are classified at once.
+/// Maximum number of test samples per batch.
 const TEST_BATCH: u32 = 100;
 
 pub(super) struct ReferenceTrainer<T> {
     job: TrainingJob,
     classes: u32,
     preprocessing: Preprocessing,
-    /// Values of a sample.
     row_stride: u32,
     network: Network<T>,
     updater: Updater<T>,
-    /// Logits of the last training step; a test overwrites those of the network.
+    /// Logits of the last training step; a test overwrites the network's.
     logits: Vec<T>,
     order: Order,
     step: u64,
@@ -34,7 +33,6 @@ impl<T: Real> ReferenceTrainer<T> {
         Self::from_weights(job, job.initial_weights()?)
     }
 
-    /// Before the first step, with these weights.
     pub(super) fn from_weights(job: &TrainingJob, weights: Vec<Vec<f32>>) -> Result<Self, EngineError> {
         let tensors = precise(weights);
         let stages = job.model.stages(job.dropout)?;
@@ -52,7 +50,7 @@ impl<T: Real> ReferenceTrainer<T> {
         })
     }
 
-    /// Loss of the next step's batch as training sees it; nothing is updated.
+    /// Returns the training loss of the next batch without an update.
     pub(super) fn next_loss(&mut self) -> f64 {
         self.training_pass(&self.job.step(self.step, 0)).0
     }
@@ -70,7 +68,7 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss.to_f64(), u64::from(result.correct), dy)
     }
 
-    /// Loss and right answers of one training step, which also updates the weights.
+    /// Trains one step and returns its loss, correct answers and samples.
     pub(super) fn train_step(&mut self) -> (f64, u64, u32) {
         let step = self.job.step(self.step, 0);
         let (loss, correct, dy) = self.training_pass(&step);
@@ -80,7 +78,7 @@ impl<T: Real> ReferenceTrainer<T> {
         (loss, correct, step.count)
     }
 
-    /// Classifies the samples of these numbers, as they are at hand.
+    /// Classifies the samples with these numbers.
     pub(super) fn test(&mut self, split: &Split, order: &[u32]) -> TestReport {
         let samples = u32::try_from(order.len()).unwrap_or(u32::MAX);
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
@@ -100,7 +98,6 @@ impl<T: Real> ReferenceTrainer<T> {
         report
     }
 
-    /// The classes that the first samples of the test set are given.
     pub(super) fn answers(&mut self, samples: u32) -> Vec<u16> {
         let job = self.job.clone();
         let order: Vec<u32> = (0..samples).collect();
@@ -113,7 +110,7 @@ impl<T: Real> ReferenceTrainer<T> {
         logits.chunks_exact(self.classes as usize).map(highest).collect()
     }
 
-    /// Logits of a batch of test samples, over all views of them, and their labels.
+    /// Returns logits, summed over all views of the test samples, and labels.
     fn test_logits(&mut self, split: &Split, order: &[u32], step: &Step) -> (Vec<T>, Vec<u32>) {
         let (mut sum, mut labels) = (vec![T::ZERO; (step.count * self.classes) as usize], Vec::new());
         for (place, view) in self.job.input.test_views.iter().enumerate() {
@@ -210,4 +207,87 @@ fn precise<T: Real>(tensors: Vec<Vec<f32>>) -> Vec<Vec<T>> {
 #[expect(clippy::cast_possible_truncation, reason = "weights are shown in float32")]
 fn single<T: Real>(values: &[T]) -> Vec<f32> {
     values.iter().map(|value| value.to_f64() as f32).collect()
+}
+
+pub(super) struct Updater<T> {
+    specs: Vec<TensorSpec>,
+    /// Velocities, means or mean squares; two lists for rules that need two.
+    states: [Vec<Vec<T>>; 2],
+    shadow: Vec<Vec<T>>,
+}
+
+impl<T: Real> Updater<T> {
+    pub(super) fn new(job: &TrainingJob, tensors: &[Vec<T>]) -> Result<Self, EngineError> {
+        let zeros: Vec<Vec<T>> = tensors.iter().map(|t| vec![T::ZERO; t.len()]).collect();
+        let shadow = if job.average.is_some() { tensors.to_vec() } else { Vec::new() };
+        Ok(Self { specs: job.model.tensors()?, states: [zeros.clone(), zeros], shadow })
+    }
+
+    /// Does update `number`. Scalars are computed in double precision.
+    pub(super) fn update(&mut self, job: &TrainingJob, number: u64, gradients: &[Vec<T>], tensors: &mut [Vec<T>]) {
+        let real = T::from_f64;
+        let step = job.step(number, 0);
+        let scheduled = job.optimizer.scheduled_rate(number, job.planned_steps);
+        let constants = job.optimizer.rule.constants();
+        let factor = job.optimizer.largest_gradient.map_or(T::ONE, |limit| {
+            let trained = self.specs.iter().zip(gradients).filter(|(spec, _)| spec.kind == TensorKind::Trained);
+            twin::gradient_factor(real(limit), trained.map(|(_, gradient)| gradient.as_slice()))
+        });
+        let update = Update {
+            step: step.step,
+            learning_rate: real(scheduled * job.optimizer.correction(number)),
+            decay_rate: real(scheduled),
+            decay: real(constants.decay),
+            second_decay: real(constants.second_decay),
+            epsilon: real(constants.epsilon),
+            nesterov: constants.nesterov,
+            rate_outside: constants.nesterov,
+            gradient_scale: factor,
+        };
+        let [first, second] = &mut self.states;
+        for (((spec, weights), gradient), (first, second)) in
+            self.specs.iter().zip(tensors.iter_mut()).zip(gradients).zip(first.iter_mut().zip(second))
+        {
+            if spec.kind != TensorKind::Trained {
+                continue;
+            }
+            let block = Block {
+                learning_rate: real(spec.multipliers.learning_rate),
+                weight_decay: real(job.optimizer.weight_decay * spec.multipliers.weight_decay),
+                frozen_from: job.frozen_from(&spec.multipliers),
+            };
+            let blocks = vec![block; weights.len().div_ceil(BLOCK_ELEMENTS as usize)];
+            match job.optimizer.rule {
+                Rule::Sgd { .. } | Rule::Nesterov { .. } => twin::sgd(&update, &blocks, gradient, weights, first),
+                Rule::RmsProp { .. } => twin::rmsprop(&update, &blocks, gradient, weights, first),
+                Rule::Adadelta { .. } => twin::adadelta(&update, &blocks, gradient, weights, first, second),
+                Rule::Adam { decoupled: false, .. } => twin::adam(&update, &blocks, gradient, weights, first, second),
+                Rule::Adam { decoupled: true, .. } => twin::adamw(&update, &blocks, gradient, weights, first, second),
+            }
+        }
+        for (weights, shadow) in tensors.iter_mut().zip(&mut self.shadow) {
+            twin::average(step.average, real(f64::from(step.average_keep)), weights, shadow);
+        }
+    }
+
+    /// Exchanges the tensors and their averages if tests use the averages.
+    pub(super) fn swap_average(&mut self, job: &TrainingJob, tensors: &mut Vec<Vec<T>>) {
+        if job.average.is_some_and(|average| average.is_tested()) {
+            std::mem::swap(tensors, &mut self.shadow);
+        }
+    }
+
+    pub(super) fn memories(&self, job: &TrainingJob) -> impl Iterator<Item = &Vec<Vec<T>>> {
+        self.states.iter().take(job.optimizer.rule.states()).chain(job.average.map(|_| &self.shadow))
+    }
+
+    pub(super) fn remember(&mut self, job: &TrainingJob, memories: impl Iterator<Item = Vec<Vec<T>>>) {
+        let places = self.states.iter_mut().take(job.optimizer.rule.states()).chain([&mut self.shadow]);
+        places.zip(memories).for_each(|(place, memory)| *place = memory);
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        let tensors = self.states.iter().flatten().chain(&self.shadow);
+        tensors.map(|t| size_of_val(t.as_slice()) as u64).sum()
+    }
 }

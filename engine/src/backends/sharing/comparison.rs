@@ -1,8 +1,5 @@
-//! What several devices have to train as one does.
-
 use crate::trainer::{Backend, EvaluationSet, TrainingJob};
 
-/// What training leaves behind.
 pub(crate) struct Trained {
     pub(crate) losses: Vec<f64>,
     correct: u64,
@@ -12,7 +9,8 @@ pub(crate) struct Trained {
     pub(crate) weights: Vec<Vec<f32>>,
 }
 
-/// Eight steps, two epochs: batches of three samples do not divide evenly, and an epoch's last one has a single one.
+/// Trains eight steps, two epochs: batches of three samples do not divide evenly, and the last one of an epoch has one
+/// sample.
 pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
     pollster::block_on(async {
         let mut trainer = backend.build(job).await.unwrap();
@@ -31,28 +29,27 @@ pub(crate) fn train(backend: &dyn Backend, job: &TrainingJob) -> Trained {
     })
 }
 
-/// Length of a difference over that of what was expected.
+/// Returns the length of a difference relative to the expected length.
 fn distance<T: Copy + Into<f64>>(found: &[Vec<T>], expected: &[Vec<T>]) -> f64 {
     let length = |values: &mut dyn Iterator<Item = f64>| values.map(|value| value * value).sum::<f64>().sqrt();
     let pairs = found.iter().flatten().zip(expected.iter().flatten());
     length(&mut pairs.map(|(&a, &b)| a.into() - b.into())) / length(&mut expected.iter().flatten().map(|&b| b.into()))
 }
 
-/// Devices add in another order than one does, and nothing else is different. A sum of n numbers in float32 is off by
-/// about 2⁻²⁴·√n of their size, whatever the order: 3e-6 for the 2,352 pixels of three digits that a gradient sums over,
-/// and twice that for a difference of two. Steps at a twentieth of the rate add as much again, and do not magnify it.
+/// Bound for another order of additions. A sum of n numbers in float32 has an error of about 2⁻²⁴·√n of their size:
+/// 3e-6 for the 2,352 pixels of three digits that a gradient sums over, and twice that for a difference of two. Steps
+/// at a twentieth of the rate add as much again and do not magnify it.
 pub(crate) const ORDER_OF_ADDITIONS: f64 = 1e-5;
-/// Batch normalisation over three images in twenty layers magnifies rounding: twice what back ends that are right are off by
-/// at a twentieth of the rate.
+/// Bound with batch normalizations over three images in twenty layers, which magnify rounding: twice the error of
+/// correct backends at a twentieth of the rate.
 pub(crate) const THROUGH_NORMALIZATIONS: f64 = 4e-4;
 
-/// With dropout, momentum, schedules and adaptive rates.
+/// Networks with dropout, momentum, schedules and adaptive rates.
 pub(crate) const OF_EVERY_RULE: [&str; 4] = ["keras-mnist-mlp", "caffe-mnist", "tensorflow-mnist", "keras-mnist-cnn"];
-/// That augment their images, recur and attend.
+/// Networks that augment images, recur and attend.
 pub(crate) const OF_OTHER_KINDS: [&str; 5] =
     ["keras-cifar10-cnn", "tensorflow-cifar10", "keras-mnist-hrnn", "keras-babi-memnn", "memn2n-babi"];
 
-/// Holds several devices to one.
 pub(crate) fn trains_as_one_does(several: &dyn Backend, one: &dyn Backend, job: &TrainingJob, tolerance: f64) {
     let (name, devices) = (job.model.name, several.devices());
     let (expected, found) = (train(one, job), train(several, job));

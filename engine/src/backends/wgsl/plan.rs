@@ -28,7 +28,7 @@ use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
 use super::setup::{Exchanging, Setup};
-use crate::backends::sharing::division::most_rows;
+use crate::backends::sharing::most_rows;
 use crate::error::EngineError;
 use crate::model::{PoolKind, StageKind, Stages};
 use crate::trainer::{EvaluationSet, TrainingJob};

@@ -1,29 +1,26 @@
-//! Made-up stories of tasks 1 and 2: people walk about, and in task 2 they take things along. Words and sentences are
-//! our own; the kinds of words, their numbers and the layout of the files are those of the published stories.
+//! Generated stories of tasks 1 and 2: people move, and in task 2 they carry things. The words and sentences are
+//! original; the kinds of words, their numbers and the file layout match the published stories.
 
 use std::fmt::Write;
 
 use super::{QUESTIONS, StoryTask};
 use crate::random::{Generator, stream};
 
-/// Everybody sees the same stories.
 const SEED: u32 = 1;
 /// As in the published files.
 const QUESTIONS_PER_STORY: u32 = 5;
-/// Sentences between two questions of task 2, unless no object is known by then: five times one more of them, of
-/// seven words each, fit into a story.
-const MOST_SENTENCES: u32 = 14;
+/// Sentences between two questions of task 2, unless no object is known by then. A story has room for five times one
+/// more of seven words each.
+const MAX_SENTENCES: u32 = 14;
 
 const PEOPLE: [&str; 4] = ["Anna", "Ben", "Clara", "Dario"];
 const PLACES: [&str; 6] = ["attic", "cellar", "library", "stable", "terrace", "workshop"];
 const OBJECTS: [&str; 3] = ["lantern", "map", "violin"];
 const MOVES: [&str; 4] = ["walked to", "ran to", "hurried to", "came back to"];
-/// What stands before and behind the object.
 const TAKES: [[&str; 2]; 4] =
     [["took", " there"], ["seized", " there"], ["collected", " there"], ["lifted up", " there"]];
 const DROPS: [[&str; 2]; 4] = [["dropped", ""], ["abandoned", ""], ["left", ""], ["set down", " there"]];
 
-/// Texts of a training file of so many questions, and of a test file.
 pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] {
     [(0, training_questions), (1, QUESTIONS)].map(|(half, questions)| {
         let mut text = String::new();
@@ -35,30 +32,28 @@ pub(super) fn generate(task: StoryTask, training_questions: u32) -> [String; 2] 
     })
 }
 
-/// Where somebody is, and the line that told it.
+/// A person's place, and the line that mentions it.
 #[derive(Clone, Copy)]
 struct Stay {
     place: usize,
     line: u32,
 }
 
-/// What became of an object.
 #[derive(Clone, Copy)]
 enum Whereabouts {
-    /// Nobody has touched it; it may turn up anywhere.
+    /// Untouched; it may be anywhere.
     Unknown,
     Held {
         person: usize,
         line: u32,
     },
-    /// Left behind, by somebody who had come there in the stay's line.
+    /// Dropped by a person who arrived in the stay's line.
     Lying {
         stay: Stay,
         line: u32,
     },
 }
 
-/// The world of one story, and the random numbers that move it.
 struct Narrator {
     generator: Generator,
     drawn: u32,
@@ -94,7 +89,6 @@ impl Narrator {
         }
     }
 
-    /// A number below `bound`.
     fn below(&mut self, bound: usize) -> usize {
         self.drawn += 1;
         self.generator.below(self.drawn, u32::try_from(bound).expect("a short list")) as usize
@@ -104,14 +98,13 @@ impl Narrator {
         list[self.below(list.len())]
     }
 
-    /// Writes a line of the text; returns its number.
+    /// Writes a line and returns its number.
     fn say(&mut self, text: &mut String, words: &str) -> u32 {
         self.line += 1;
         writeln!(text, "{} {words}", self.line).expect("a text takes everything");
         self.line
     }
 
-    /// Somebody goes somewhere else; returns who.
     fn walk(&mut self, text: &mut String) -> usize {
         let person = self.below(PEOPLE.len());
         let here = self.people[person].map(|stay| stay.place);
@@ -123,7 +116,7 @@ impl Narrator {
         person
     }
 
-    /// Pairs of sentences, as many as chance will have, until an object is known.
+    /// Writes pairs of sentences until an object is known.
     fn live(&mut self, text: &mut String) {
         let mut sentences = 0;
         loop {
@@ -136,13 +129,13 @@ impl Narrator {
                 sentences += 1;
             }
             let known = !self.known_objects().is_empty();
-            if sentences >= MOST_SENTENCES && !known {
-                // All objects may turn up anywhere, so whoever stands somewhere can take one.
+            if sentences >= MAX_SENTENCES && !known {
+                // All objects are unknown, so anyone with a known place can take one.
                 let standing = self.people.iter().position(Option::is_some).expect("somebody has walked");
                 self.handle(standing, text);
                 return;
             }
-            if known && (sentences >= MOST_SENTENCES || self.below(2) == 0) {
+            if known && (sentences >= MAX_SENTENCES || self.below(2) == 0) {
                 return;
             }
         }
@@ -152,7 +145,7 @@ impl Narrator {
         (0..OBJECTS.len()).filter(|&object| !matches!(self.objects[object], Whereabouts::Unknown)).collect()
     }
 
-    /// A person drops what they hold, or takes what is there; whether either was possible.
+    /// Lets a person drop or take something. Returns false if neither is possible.
     fn handle(&mut self, person: usize, text: &mut String) -> bool {
         let Some(stay) = self.people[person] else { return false };
         let held = |w: &Whereabouts| matches!(w, Whereabouts::Held { person: holder, .. } if *holder == person);

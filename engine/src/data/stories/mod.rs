@@ -1,36 +1,35 @@
 //! Stories with questions: tasks 1 and 2 of bAbI (Weston and others, 2015, "Towards AI-Complete Question Answering").
 //!
-//! [`parser`] reads the published text files, [`generator`] makes up texts in the same format, and [`encode`] turns
-//! either into bytes: each word is the number of its place in the sorted vocabulary, counted from 1, and 0 is padding.
+//! Each word becomes the number of its place in the sorted vocabulary, counted from 1; 0 is padding.
 
-mod encode;
 mod generator;
 mod parser;
-mod reading;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::{DataError, Split};
-pub use reading::{Reading, StorySet};
+
+use parser::{Sample, is_word};
 
 /// Questions of the test file, and of most training files.
 pub(super) const QUESTIONS: u32 = 1000;
 
-/// A task of bAbI that this program knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StoryTask {
-    /// Where somebody is, which one sentence tells.
+    /// Place of a person, stated by one sentence.
     OneSupportingFact,
-    /// Where an object is: one sentence tells who handled it, another where that person was.
+    /// Place of an object: one sentence states who handled it, another where that person was.
     TwoSupportingFacts,
 }
 
 impl StoryTask {
-    /// Every task, by its number.
     pub const ALL: [Self; 2] = [Self::OneSupportingFact, Self::TwoSupportingFacts];
 
-    /// Number of the task, from 1.
     pub fn number(self) -> u32 {
         match self {
             Self::OneSupportingFact => 1,
@@ -38,7 +37,7 @@ impl StoryTask {
         }
     }
 
-    /// Names of the training and the test file in the published archive.
+    /// Returns the names of the training and test file in the published archive.
     pub fn file_names(self) -> [&'static str; 2] {
         match self {
             Self::OneSupportingFact => ["qa1_single-supporting-fact_train.txt", "qa1_single-supporting-fact_test.txt"],
@@ -47,12 +46,11 @@ impl StoryTask {
     }
 }
 
-/// Training and test half from the two published files, whose names are in the errors.
 pub(super) fn read(set: StorySet, train: &[u8], test: &[u8]) -> Result<[Split; 2], DataError> {
     let [train_file, test_file] = set.file_names();
     let train = parse(train_file, train, set.training_questions())?;
     let test = parse(test_file, test, QUESTIONS)?;
-    let words = encode::Vocabulary::of(set, train.iter().chain(&test));
+    let words = Vocabulary::of(set, train.iter().chain(&test));
     if words.size() > set.vocabulary() {
         let (words, most) = (words.size() - 1, set.vocabulary() - 1);
         let reason = format!("with its other half it has {words} different words where at most {most} are expected");
@@ -71,11 +69,158 @@ fn parse<'t>(file: &str, bytes: &'t [u8], questions: u32) -> Result<Vec<parser::
     Ok(samples)
 }
 
-/// Training and test half of made-up stories.
 pub(super) fn generated(set: StorySet) -> [Split; 2] {
     let [train, test] = generator::generate(set.task, set.training_questions());
     read(set, train.as_bytes(), test.as_bytes()).expect("what is generated has the published format")
 }
 
-#[cfg(test)]
-mod tests;
+/// Encoding of a story and its question as word numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Words of the story, then of the question, each padded or cut at its front. Punctuation marks are words.
+    Words,
+    /// The same with 10,000 training questions, with room for the longest of task 1.
+    ManyQuestions,
+    /// Sentences of fixed length, the last one first, then the question, each padded at its end. Punctuation marks are
+    /// removed.
+    Sentences,
+}
+
+/// A task with its encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct StorySet {
+    pub task: StoryTask,
+    pub reading: Reading,
+}
+
+/// Sentences of the longest story of task 1.
+const SENTENCES: u32 = 10;
+/// Words of its longest sentence.
+const SENTENCE_LENGTH: u32 = 6;
+
+impl StorySet {
+    pub const ALL: [Self; 4] = [
+        Self { task: StoryTask::OneSupportingFact, reading: Reading::Words },
+        Self { task: StoryTask::TwoSupportingFacts, reading: Reading::Words },
+        Self { task: StoryTask::OneSupportingFact, reading: Reading::ManyQuestions },
+        Self { task: StoryTask::OneSupportingFact, reading: Reading::Sentences },
+    ];
+
+    pub fn name(self) -> String {
+        let task = self.task.number();
+        match self.reading {
+            Reading::Words => format!("babi-qa{task}"),
+            Reading::ManyQuestions => format!("babi-qa{task}-10k"),
+            Reading::Sentences => format!("babi-qa{task}-sentences"),
+        }
+    }
+
+    /// Returns the names of the training and test file, relative to the archive's folder with 1,000 questions.
+    pub fn file_names(self) -> [&'static str; 2] {
+        match (self.reading, self.task) {
+            (Reading::ManyQuestions, StoryTask::OneSupportingFact) => {
+                ["../en-10k/qa1_single-supporting-fact_train.txt", "../en-10k/qa1_single-supporting-fact_test.txt"]
+            }
+            (Reading::ManyQuestions, StoryTask::TwoSupportingFacts) => {
+                ["../en-10k/qa2_two-supporting-facts_train.txt", "../en-10k/qa2_two-supporting-facts_test.txt"]
+            }
+            (Reading::Words | Reading::Sentences, task) => task.file_names(),
+        }
+    }
+
+    pub(in crate::data) fn training_questions(self) -> u32 {
+        if self.reading == Reading::ManyQuestions { 10_000 } else { QUESTIONS }
+    }
+
+    pub(in crate::data) fn lengths(self) -> [u32; 2] {
+        match self.reading {
+            // Length of the longest story of task 2.
+            Reading::Words => [552, 5],
+            Reading::ManyQuestions => [68, 4],
+            Reading::Sentences => [SENTENCES * SENTENCE_LENGTH, SENTENCE_LENGTH],
+        }
+    }
+
+    /// Returns the number of different numbers, with padding.
+    pub(in crate::data) fn vocabulary(self) -> u32 {
+        match self.reading {
+            // The 35 words of task 2.
+            Reading::Words => 36,
+            Reading::ManyQuestions => 22,
+            Reading::Sentences => 20,
+        }
+    }
+}
+
+/// Number of each word: its place in sorted order, from 1. 0 is padding.
+struct Vocabulary<'t> {
+    set: StorySet,
+    numbers: BTreeMap<&'t str, u32>,
+}
+
+impl<'t> Vocabulary<'t> {
+    /// Collects the words of stories, questions and answers, with punctuation if the network reads it.
+    fn of<'s>(set: StorySet, samples: impl Iterator<Item = &'s Sample<'t>>) -> Self
+    where
+        't: 's,
+    {
+        let mut words = BTreeMap::new();
+        for sample in samples {
+            words.extend(sample.story.iter().chain(&sample.question).chain([&sample.answer]).map(|&word| (word, 0)));
+        }
+        if set.reading == Reading::Sentences {
+            words.retain(|word, _| is_word(word));
+        }
+        for (number, place) in (1..).zip(words.values_mut()) {
+            *place = number;
+        }
+        Self { set, numbers: words }
+    }
+
+    fn size(&self) -> u32 {
+        u32::try_from(self.numbers.len() + 1).unwrap_or(u32::MAX)
+    }
+
+    /// Encodes story and question as an image of bytes, and the answer as its label. Panics if the vocabulary lacks a
+    /// word or does not fit a byte.
+    fn encode(&self, samples: &[Sample<'_>]) -> Split {
+        let [story_length, question_length] = self.set.lengths().map(|length| length as usize);
+        let row = story_length + question_length;
+        let mut images = vec![0; samples.len() * row];
+        for (image, sample) in images.chunks_exact_mut(row).zip(samples) {
+            let (story, question) = image.split_at_mut(story_length);
+            if self.set.reading == Reading::Sentences {
+                self.lay_out_sentences(&sample.story, story);
+                self.lay_out_sentences(&sample.question, question);
+            } else {
+                self.fill_up_at_the_front(&sample.story, story);
+                self.fill_up_at_the_front(&sample.question, question);
+            }
+        }
+        Split { images, labels: samples.iter().map(|sample| self.number(sample.answer).into()).collect() }
+    }
+
+    fn number(&self, word: &str) -> u8 {
+        u8::try_from(self.numbers[word]).expect("a small vocabulary")
+    }
+
+    /// Truncates long texts at the front.
+    fn fill_up_at_the_front(&self, words: &[&str], bytes: &mut [u8]) {
+        for (byte, word) in bytes.iter_mut().rev().zip(words.iter().rev()) {
+            *byte = self.number(word);
+        }
+    }
+
+    /// Lays out sentences, the last one first, truncated to the available room.
+    fn lay_out_sentences(&self, words: &[&str], bytes: &mut [u8]) {
+        let sentences = words.split(|word| !is_word(word)).filter(|sentence| !sentence.is_empty());
+        let sentences: Vec<&[&str]> = sentences.collect();
+        let places = bytes.chunks_exact_mut(SENTENCE_LENGTH as usize).take(SENTENCES as usize);
+        for (bytes, sentence) in places.zip(sentences.into_iter().rev()) {
+            for (byte, word) in bytes.iter_mut().zip(sentence) {
+                *byte = self.number(word);
+            }
+        }
+    }
+}

@@ -3,30 +3,24 @@
 
 use super::super::DataError;
 
-/// A question with everything that its story has told until then.
+/// A question with the story until then.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Sample<'t> {
-    /// Words and punctuation marks of all sentences so far; questions are no part of a story.
+    /// Words and punctuation marks of all sentences, without questions.
     pub(super) story: Vec<&'t str>,
     pub(super) question: Vec<&'t str>,
-    /// One token, whatever it holds.
     pub(super) answer: &'t str,
 }
 
-/// The story that is being read.
 #[derive(Default)]
 struct Story<'t> {
     words: Vec<&'t str>,
-    /// Numbers of its lines that are sentences.
+    /// Numbers of lines that are sentences.
     sentences: Vec<u32>,
-    /// Lines so far.
     lines: u32,
 }
 
-/// Every question of `text`, in order.
-///
-/// # Errors
-/// The first line that is not in the format, by its number in `file`.
+/// Parses all questions of `text`. An error names the line of `file`.
 pub(super) fn parse<'t>(file: &str, text: &'t str) -> Result<Vec<Sample<'t>>, DataError> {
     let mut samples = Vec::new();
     let mut story = Story::default();
@@ -39,7 +33,6 @@ pub(super) fn parse<'t>(file: &str, text: &'t str) -> Result<Vec<Sample<'t>>, Da
 }
 
 impl<'t> Story<'t> {
-    /// Takes one line in; a question gives a sample.
     fn read(&mut self, line: &'t str) -> Result<Option<Sample<'t>>, String> {
         let numbered = line.split_once(' ').and_then(|(number, rest)| Some((number.parse::<u32>().ok()?, rest)));
         let (number, content) = numbered.ok_or("it does not begin with a number and a space")?;
@@ -83,7 +76,6 @@ impl<'t> Story<'t> {
     }
 }
 
-/// Whether a token is a word and no punctuation mark.
 pub(super) fn is_word(token: &str) -> bool {
     token.starts_with(is_of_words)
 }
@@ -92,7 +84,7 @@ fn is_of_words(character: char) -> bool {
     character.is_alphanumeric() || character == '_'
 }
 
-/// Words, and runs of punctuation marks, without the spaces.
+/// Splits into words and runs of punctuation marks.
 fn tokens(text: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     for part in text.split_whitespace() {
@@ -111,7 +103,6 @@ fn tokens(text: &str) -> Vec<&str> {
 mod tests {
     use super::*;
 
-    /// In our own words, in the published format.
     const EXCERPT: &str = "1 Ina walked to the shed.\n\
                            2 Olav came back to the barn.\n\
                            3 Where is Ina? \tshed\t1\n\

@@ -1,15 +1,15 @@
-//! Generated stories, replayed; and the published files, where they are at hand.
+//! Generated stories, replayed; and the published files, if available.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use super::*;
-use crate::data::{DataSet, data_set};
+use crate::data::{DataSet, StoryTask, data_set};
 
-/// A world that only listens: it shares nothing with the generator but the language.
+/// Independent interpreter of stories: it shares nothing with the generator but the language.
 #[derive(Default)]
 struct Listener<'t> {
-    /// Whether this is only a part of a story, in which things are dropped that nobody was seen to take.
+    /// True for part of a story, where things may be dropped that were never taken.
     fragment: bool,
     place_of_person: HashMap<&'t str, &'t str>,
     holder: HashMap<&'t str, &'t str>,
@@ -47,9 +47,7 @@ impl<'t> Listener<'t> {
     }
 }
 
-/// A question of a text.
 struct Asked<'t> {
-    /// The numbered sentences before it.
     sentences: Vec<(u32, &'t str)>,
     question: &'t str,
     answer: &'t str,
@@ -77,7 +75,7 @@ fn questions(text: &str) -> Vec<Asked<'_>> {
 }
 
 #[test]
-fn every_generated_answer_follows_from_its_story_and_from_its_supporting_lines_alone() {
+fn generated_answers_follow_from_their_supporting_lines() {
     for task in StoryTask::ALL {
         for text in generator::generate(task, QUESTIONS) {
             let questions = questions(&text);
@@ -102,7 +100,7 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
         let texts = generator::generate(task, QUESTIONS);
         let samples = texts.each_ref().map(|text| parser::parse("generated", text).unwrap());
         let set = StorySet { task, reading: Reading::Words };
-        assert_eq!(encode::Vocabulary::of(set, samples.iter().flatten()).size(), words + 1);
+        assert_eq!(Vocabulary::of(set, samples.iter().flatten()).size(), words + 1);
         let longest = samples.iter().flatten().map(|sample| sample.story.len()).max().unwrap();
         assert!(longest <= 552, "{longest}");
         let questions = samples.iter().flatten().map(|sample| sample.question.len()).max().unwrap();
@@ -111,7 +109,7 @@ fn generated_stories_have_the_measure_of_the_published_ones() {
             let mut counts: HashMap<&str, u32> = HashMap::new();
             half.iter().for_each(|sample| *counts.entry(sample.answer).or_default() += 1);
             assert_eq!(counts.len(), 6, "{counts:?}");
-            // A sixth of a thousand, give or take.
+            // About a sixth of a thousand.
             assert!(counts.values().all(|count| (110..=230).contains(count)), "{counts:?}");
         }
     }
@@ -128,7 +126,7 @@ fn training_and_test_stories_are_not_the_same() {
 }
 
 #[test]
-fn a_generated_set_says_so_and_has_the_shape_of_its_definition() {
+fn generated_sets_have_the_shape_of_their_definition() {
     for stories in StorySet::ALL {
         let definition = data_set(&stories.name()).unwrap();
         let set = DataSet::generated(definition).unwrap();
@@ -163,8 +161,7 @@ fn stories_with_too_many_words_are_refused() {
     assert!(error.contains("36 different words where at most 35"), "{error}");
 }
 
-/// The published files, from `GRADMARK_BABI`; without it, from the folder that a developer may have beside the
-/// workspace. `None`, with a report, where there are none.
+/// Returns the published files from `GRADMARK_BABI`, or from the developer's folder next to the workspace.
 fn published(task: StoryTask) -> Option<[Vec<u8>; 2]> {
     let folder = std::env::var_os("GRADMARK_BABI")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/babi"), PathBuf::from);
@@ -185,7 +182,7 @@ fn the_published_files_are_what_the_network_is_made_for() {
         let Some([train, test]) = published(task) else { return };
         let halves = [&train, &test].map(|bytes| parse("published", bytes, QUESTIONS).unwrap());
         let set = StorySet { task, reading: Reading::Words };
-        assert_eq!(encode::Vocabulary::of(set, halves.iter().flatten()).size(), words + 1);
+        assert_eq!(Vocabulary::of(set, halves.iter().flatten()).size(), words + 1);
         assert_eq!(halves.iter().flatten().map(|sample| sample.story.len()).max(), Some(longest));
         assert_eq!(halves.iter().flatten().map(|sample| sample.question.len()).max(), Some(question));
 
@@ -209,4 +206,45 @@ fn the_published_sentences_of_task_1_fit_into_the_memory() {
     let data = DataSet::from_files(data_set(&set.name()).unwrap(), train, test).unwrap();
     assert_eq!((data.train.images.len(), data.train.samples()), (66_000, 1000));
     assert!(data.train.images.iter().all(|&number| number < 20) && data.train.labels.iter().all(|&label| label < 20));
+}
+
+const SET: StorySet = StorySet { task: StoryTask::OneSupportingFact, reading: Reading::Words };
+
+#[test]
+fn words_are_numbered_in_order_and_padded_in_front() {
+    let sample = Sample { story: vec!["b", "c", "."], question: vec!["a", "?"], answer: "c" };
+    let words = Vocabulary::of(SET, [&sample].into_iter());
+    // In character order: `.`, `?`, `a`, `b`, `c`.
+    assert_eq!(words.size(), 6);
+    let split = words.encode(&[sample]);
+    let mut expected = vec![0; 549];
+    expected.extend([4, 5, 1]);
+    expected.extend([0, 0, 0, 3, 2]);
+    assert_eq!(split, Split { images: expected, labels: vec![5] });
+}
+
+#[test]
+fn what_is_too_long_is_cut_at_the_front() {
+    let mut story = vec!["early"; 10];
+    story.extend(vec!["late"; 552]);
+    let sample = Sample { story, question: vec!["early", "1", "2", "3", "4", "5"], answer: "early" };
+    let words = Vocabulary::of(SET, [&sample].into_iter());
+    let split = words.encode(&[sample]);
+    assert!(split.images[..552].iter().all(|&byte| byte == 7), "only late words stay");
+    assert_eq!(split.images[552..], [1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn sentences_are_reversed_and_lose_their_punctuation() {
+    let story = vec!["a", "b", ".", "b", "c", "d", "."];
+    let sample = Sample { story, question: vec!["d", "a", "?"], answer: "c" };
+    let set = StorySet { reading: Reading::Sentences, ..SET };
+    let words = Vocabulary::of(set, [&sample].into_iter());
+    assert_eq!(words.size(), 5);
+    let split = words.encode(&[sample]);
+    assert_eq!(split.images.len(), 66);
+    assert_eq!(split.images[..12], [2, 3, 4, 0, 0, 0, 1, 2, 0, 0, 0, 0]);
+    assert!(split.images[12..60].iter().all(|&byte| byte == 0));
+    assert_eq!(split.images[60..], [4, 1, 0, 0, 0, 0]);
+    assert_eq!(split.labels, [3]);
 }

@@ -1,4 +1,4 @@
-//! A back end that is right but for one fault.
+//! A correct backend with one fault.
 
 use async_trait::async_trait;
 use results::{Adapter, Precision};
@@ -8,22 +8,19 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 
-/// What is wrong, from a batch size on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fault {
     None,
-    /// Losses are one per cent too large.
     LossTooLarge,
     LossNotANumber,
-    /// There are no losses at all.
     LossMissing,
-    /// The first tensor has no gradient, as if a kernel had not run.
+    /// As if a kernel had not run.
     GradientMissing,
-    /// Tensors that are not trained have no gradients, which is no fault: nobody needs them.
+    /// Not a fault: gradients of fixed tensors are not needed.
     FixedGradientsLeftOut,
-    /// The weights stay what they are, as if the optimiser had not run.
+    /// As if the optimizer had not run.
     NoUpdate,
-    /// Tests give the loss of a network that knows nothing.
+    /// Tests return the loss of a network that knows nothing.
     TestOfNothing,
 }
 
@@ -64,7 +61,6 @@ impl Backend for Faulty {
 struct FaultyTrainer {
     trainer: Box<dyn Trainer>,
     initial_weights: Vec<Vec<f32>>,
-    /// Which tensors are.
     trained: Vec<bool>,
     fault: Fault,
 }

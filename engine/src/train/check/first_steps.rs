@@ -1,4 +1,4 @@
-//! What a network does before its first steps, in them, and after them.
+//! Observations before, in and after the first steps of a network.
 
 use results::{Compared, Disagreement, Precision};
 
@@ -9,36 +9,30 @@ use crate::model::{Layer, Model, PoolKind, TensorKind};
 use crate::trainer::{Backend, EvaluationSet, Trainer, TrainingJob};
 use crate::training::{Optimizer, Rule};
 
-/// The plain loops test as many samples as take about half a second.
-const MOST_FLOPS_OF_A_TEST: u64 = 500_000_000;
-const MOST_SAMPLES_OF_A_TEST: u32 = 256;
-/// So many samples are tested one by one as well: a mistake may vanish in a mean.
-const MOST_SINGLE_SAMPLES: u32 = 4;
-/// A tensor whose gradient is so much smaller than the largest, as a root mean square, has none but rounding, and some
-/// optimisers make whole updates of that.
+/// Budget of a test with the plain loops, about half a second.
+const MAX_TEST_FLOPS: u64 = 500_000_000;
+const MAX_TEST_SAMPLES: u32 = 256;
+/// Number of samples that are also tested one by one, because an error may vanish in a mean.
+const MAX_SINGLE_SAMPLES: u32 = 4;
+/// Ratio to the largest gradient (root mean square) below which a gradient is only rounding, from which some optimizers
+/// make whole updates.
 const ONLY_ROUNDING: f64 = 1e-5;
-/// Running averages and fixed weights that move by no more are left where they are: rounding moves them by as much.
+/// Smallest movement of running averages and fixed weights that counts; rounding moves them by less.
 const UNMOVED: f64 = 1e-4;
-/// Losses that are so much closer to that of a network which knows nothing are as good as that.
+/// Share of the loss of a network that knows nothing by which a loss must differ to count.
 const LEAST_KNOWN: f64 = 1e-3;
 
-/// Everything that can be read of the first steps.
 pub(crate) struct FirstSteps {
-    /// Of samples that are not trained on, before training.
     untrained_losses: Vec<f64>,
     pub(super) losses: Vec<f64>,
-    /// Of the first step, of all samples.
     logits: Vec<f64>,
     /// Of the first step; zeros for tensors that are not trained.
     gradients: Vec<Vec<f64>>,
-    /// What all steps together changed of the weights.
     updates: Vec<Vec<f64>>,
-    /// Of the same samples as before.
     trained_losses: Vec<f64>,
-    /// That of a network which knows nothing.
     loss_of_nothing: f64,
     optimizer: Optimizer,
-    /// Whether a rounded value may fall on the other side of an edge.
+    /// True if rounding may move a value across an edge.
     has_edges: bool,
 }
 
@@ -49,15 +43,14 @@ impl FirstSteps {
         observed.train_other_steps().await
     }
 
-    /// How far these are from the reference's. Each distance is relative to what would be left if nothing were computed, so
-    /// that small numbers hide nothing: 1 is as good as nothing.
+    /// Returns the distances from the reference, each relative to the effect of computing nothing, so that small
+    /// numbers hide nothing.
     pub(super) fn differences(&self, reference: &Self, precision: Precision, rounding: f64) -> Vec<Disagreement> {
         [Compared::UntrainedTest, Compared::Logits, Compared::Gradient, Compared::Update, Compared::TrainedTest]
             .map(|compared| self.difference(compared, reference, precision, rounding))
             .into()
     }
 
-    /// One of the [`differences`](Self::differences).
     pub(crate) fn difference(
         &self,
         compared: Compared,
@@ -67,7 +60,7 @@ impl FirstSteps {
     ) -> Disagreement {
         let known = |losses: &[f64]| -> Vec<f64> {
             let known = losses.iter().map(|loss| loss - self.loss_of_nothing);
-            // Where nothing at all is known, what there is of it is rounding.
+            // If nothing is known yet, the difference is only rounding.
             known.chain([LEAST_KNOWN * self.loss_of_nothing]).collect()
         };
         let learned = |of: &Self| -> Vec<f64> {
@@ -91,10 +84,10 @@ impl FirstSteps {
         }
     }
 
-    /// Largest distance of a tensor's update from that of this reference, relative to it and to what is beside it.
+    /// Returns the largest relative distance of a tensor's update from the reference's.
     ///
-    /// Tensors whose gradients are little but rounding are left out: some optimisers make whole updates of that. Running
-    /// averages have no gradients at all; they may move by much more than weights do, and stand for themselves.
+    /// Tensors whose gradients are only rounding are left out. Running averages have no gradients and may move by much
+    /// more than weights, so they are compared separately.
     fn update_difference(&self, updates: &[Vec<f64>], only_rounding: f64) -> f64 {
         let sizes: Vec<f64> = self.gradients.iter().map(|gradient| root_mean_square(gradient)).collect();
         let largest = sizes.iter().copied().fold(0.0, f64::max);
@@ -115,8 +108,8 @@ impl FirstSteps {
         if updates.len() == self.updates.len() { others.fold(trained, f64::max) } else { f64::INFINITY }
     }
 
-    /// What is allowed: as much as may be, but no more than of gradients in single precision where nothing has an edge, and
-    /// of updates by rules that take gradients as they are no more than of those.
+    /// Returns the widest tolerance, but that of f32 for gradients without edges, and that of gradients for updates by
+    /// linear rules.
     fn tolerance(&self, compared: Compared, precision: Precision) -> f64 {
         let plain = matches!(self.optimizer.rule, Rule::Sgd { .. } | Rule::Nesterov { .. });
         match compared {
@@ -127,7 +120,7 @@ impl FirstSteps {
     }
 }
 
-/// Some of the first steps, with the trainer that can continue them.
+/// First steps so far, and the trainer to continue them.
 pub(crate) struct Observed<'a> {
     trainer: Box<dyn Trainer>,
     job: &'a TrainingJob,
@@ -135,7 +128,6 @@ pub(crate) struct Observed<'a> {
 }
 
 impl<'a> Observed<'a> {
-    /// Builds a trainer and tests it before training.
     pub(crate) async fn untrained(backend: &dyn Backend, job: &'a TrainingJob) -> Result<Self, EngineError> {
         let mut trainer = backend.build(job).await?;
         let found = FirstSteps {
@@ -166,7 +158,6 @@ impl<'a> Observed<'a> {
         Ok(())
     }
 
-    /// Trains the other steps and tests the network after them.
     pub(crate) async fn train_other_steps(self) -> Result<FirstSteps, EngineError> {
         let Self { mut trainer, job, mut found } = self;
         found.losses.extend(trainer.train_steps(STEPS - 1).await?.losses);
@@ -180,8 +171,8 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// That another element becomes the largest of a window of a max-pool is rare, but normalisation makes much of it: in f16 the
-/// gradients of `airbench94` are off by 0.1 to 0.27, and those of `theano-mnist`, which normalises nothing, by 0.02.
+/// A change of the largest element of a max-pool window is rare, but normalization magnifies it: in f16 the gradients
+/// of `airbench94` have errors of 0.1 to 0.27, and those of `theano-mnist`, without normalization, of 0.02.
 fn has_edges(model: &Model) -> bool {
     let is_max_pool = |layer: &Layer| matches!(layer, Layer::Pool { kind: PoolKind::Max, .. });
     let normalises = mixes_samples(model);
@@ -197,22 +188,23 @@ fn double(tensors: Vec<Vec<f32>>) -> Vec<Vec<f64>> {
     tensors.into_iter().map(|tensor| tensor.into_iter().map(f64::from).collect()).collect()
 }
 
-/// The losses of the first samples of each set, one by one, and of as many together as the plain loops test in a short time.
+/// Returns the losses of the first samples of each set, one by one, and of as many together as the plain loops test in
+/// a short time.
 async fn test_losses(trainer: &mut dyn Trainer, job: &TrainingJob) -> Result<Vec<f64>, EngineError> {
     let views = job.input.test_views.len() as u64;
-    let affordable = MOST_FLOPS_OF_A_TEST / (views * job.model.operations()?.forward_flops).max(1);
-    let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MOST_SAMPLES_OF_A_TEST);
+    let affordable = MAX_TEST_FLOPS / (views * job.model.operations()?.forward_flops).max(1);
+    let affordable = u32::try_from(affordable).unwrap_or(u32::MAX).clamp(1, MAX_TEST_SAMPLES);
     let mut losses = Vec::new();
     let held_out = job.early_stopping.map(|_| EvaluationSet::HeldOut);
     for set in [EvaluationSet::Test].into_iter().chain(held_out) {
         let together = affordable.min(job.evaluated_samples(set));
         let mut sum = 0.0;
-        for samples in 1..=together.min(MOST_SINGLE_SAMPLES) {
+        for samples in 1..=together.min(MAX_SINGLE_SAMPLES) {
             let next = trainer.evaluate(set, samples).await?.loss * f64::from(samples);
             losses.push(next - sum);
             sum = next;
         }
-        if together > MOST_SINGLE_SAMPLES {
+        if together > MAX_SINGLE_SAMPLES {
             losses.push(trainer.evaluate(set, together).await?.loss);
         }
     }

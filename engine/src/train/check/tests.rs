@@ -1,4 +1,4 @@
-//! Right and wrong back ends before the judge.
+//! Checks of correct and wrong backends.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::model::{Layer, Model, Node, TensorKind};
 use crate::random::Generator;
 use crate::workload::Training;
 
-/// A batch that the reference trains on itself, and one that it takes too long for.
+/// A batch that the reference can train, and one that takes too long.
 const SMALL: u32 = 8;
 const LARGE: u32 = 600;
 
@@ -34,14 +34,7 @@ fn job(workload: &Workload, batch_size: u32) -> TrainingJob {
     let data = DataSet::new(definition, split(1000), split(10), false);
     workload.job(Training {
         data: Arc::new(data),
-        batches: BatchPlan {
-            first: 0,
-            samples: 1000,
-            batch_size,
-            order: workload.order,
-            batching: workload.batching,
-            seed: 1,
-        },
+        batches: workload.batches(1000, batch_size, 1).unwrap(),
         planned_steps: 10,
         seed: 1,
         dropout: true,
@@ -54,14 +47,14 @@ fn compared(found: &Correctness) -> Option<Compared> {
 }
 
 #[test]
-fn a_batch_that_is_not_too_large_is_compared_with_the_reference_itself() {
+fn small_batches_are_compared_with_the_reference() {
     let found = checked(SMALL, &Faulty::new(Fault::None, 0));
     assert_eq!((found.batch_size, found.passed, &found.whole_batch), (SMALL, true, &None));
     assert_eq!(found.losses.len(), STEPS as usize);
 }
 
 #[test]
-fn a_workload_is_checked_by_itself_in_the_batches_of_its_recipe() {
+fn a_separate_check_uses_the_recipes_batch_size() {
     let workload = crate::workload("keras-mnist-mlp").unwrap();
     let data = job(&workload, SMALL).data;
     for (fault, passes) in [(Fault::None, true), (Fault::LossTooLarge, false)] {
@@ -80,7 +73,7 @@ fn whatever_is_wrong_with_first_losses_is_found() {
 }
 
 #[test]
-fn whatever_is_wrong_with_first_steps_is_found_although_their_losses_are_right() {
+fn faults_are_found_although_losses_are_right() {
     for (fault, expected) in [
         (Fault::GradientMissing, Compared::Gradient),
         (Fault::NoUpdate, Compared::Update),
@@ -118,14 +111,14 @@ fn what_is_wrong_only_in_large_batches_is_found() {
 }
 
 #[test]
-fn gradients_of_the_sum_over_a_batch_are_put_together_as_a_sum() {
+fn gradients_of_summed_losses_are_added() {
     let mut workload = crate::workload("keras-mnist-mlp").unwrap();
     workload.loss.summed = true;
     let found = checked_of(&workload, LARGE, &Faulty::new(Fault::None, 0));
     assert!(found.whole_batch.is_some_and(|whole| whole.passed && whole.gradient_difference < 1e-3));
 }
 
-/// What `airbench94` begins with, and a normalisation whose scale is fixed.
+/// Returns the first layers of `airbench94`: whitening, and a normalization with a fixed scale.
 pub(crate) fn whitened() -> Workload {
     let mut workload = crate::workload("keras-cifar10-cnn").unwrap();
     let airbench = crate::workload("airbench94").unwrap().model;
@@ -138,17 +131,17 @@ pub(crate) fn whitened() -> Workload {
 }
 
 #[test]
-fn a_back_end_that_leaves_out_gradients_which_nobody_needs_is_right() {
+fn missing_gradients_of_fixed_tensors_are_accepted() {
     let fixed = whitened().model.tensors().unwrap().iter().filter(|of| of.kind == TensorKind::Fixed).count();
     assert_eq!(fixed, 2, "the whitening kernel, and a scale");
     let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::FixedGradientsLeftOut, 0));
     assert_eq!(compared(&found), None);
-    // Updates show whether what is fixed stays as it is.
+    // Updates show that fixed tensors stay fixed.
     let found = checked_of(&whitened(), SMALLEST_BATCH, &Faulty::new(Fault::NoUpdate, 0));
     assert_eq!(compared(&found), Some(Compared::Update));
 }
 
-/// ResNet-20 with a batch that repeats four samples four times.
+/// Compares ResNet-20 in a batch that repeats four samples four times.
 fn repeated_samples(fault: Fault) -> WholeBatch {
     repeated_samples_of(&crate::workload("resnet20-cifar10").unwrap(), fault)
 }
@@ -161,7 +154,7 @@ fn repeated_samples_of(workload: &Workload, fault: Fault) -> WholeBatch {
 }
 
 #[test]
-fn a_batch_with_batch_normalisation_agrees_with_a_few_samples_that_it_repeats() {
+fn a_normalized_batch_agrees_with_its_repeated_samples() {
     let whole = repeated_samples(Fault::None);
     assert_eq!((whole.batch_size, whole.part_size), (16, 4));
     assert!(whole.passed && whole.loss_difference() < 1e-5 && whole.gradient_difference < 0.01, "{whole:?}");
@@ -169,7 +162,7 @@ fn a_batch_with_batch_normalisation_agrees_with_a_few_samples_that_it_repeats() 
 }
 
 #[test]
-fn a_summed_loss_grows_with_the_samples_that_fill_a_batch() {
+fn a_summed_loss_grows_with_repeated_samples() {
     let mut workload = whitened();
     workload.loss.summed = true;
     let whole = repeated_samples_of(&workload, Fault::None);

@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use results::api::{CommittedSegment, PartHashes, ProofWanted, WantedHashes, WantedState};
 use results::{Beacon, Phase, Warning};
 
-use super::pretend::TrainingTest;
+use super::fixtures::TrainingTest;
 use crate::train::{Commitment, PendingAnswer, Witness};
 
-/// A leaderboard that numbers its beacons and keeps everything it receives.
+/// Leaderboard that numbers its beacons and records messages.
 #[derive(Default)]
 struct Follower {
     /// First segments of laps, with the hash of the state.
@@ -15,9 +15,7 @@ struct Follower {
     commitments: Vec<Commitment>,
     hashes: Vec<PartHashes>,
     states: Vec<(u64, Vec<u8>)>,
-    /// Segments on which a draw falls.
     drawn: Vec<u32>,
-    /// Its requests, in order.
     wanted: Vec<ProofWanted>,
     /// Number of commitments after which it no longer answers.
     silent_after: Option<usize>,
@@ -121,7 +119,7 @@ fn parts_are_trained_again_to_the_same_states() {
 }
 
 #[test]
-fn training_that_does_not_repeat_ends_the_proof_with_the_reason() {
+fn unrepeatable_training_ends_the_proof() {
     let hashes = WantedHashes { draw: 0, steps: [1, 5], at: vec![2], losses: false };
     let wanted = vec![ProofWanted { hashes: Some(hashes), states: Vec::new() }];
     let mut follower = Follower { drawn: vec![0, 1], wanted, ..Follower::default() };

@@ -1,26 +1,25 @@
-//! Batch normalisation of a batch that several devices share: every sample is normalised by the statistics of all.
+//! Batch normalization of a batch that several devices share, by the statistics of all samples.
 //!
-//! With mean μ and variance v of each channel over the *n* values that all devices have, x̂ = (x - μ)/√(v + ε) and
-//! y = γx̂ + β (Ioffe and Szegedy, "Batch Normalization", 2015). Of the gradient g of y follow those of γ, Σgx̂, and β, Σg,
-//! and that of x, γ/√(v + ε)·(g - Σg/n - x̂·Σgx̂/n). The sums are over all devices, so that each tells the others its own: of
-//! the values in the forward pass, of the gradients in the backward pass. In between lie graphs of their own
-//! (`crossing.rs`).
+//! With mean μ and variance v of each channel over the *n* values of all devices, x̂ = (x - μ)/√(v + ε) and y = γx̂ + β
+//! (Ioffe and Szegedy, "Batch Normalization", 2015). The gradient g of y gives Σgx̂ for γ, Σg for β, and γ/√(v + ε)·(g
+//! - Σg/n - x̂·Σgx̂/n) for x. The sums are over all devices, so they are exchanged: of values in the forward pass, of
+//! gradients in the backward pass. The graph is split there; a value that crosses is the end of one graph and a leaf of
+//! the next.
 
 use burn_tensor::{Gradients, Tensor};
 
-use super::{Made, Network, Pass, Planned};
-use crate::backends::burn::leaves::add_gradient;
-use crate::backends::burn::value::{Order, Value};
+use super::{Made, Network, Pass, Planned, add_gradient};
+use crate::backends::burn::value::{Order, Value, map_value};
 use crate::model::Layer;
 
-/// A batch normalisation on one device, which knows its input.
+/// Batch normalization that has read its input.
 pub(in super::super) struct Arrived {
     input: Value,
-    /// (channels, values): the same outside of any graph.
+    /// (channels, values) outside of the graph.
     x: Tensor<2>,
 }
 
-/// The same, which has normalised it.
+/// Batch normalization that has normalized its input.
 pub(in super::super) struct Normalized {
     layer: usize,
     input: Value,
@@ -30,11 +29,11 @@ pub(in super::super) struct Normalized {
     scale: Tensor<2>,
     /// Values of a channel on all devices.
     values: f32,
-    /// y, from which the next graph begins.
+    /// y, a leaf of the next graph.
     output: Value,
 }
 
-/// What a backward pass has come to at a batch normalisation.
+/// Batch normalization in the backward pass.
 pub(in super::super) struct Returned {
     normalized: Normalized,
     /// (channels, values) g.
@@ -42,20 +41,19 @@ pub(in super::super) struct Returned {
 }
 
 impl Network {
-    /// Numbers of the layers that normalise over the batch.
     pub(in super::super) fn batch_norms(&self) -> Vec<usize> {
         let is_batch_norm = |layer: &Planned| matches!(layer.node.layer, Layer::BatchNorm { .. });
         self.layers.iter().enumerate().filter(|(_, layer)| is_batch_norm(layer)).map(|(index, _)| index).collect()
     }
 
-    /// Values of a channel in each sample, and channels, of the batch normalisation with this number.
+    /// Returns pixels and channels of this batch normalization.
     pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
         let shape = self.layers[layer].output;
         (shape.pixels(), shape.channels as usize)
     }
 
-    /// Takes the input of the batch normalisation that comes next, and its statistics: (2·channels) means and sums of squared
-    /// deviations.
+    /// Reads the input of the next batch normalization, and returns its statistics: (2·channels) means and sums of
+    /// squared deviations.
     pub(in super::super) fn arrive(&self, made: &mut Made) -> (Arrived, Tensor<1>) {
         let index = made.values.len();
         let layer = &self.layers[index];
@@ -70,7 +68,7 @@ impl Network {
         (Arrived { input, x }, Tensor::cat(vec![mean.flatten(0, 1), deviations.flatten(0, 1)], 0))
     }
 
-    /// Normalises by the statistics of all devices, which have `samples` together, and goes on from there in another graph.
+    /// Normalizes by the statistics of all devices, which have `samples` samples, and begins another graph.
     pub(in super::super) fn normalize(
         &self,
         arrived: Arrived,
@@ -94,8 +92,7 @@ impl Network {
         Normalized { layer: index, input, normalized, scale: gamma * inverse, values, output }
     }
 
-    /// The running averages of the batch normalisation with this number, moved by the statistics of all devices, with the
-    /// places of their tensors. As everywhere the variance is the unbiased one.
+    /// Returns the running averages after a step, with the places of their tensors. The variance is the unbiased one.
     pub(in super::super) fn moved_averages(
         &self,
         layer: usize,
@@ -116,7 +113,7 @@ impl Network {
         [moved(2, mean), moved(3, unbiased)]
     }
 
-    /// Means and variances of the channels, and over how many values.
+    /// Returns means and variances of the channels, and the number of values.
     fn moments(&self, layer: usize, statistics: Tensor<1>, samples: u32) -> (Tensor<1>, Tensor<1>, f32) {
         let (pixels, channels) = self.normalized_sizes(layer);
         let values = (u64::from(samples) * u64::from(pixels)) as f32;
@@ -124,9 +121,8 @@ impl Network {
         (mean, statistics.narrow(0, channels, channels) / values, values)
     }
 
-    /// Comes back to a batch normalisation with the gradients of what follows: (2·channels) Σg and Σgx̂ of this device. They
-    /// are also its part of the gradients of β and γ, which join those of other tensors. Without gradients nothing that
-    /// follows is trained.
+    /// Reads the gradients of the next graph: (2·channels) Σg and Σgx̂ of this device, which are also its part of the
+    /// gradients of β and γ.
     pub(in super::super) fn come_back(
         &self,
         normalized: Normalized,
@@ -149,8 +145,7 @@ impl Network {
 }
 
 impl Returned {
-    /// What the graph before the batch normalisation has to differentiate, now that the sums of all devices are known.
-    /// Nothing where nothing before it is trained.
+    /// Returns the root of the previous graph, given the sums of all devices. `None` if nothing before it is trained.
     pub(in super::super) fn root(self, sums: Tensor<1>) -> Option<Tensor<1>> {
         let Self { normalized: Normalized { input, normalized, scale, values, .. }, gradient } = self;
         if !input.is_tracked() {
@@ -164,7 +159,7 @@ impl Returned {
     }
 }
 
-/// (channels, values) of a value of a batch, outside of any graph.
+/// Returns (channels, values) outside of the graph.
 fn by_channel(value: Value) -> Tensor<2> {
     match value {
         Value::Flat(tensor) => tensor.inner().swap_dims(0, 1),
@@ -173,7 +168,7 @@ fn by_channel(value: Value) -> Tensor<2> {
     }
 }
 
-/// A value of (channels, values) that lies as another one does.
+/// Returns (channels, values) in the layout of `other`.
 fn like(other: &Value, values: Tensor<2>) -> Value {
     match other {
         Value::Flat(_) => Value::Flat(values.swap_dims(0, 1)),
@@ -185,8 +180,70 @@ fn like(other: &Value, values: Tensor<2>) -> Value {
     }
 }
 
-/// (elements, 1)
 fn column(list: Tensor<1>) -> Tensor<2> {
     let elements = list.dims()[0];
     list.reshape([elements, 1])
+}
+
+/// Value that crosses from one graph into the next.
+pub(in super::super) struct Crossing {
+    end: Value,
+    leaf: Value,
+}
+
+impl Network {
+    /// Ends the graph. Values that later layers read begin another.
+    pub(in super::super) fn cross(&self, made: &mut Made) -> Vec<Crossing> {
+        let next = made.values.len();
+        let mut crossings = Vec::new();
+        for (value, layer) in made.values.iter_mut().zip(&self.layers) {
+            if layer.last_reader < next || layer.last_reader == usize::MAX {
+                *value = None;
+            }
+            let Some(end) = value.take_if(|value| value.is_tracked()) else { continue };
+            let leaf = end.clone().leaf();
+            *value = Some(leaf.clone());
+            crossings.push(Crossing { end, leaf });
+        }
+        crossings
+    }
+}
+
+impl Crossing {
+    /// Returns the root of the graph that made the value: the sum of the value times its gradient in the next graph.
+    /// `None` if the loss does not depend on it.
+    pub(in super::super) fn root(self, gradients: &mut Gradients) -> Option<Tensor<1>> {
+        self.leaf.gradient(gradients).map(|gradient| self.end.dot(gradient))
+    }
+}
+
+impl Value {
+    pub(super) fn is_tracked(&self) -> bool {
+        match self {
+            Self::ChannelsFirst(tensor) => tensor.is_tracked(),
+            Self::ChannelsLast(tensor) => tensor.is_tracked(),
+            Self::Flat(tensor) => tensor.is_tracked(),
+        }
+    }
+
+    pub(in super::super) fn leaf(self) -> Self {
+        map_value!(self, tensor => tensor.inner().autodiff().require_grad())
+    }
+
+    pub(in super::super) fn gradient(self, gradients: &mut Gradients) -> Option<Self> {
+        match self {
+            Self::ChannelsFirst(tensor) => tensor.grad_remove(gradients).map(Self::ChannelsFirst),
+            Self::ChannelsLast(tensor) => tensor.grad_remove(gradients).map(Self::ChannelsLast),
+            Self::Flat(tensor) => tensor.grad_remove(gradients).map(Self::Flat),
+        }
+    }
+
+    pub(in super::super) fn dot(self, others: Self) -> Tensor<1> {
+        match (self, others) {
+            (Self::ChannelsFirst(a), Self::ChannelsFirst(b)) => (a * b).sum(),
+            (Self::ChannelsLast(a), Self::ChannelsLast(b)) => (a * b).sum(),
+            (Self::Flat(a), Self::Flat(b)) => (a * b).sum(),
+            _ => unreachable!("a gradient lies as its value does"),
+        }
+    }
 }

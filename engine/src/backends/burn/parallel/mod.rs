@@ -1,51 +1,42 @@
-//! Synchronous data-parallel training with Burn: several devices hold the same network, and each trains on its share of each
-//! batch.
+//! Synchronous data-parallel training with Burn.
 //!
-//! Each device differentiates the loss of its share, which is its part of the mean over the whole batch. The gradients, one
-//! behind the other in a single tensor, are read from each device after the backward pass, added on the host in the order of
-//! the devices, and handed to each. Then every device does the same update, and weights stay the same to the last bit, which
-//! is looked at before each test. Random numbers are counted over the whole batch. At a batch normalisation the graph ends,
-//! and another begins: there the devices tell each other the statistics of their shares, and on the way back the sums of their
-//! gradients. So the result is that of one device with the whole batch, but for the order in which numbers are added.
+//! Each device differentiates the loss of its share of the batch. The gradients are concatenated, read from each device
+//! after the backward pass, added on the host in device order, and sent to all. Then every device does the same update,
+//! so the weights stay equal to the last bit, which is checked before each test. Random numbers count over the whole
+//! batch. At a batch normalization the devices also exchange the statistics of their shares, and on the way back the
+//! sums of their gradients. The result equals one device with the whole batch, except for the order of additions.
 //!
-//! Whatever devices Burn has can do that. Served ones do: any of Burn's back ends can be served, several of them on one
-//! machine, and each computes in a process of its own.
+//! Burn's own all-reduce (`burn::tensor::distributed`) is NCCL, for CUDA devices of one process. This one works with
+//! all devices, among them served ones, each in a separate process.
 
-mod exchange;
 #[cfg(all(test, feature = "burn-flex", feature = "wgsl"))]
 mod tests;
-mod trainer;
 
 use std::rc::Rc;
 
 use async_trait::async_trait;
-use results::{Adapter, Precision, Warning};
+use burn_tensor::{Device, Tensor};
+use results::{Adapter, Communication, Precision, Warning};
+use shaders::params::Step;
 
-use super::BurnBackend;
-use super::first_use::FirstUse;
-use super::guard::{Guarded, guarded};
-use super::trainer::BurnTrainer;
-use super::trainer::warm_up::warm_up;
+use super::failure::{Guarded, guarded, refused};
+use super::trainer::replica::Passage;
+use super::trainer::warm_up::{Rehearsing, warm_up};
+use super::trainer::{BurnTrainer, Pending, STEPS_PER_READ_BACK, State, list, numbers};
+use super::{BurnBackend, FirstUse};
+use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::trainer::{Backend, Preparation, Trainer, TrainingJob};
-use exchange::Party;
-use trainer::ParallelTrainer;
+use crate::trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
 
-/// Several devices that Burn computes on, which are alike.
 pub(super) struct ParallelBackend {
     devices: Vec<BurnBackend>,
-    /// What they are called in errors.
     names: Vec<String>,
     clock: Rc<dyn Clock>,
 }
 
 impl ParallelBackend {
-    /// Of two devices at least, each with what it is called in errors.
-    ///
-    /// # Errors
-    /// Devices that are not alike: those that round differently would not keep the same weights. `instead` says how others are
-    /// named.
+    /// Takes at least two devices with their names in errors.
     pub(super) fn new(
         devices: Vec<(BurnBackend, String)>,
         clock: Rc<dyn Clock>,
@@ -64,14 +55,13 @@ impl ParallelBackend {
         Ok(Self { devices, names, clock })
     }
 
-    /// One that has used everything for the first time.
     async fn trainer(&self, job: &TrainingJob) -> Result<ParallelTrainer, EngineError> {
         let devices = self.devices.iter().map(|backend| backend.opened.device.clone()).collect();
         let party = Party::new(devices, self.names.clone(), Rc::clone(&self.clock));
         let mut replicas = Vec::new();
         for (place, backend) in self.devices.iter().enumerate() {
             let device = backend.opened.device.clone();
-            // What is used for the first time is used by all of them together.
+            // Warm-up happens on all of them together.
             let replica = BurnTrainer::new(device, job, backend.settings(), FirstUse::Ordinary, self.clock.as_ref());
             replicas.push(replica.await.map_err(party.of_device(place))?);
         }
@@ -112,5 +102,309 @@ impl Backend for ParallelBackend {
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         Ok(Box::new(Guarded::new(guarded(self.trainer(job)).await?)))
+    }
+}
+
+struct Party {
+    devices: Vec<Device>,
+    names: Vec<String>,
+    clock: Rc<dyn Clock>,
+    /// Result of the last exchange, whose memory is reused.
+    combined: Vec<f32>,
+    /// Transfers in progress, and the time they began.
+    writing: Option<(f64, UnderWay<Vec<f32>>)>,
+}
+
+enum Combination {
+    Sum,
+    /// Means and sums of squared deviations, with the number of values of each device that has samples.
+    Moments {
+        channels: usize,
+        values: Vec<u64>,
+    },
+}
+
+impl Party {
+    fn new(devices: Vec<Device>, names: Vec<String>, clock: Rc<dyn Clock>) -> Self {
+        Self { devices, names, clock, combined: Vec::new(), writing: None }
+    }
+
+    fn count(&self) -> u32 {
+        u32::try_from(self.devices.len()).expect("devices are few")
+    }
+
+    fn of_device(&self, place: usize) -> impl Fn(EngineError) -> EngineError + use<> {
+        of_device(place, self.devices.len(), &self.names[place])
+    }
+
+    /// Combines the results of devices, each with its place, and sends the combination to all of them without waiting
+    /// for its arrival.
+    async fn exchange(
+        &mut self,
+        found: Vec<(usize, Tensor<1>)>,
+        combination: &Combination,
+        communication: &mut Communication,
+    ) -> Result<Vec<Tensor<1>>, EngineError> {
+        let places: Vec<usize> = found.iter().map(|(place, _)| *place).collect();
+        // A device that can read one number has computed all of them.
+        let mut computing = UnderWay::new(found.iter().map(|(_, tensor)| read(tensor.clone().narrow(0, 0, 1))));
+        let mut reading = UnderWay::new(found.into_iter().map(|(_, tensor)| read(tensor)));
+        // Starts both on all devices before waiting for one.
+        computing.has_ended();
+        reading.has_ended();
+        self.arrived(communication).await?;
+        let failed = |(of, error): (usize, EngineError)| self.of_device(places[of])(error);
+        computing.ended().await.map_err(failed)?;
+        let computed = self.clock.now_seconds();
+        let found = reading.ended().await.map_err(failed)?;
+        let read = self.clock.now_seconds();
+        combination.of(&found, &mut self.combined);
+        let combined = self.clock.now_seconds();
+        communication.reading_seconds += read - computed;
+        communication.summing_seconds += combined - read;
+        communication.exchanges += 1;
+        let values = found.iter().map(Vec::len).sum::<usize>() + self.combined.len() * self.devices.len();
+        communication.bytes += (values * size_of::<f32>()) as u64;
+        Ok(self.hand_over(combined))
+    }
+
+    fn hand_over(&mut self, since: f64) -> Vec<Tensor<1>> {
+        let sums: Vec<Tensor<1>> = self.devices.iter().map(|device| list(self.combined.clone(), device)).collect();
+        let mut arriving = UnderWay::new(sums.iter().map(|sum| read(sum.clone().narrow(0, 0, 1))));
+        arriving.has_ended();
+        self.writing = Some((since, arriving));
+        sums
+    }
+
+    /// Waits until all devices have the last combination.
+    async fn arrived(&mut self, communication: &mut Communication) -> Result<(), EngineError> {
+        let Some((since, arriving)) = self.writing.take() else { return Ok(()) };
+        arriving.ended().await.map_err(|(place, error)| self.of_device(place)(error))?;
+        communication.writing_seconds += self.clock.now_seconds() - since;
+        Ok(())
+    }
+}
+
+impl Combination {
+    fn of(&self, found: &[Vec<f32>], result: &mut Vec<f32>) {
+        assert!(found.windows(2).all(|pair| pair[0].len() == pair[1].len()), "every device finds as much");
+        match self {
+            Self::Sum => sum(&found.iter().map(|values| bytemuck::cast_slice(values)).collect::<Vec<_>>(), result),
+            Self::Moments { channels, values } => {
+                let parts = found.iter().map(Vec::as_slice).zip(values.iter().copied());
+                *result = moments(parts, *channels);
+            }
+        }
+    }
+}
+
+fn read(tensor: Tensor<1>) -> Ending<Vec<f32>> {
+    Box::pin(async move { numbers(tensor.into_data_async().await.map_err(refused)?) })
+}
+
+/// Network with a copy on each device, each training on its share of each batch.
+struct ParallelTrainer {
+    replicas: Vec<BurnTrainer>,
+    party: Party,
+    job: Rc<TrainingJob>,
+    step: u64,
+    shares: Vec<Share>,
+    preparation: Preparation,
+    settings: Vec<String>,
+}
+
+impl ParallelTrainer {
+    /// Trains one step on all devices, waiting only for exchanges.
+    async fn run_step(&mut self, communication: &mut Communication) -> Result<Vec<Pending>, EngineError> {
+        let whole = self.job.step(self.step, 0);
+        self.shares = shares(whole.count, self.party.count()).collect();
+        let mut passages: Vec<Option<Passage>> = Vec::new();
+        for (replica, share) in self.replicas.iter_mut().zip(&self.shares) {
+            passages.push((share.count > 0).then(|| replica.begin_share(share.of(whole))));
+        }
+        let statistics = self.go_forwards(&whole, &mut passages, communication).await?;
+        self.go_backwards(&mut passages, statistics.len(), communication).await?;
+        let found = passages.iter().flatten().next().map(Passage::found).unwrap_or_default();
+        let gradients = self.each(&mut passages, |_, passage| passage.gradients());
+        let gradients = self.party.exchange(gradients, &Combination::Sum, communication).await?;
+        // Burn's client seems to spin (docs/SCALING.md) while a server has not received everything, on a core that the
+        // devices may need.
+        self.party.arrived(communication).await?;
+        let mut pending = Vec::new();
+        for (place, (passage, gradients)) in passages.into_iter().zip(gradients).enumerate() {
+            let replica = &mut self.replicas[place];
+            for (layer, statistics) in &statistics {
+                replica.move_averages(*layer, statistics[place].clone(), whole.count);
+            }
+            pending.push(replica.end_share(passage, &whole, &found, gradients));
+        }
+        self.step += 1;
+        Ok(pending)
+    }
+
+    /// Calls `work` for each device that has samples, and returns results with places.
+    fn each<T>(
+        &self,
+        passages: &mut [Option<Passage>],
+        mut work: impl FnMut(&BurnTrainer, &mut Passage) -> T,
+    ) -> Vec<(usize, T)> {
+        let parts = passages.iter_mut().zip(&self.replicas).enumerate();
+        parts.filter_map(|(place, (passage, replica))| Some((place, work(replica, passage.as_mut()?)))).collect()
+    }
+
+    /// Computes all layers, and the gradients after the last batch normalization. Returns the statistics of each batch
+    /// normalization on each device.
+    async fn go_forwards(
+        &mut self,
+        whole: &Step,
+        passages: &mut [Option<Passage>],
+        communication: &mut Communication,
+    ) -> Result<Vec<(usize, Vec<Tensor<1>>)>, EngineError> {
+        let mut all = Vec::new();
+        for layer in self.replicas[0].network.batch_norms() {
+            let (pixels, channels) = self.replicas[0].network.normalized_sizes(layer);
+            let with_samples = self.shares.iter().map(|share| share.count).filter(|count| *count > 0);
+            let values = with_samples.map(|count| u64::from(count) * u64::from(pixels)).collect();
+            let found = self.each(passages, |replica, passage| replica.arrive(passage, layer));
+            let combination = Combination::Moments { channels, values };
+            let statistics = self.party.exchange(found, &combination, communication).await?;
+            for ((statistics, passage), replica) in statistics.iter().zip(&mut *passages).zip(&self.replicas) {
+                if let Some(passage) = passage {
+                    replica.normalize(passage, statistics.clone(), whole.count);
+                }
+            }
+            all.push((layer, statistics));
+        }
+        self.each(passages, |replica, passage| replica.turn(passage, whole.count));
+        Ok(all)
+    }
+
+    async fn go_backwards(
+        &mut self,
+        passages: &mut [Option<Passage>],
+        normalizations: usize,
+        communication: &mut Communication,
+    ) -> Result<(), EngineError> {
+        for _ in 0..normalizations {
+            let found = self.each(passages, |replica, passage| replica.come_back(passage));
+            let sums = self.party.exchange(found, &Combination::Sum, communication).await?;
+            for ((sums, passage), replica) in sums.into_iter().zip(&mut *passages).zip(&self.replicas) {
+                if let Some(passage) = passage {
+                    replica.go_back(passage, sums);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds up the pending results of the devices.
+    async fn collect(&self, pending: &mut [Vec<Pending>], report: &mut StepReport) -> Result<(), EngineError> {
+        let mut losses = vec![0.0; pending[0].len()];
+        for (place, (replica, pending)) in self.replicas.iter().zip(pending).enumerate() {
+            let results = replica.finish(pending).await.map_err(self.party.of_device(place))?;
+            for (sum, (loss, correct, samples)) in losses.iter_mut().zip(results) {
+                // Each is a part of the mean over the whole batch.
+                *sum += loss;
+                report.correct += correct;
+                report.samples += u64::from(samples);
+            }
+        }
+        report.losses.append(&mut losses);
+        Ok(())
+    }
+
+    /// Returns the weights of the first device after comparing the weights of the others.
+    async fn agreed_weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        let mut weights = Vec::new();
+        for (place, replica) in self.replicas.iter_mut().enumerate() {
+            weights.push(replica.weights().await.map_err(self.party.of_device(place))?);
+        }
+        let arenas: Vec<Vec<f32>> = weights.iter().map(|tensors| tensors.concat()).collect();
+        let others = arenas.iter().skip(1).map(Vec::as_slice);
+        check_agreement(&arenas[0], others, |place, error| self.party.of_device(place)(error))?;
+        Ok(weights.swap_remove(0))
+    }
+}
+
+impl Rehearsing for ParallelTrainer {
+    type State = Vec<State>;
+
+    fn job(&self) -> &TrainingJob {
+        &self.job
+    }
+
+    fn learned(&self) -> Vec<State> {
+        self.replicas.iter().map(Rehearsing::learned).collect()
+    }
+
+    fn jump(&mut self, step: u64) {
+        self.step = step;
+        self.replicas.iter_mut().for_each(|replica| replica.jump(step));
+    }
+
+    fn forget(&mut self, start: Vec<State>) {
+        self.step = 0;
+        self.replicas.iter_mut().zip(start).for_each(|(replica, start)| replica.forget(start));
+    }
+
+    fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>) {
+        (&mut self.preparation, &mut self.settings)
+    }
+}
+
+#[async_trait(?Send)]
+impl Trainer for ParallelTrainer {
+    async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
+        let mut report = StepReport::default();
+        let mut communication = Communication::among(self.party.count());
+        let mut pending: Vec<Vec<Pending>> = self.replicas.iter().map(|_| Vec::new()).collect();
+        for left in (0..steps).rev() {
+            let results = self.run_step(&mut communication).await?;
+            pending.iter_mut().zip(results).for_each(|(pending, result)| pending.push(result));
+            if left == 0 || pending[0].len() == STEPS_PER_READ_BACK {
+                self.collect(&mut pending, &mut report).await?;
+            }
+        }
+        report.communication = Some(communication);
+        Ok(report)
+    }
+
+    /// Tests on the first device. Comparing weights is not part of its time.
+    async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
+        self.agreed_weights().await?;
+        let started = self.party.clock.now_seconds();
+        let report = self.replicas[0].evaluate(set, samples).await.map_err(self.party.of_device(0))?;
+        Ok(TestReport { seconds: Some(self.party.clock.now_seconds() - started), ..report })
+    }
+
+    async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.agreed_weights().await
+    }
+
+    async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
+        self.replicas[0].gradients().await.map_err(self.party.of_device(0))
+    }
+
+    async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
+        let mut logits = Vec::new();
+        for (place, share) in self.shares.iter().enumerate() {
+            let wanted = share.count.min(rows.saturating_sub(share.first_row));
+            if wanted > 0 {
+                logits.extend(self.replicas[place].logits(wanted).await.map_err(self.party.of_device(place))?);
+            }
+        }
+        Ok(logits)
+    }
+
+    fn preparation(&self) -> Preparation {
+        self.preparation
+    }
+
+    fn device_memory_bytes(&self) -> u64 {
+        self.replicas.iter().map(Trainer::device_memory_bytes).sum()
+    }
+
+    fn variants(&self) -> Vec<String> {
+        self.settings.clone()
     }
 }

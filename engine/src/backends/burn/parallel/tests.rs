@@ -2,23 +2,22 @@ use std::rc::Rc;
 
 use super::*;
 use crate::backends::burn::open_one;
-use crate::backends::burn::tests::{IMAGE, check, dense, graphs, job_of, logits, models};
+use crate::backends::burn::tests::{check, job_of};
 use crate::backends::sharing::comparison::{
     OF_EVERY_RULE, OF_OTHER_KINDS, ORDER_OF_ADDITIONS, THROUGH_NORMALIZATIONS, trains_as_one_does,
 };
 use crate::backends::wgsl::workload_tests::{Standstill, narrow_job};
 use crate::backends::{AdapterChoice, BURN_FLEX, Opening};
 use crate::model::{Activation, Layer, Model, Multipliers, TensorKind, TensorSpec};
+use crate::testing::models::{IMAGE, dense, logits, small_models};
 use crate::train::tests::{narrow_request, run};
 use crate::trainer::EvaluationSet;
 
-/// The processor as Burn has it.
 fn processor() -> BurnBackend {
     let opening = Opening::new(Precision::F32, &AdapterChoice::Any);
     pollster::block_on(open_one(BURN_FLEX, &opening, Rc::new(Standstill))).unwrap()
 }
 
-/// The processor as so many devices, called a, b, …
 fn devices(count: u8) -> ParallelBackend {
     let named = (0..count).map(|place| (processor(), char::from(b'a' + place).to_string()));
     ParallelBackend::new(named.collect(), Rc::new(Standstill), "nothing").unwrap()
@@ -32,7 +31,7 @@ fn several_devices_train_as_one_does(name: &str, count: u8, tolerance: f64) {
 }
 
 #[test]
-fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
+fn two_devices_train_as_one_with_every_rule() {
     for name in OF_EVERY_RULE {
         several_devices_train_as_one_does(name, 2, ORDER_OF_ADDITIONS);
     }
@@ -46,7 +45,7 @@ fn two_devices_augment_and_recur_and_attend_as_one_does() {
 }
 
 #[test]
-fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
+fn batch_normalization_uses_the_statistics_of_all_devices() {
     several_devices_train_as_one_does("resnet20-cifar10", 2, THROUGH_NORMALIZATIONS);
     several_devices_train_as_one_does("resnet20-cifar10", 3, THROUGH_NORMALIZATIONS);
 }
@@ -57,20 +56,18 @@ fn a_device_without_samples_in_a_short_batch_changes_nothing() {
     several_devices_train_as_one_does("resnet20-cifar10", 4, THROUGH_NORMALIZATIONS);
 }
 
-/// Batch normalisations of images and of vectors with dropout, values that cross one, and local normalisations between them.
+/// The models have batch normalizations of images and vectors with dropout, values that cross one, and local
+/// normalizations between them.
 #[test]
-fn two_devices_make_every_layer_and_its_gradient_as_the_reference_does() {
+fn two_devices_compute_every_layer_as_the_reference() {
     let two = devices(2);
-    for (name, layers) in models() {
-        check(&two, &job_of(Model::sequence(name, IMAGE, layers)), 2);
-    }
-    for model in graphs() {
+    for model in small_models() {
         check(&two, &job_of(model), 2);
     }
 }
 
 #[test]
-fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_whole_batch() {
+fn fixed_scales_and_summed_losses_work_on_two_devices() {
     let fixed = Layer::BatchNorm {
         epsilon: 1e-3,
         keep: 0.9,
@@ -78,7 +75,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
         bias: Multipliers::default(),
         activation: Activation::Tanh,
     };
-    // The first normalises the data, before which nothing is trained.
+    // Nothing before the first one is trained.
     let layers = vec![fixed.clone(), dense(6, Activation::Identity), fixed, Layer::Dropout { rate: 0.3 }, logits()];
     let mut job = job_of(Model::sequence("fixed", IMAGE, layers));
     job.loss.summed = true;
@@ -88,7 +85,7 @@ fn a_scale_that_is_not_trained_stays_and_a_loss_that_is_a_sum_is_one_over_the_wh
 }
 
 #[test]
-fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned() {
+fn devices_tune_together_and_forget_what_they_learned() {
     let job = narrow_job(&crate::workload("resnet20-cifar10").unwrap());
     let mut rehearsed = devices(2);
     rehearsed.devices.iter_mut().for_each(|device| device.first_use = FirstUse::CompilesAndTunes);
@@ -99,13 +96,12 @@ fn devices_that_compile_and_tune_rehearse_together_and_forget_what_they_learned(
 }
 
 #[test]
-fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
+fn different_weights_are_found_before_the_next_test() {
     let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
         let mut trainer = devices(2).trainer(&job).await.unwrap();
         trainer.train_steps(1).await.unwrap();
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
-        // The second device forgets what it learned.
         trainer.replicas[1] = devices(2).trainer(&job).await.unwrap().replicas.swap_remove(1);
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
         assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("not those of device 1"), "{error}");
@@ -113,7 +109,7 @@ fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test()
 }
 
 #[test]
-fn devices_that_are_not_alike_are_refused_with_what_each_is() {
+fn unlike_devices_are_refused_with_their_descriptions() {
     let mut other = processor();
     other.opened.adapter.driver = "another".to_owned();
     let named = vec![(processor(), "a".to_owned()), (other, "b".to_owned())];
@@ -124,7 +120,7 @@ fn devices_that_are_not_alike_are_refused_with_what_each_is() {
 }
 
 #[test]
-fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_is_trained() {
+fn a_batch_smaller_than_the_devices_is_refused() {
     let mut of_one = narrow_request(&["keras-mnist-mlp"]);
     of_one.batch_size = Some(1);
     let error = run(&of_one, &devices(2)).unwrap_err().error.to_string();
@@ -132,19 +128,18 @@ fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_
 }
 
 #[test]
-fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
+fn a_record_has_the_devices_and_their_communication() {
     let record = run(&narrow_request(&["keras-mnist-mlp"]), &devices(2)).unwrap();
     assert_eq!(record.devices(), 2);
     assert!(record.non_standard.contains(&"2 devices".to_owned()), "{:?}", record.non_standard);
     let told = record.workloads[0].communication.unwrap();
     let gradients = 4 * record.workloads[0].settings.parameters;
-    // Two steps, from and to two devices each.
     assert_eq!((told.exchanges, told.bytes), (2, 2 * 4 * gradients));
     assert_eq!(told.overlapped, None);
 }
 
 #[test]
-fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_device() {
+fn a_batch_normalization_is_two_exchanges_per_device() {
     let job = narrow_job(&crate::workload("resnet20-cifar10").unwrap());
     let trained: usize = job
         .model
@@ -156,9 +151,10 @@ fn a_batch_normalisation_is_two_exchanges_of_two_numbers_for_each_channel_and_de
         .sum();
     let mut trainer = pollster::block_on(devices(2).trainer(&job)).unwrap();
     let told = pollster::block_on(trainer.train_steps(1)).unwrap().communication.unwrap();
-    let normalizations = trainer.replicas[0].batch_norms();
-    let channels: usize = normalizations.iter().map(|&layer| trainer.replicas[0].normalized_sizes(layer).1).sum();
+    let normalizations = trainer.replicas[0].network.batch_norms();
+    let channels: usize =
+        normalizations.iter().map(|&layer| trainer.replicas[0].network.normalized_sizes(layer).1).sum();
     assert_eq!(told.exchanges, 2 * normalizations.len() as u64 + 1);
-    // Four bytes each, there and back, for two devices.
+    // Four bytes each, in both directions, for two devices.
     assert_eq!(told.bytes, (4 * 2 * 2 * (trained + 2 * 2 * channels)) as u64);
 }

@@ -1,49 +1,39 @@
-//! A trainer as one of several devices that share each batch. It does a step in stretches, between which the devices tell
-//! each other what they found: a stretch ends at each batch normalisation, forwards and backwards, and with the gradients.
+//! A trainer as one of several devices that share each batch. A step is split at each batch normalization, forward and
+//! backward, where devices exchange results.
 
 use burn_tensor::{Gradients, Tensor};
 use shaders::params::Step;
 
 use super::{BurnTrainer, Pending};
-use crate::backends::burn::leaves::ReadLeaves;
-use crate::backends::burn::network::crossing::Crossing;
-use crate::backends::burn::network::shared_normalization::{Arrived, Normalized, Returned};
-use crate::backends::burn::network::{Made, Pass};
+use crate::backends::burn::network::shared_normalization::{Arrived, Crossing, Normalized, Returned};
+use crate::backends::burn::network::{Made, Pass, ReadLeaves};
 
-/// A step on the share of a batch that is this device's, as far as it has come.
+/// State of a step on this device's share of a batch.
 pub(in super::super) struct Passage {
-    /// Of the share.
     step: Step,
     labels: Vec<u32>,
     made: Made,
-    /// Graphs that have ended, each at a batch normalisation.
+    /// Completed graphs.
     stretches: Vec<Stretch>,
-    /// What the last graph was found to be at the batch normalisation that ends it.
+    /// State at the batch normalization that ends the current graph.
     arrived: Option<(ReadLeaves, Vec<Crossing>, Arrived)>,
-    /// Gradients of the leaves of the graph that was differentiated last; none where nothing in it is trained.
+    /// Gradients of the leaves of the last differentiated graph; `None` if nothing in it is trained.
     gradients: Option<Gradients>,
-    /// What the graph before it has to differentiate, and the batch normalisation that adds to it.
+    /// Roots of the previous graph, and the batch normalization that adds another.
     returned: Option<(ReadLeaves, Vec<Tensor<1>>, Returned)>,
-    /// Gradients of the model's tensors.
     found: Vec<Option<Tensor<1>>>,
-    outcome: Option<Outcome>,
+    /// Logits and results, once the share has been judged.
+    outcome: Option<(Tensor<2>, Pending)>,
 }
 
-/// A graph, and the batch normalisation at its end.
+/// Graph, and the batch normalization at its end.
 struct Stretch {
     leaves: ReadLeaves,
     crossings: Vec<Crossing>,
     normalized: Normalized,
 }
 
-/// What the share has come to.
-struct Outcome {
-    logits: Tensor<2>,
-    pending: Pending,
-}
-
 impl BurnTrainer {
-    /// Begins a step on a share that has samples.
     pub(in super::super) fn begin_share(&mut self, share: Step) -> Passage {
         self.order.advance(&self.job, self.step);
         let batch = self.batch(self.preprocessing.gather, &self.job.data.train, &self.order.samples, &share);
@@ -60,17 +50,7 @@ impl BurnTrainer {
         }
     }
 
-    /// Numbers of the layers at which devices tell each other the statistics of their shares.
-    pub(in super::super) fn batch_norms(&self) -> Vec<usize> {
-        self.network.batch_norms()
-    }
-
-    /// Values of a channel in a sample, and channels, at such a layer.
-    pub(in super::super) fn normalized_sizes(&self, layer: usize) -> (u32, usize) {
-        self.network.normalized_sizes(layer)
-    }
-
-    /// Goes on to such a layer, and returns the statistics of the share.
+    /// Computes layers up to a batch normalization, and returns the statistics of the share.
     pub(in super::super) fn arrive(&self, passage: &mut Passage, layer: usize) -> Tensor<1> {
         let Passage { step, made, arrived, .. } = passage;
         let mut pass = self.pass(step);
@@ -81,7 +61,7 @@ impl BurnTrainer {
         statistics
     }
 
-    /// Normalises by the statistics of all `samples` of the batch.
+    /// Normalizes by the statistics of all `samples` of the batch.
     pub(in super::super) fn normalize(&self, passage: &mut Passage, statistics: Tensor<1>, samples: u32) {
         let Passage { step, made, stretches, arrived, .. } = passage;
         let (leaves, crossings, arrived) = arrived.take().expect("it has arrived at a batch normalisation");
@@ -89,24 +69,20 @@ impl BurnTrainer {
         stretches.push(Stretch { leaves, crossings, normalized });
     }
 
-    /// Goes on to the loss of the share, which is its part of the mean over all `samples` of the batch, and differentiates the
-    /// last graph.
+    /// Computes the loss of the share, which is its part of the mean over all `samples` of the batch, and
+    /// differentiates the last graph.
     pub(in super::super) fn turn(&self, passage: &mut Passage, samples: u32) {
         let Passage { step, labels, made, gradients, found, outcome, .. } = passage;
         let mut pass = self.pass(step);
         let logits = self.network.finish(made, &mut pass);
-        let (sum, correct) = self.judge(logits.clone(), labels);
-        let mean = sum.clone() / samples as f32;
-        let loss = mean.clone().inner();
-        let mut graph = if self.job.loss.summed { sum } else { mean }.backward();
+        let (mut graph, pending) = self.differentiate(logits.clone(), labels, samples, step.count);
         let Pass { leaves, .. } = pass;
         leaves.into_read().add_gradients(&mut graph, found);
         *gradients = Some(graph);
-        let pending = Pending { loss, correct: correct.inner(), samples: step.count };
-        *outcome = Some(Outcome { logits: logits.inner(), pending });
+        *outcome = Some((logits.inner(), pending));
     }
 
-    /// Comes back to the last batch normalisation that it has not come back to, and returns the sums of its gradients.
+    /// Goes back to the previous batch normalization, and returns the sums of its gradients.
     pub(in super::super) fn come_back(&self, passage: &mut Passage) -> Tensor<1> {
         let Passage { stretches, gradients, returned, found, .. } = passage;
         let Stretch { leaves, crossings, normalized } = stretches.pop().expect("it has come through it");
@@ -129,15 +105,13 @@ impl BurnTrainer {
         }
     }
 
-    /// Running averages of a batch normalisation after a step over all `samples` of a batch.
     pub(in super::super) fn move_averages(&mut self, layer: usize, statistics: Tensor<1>, samples: u32) {
         for (tensor, moved) in self.network.moved_averages(layer, &self.state.tensors, statistics, samples) {
             self.state.tensors[tensor] = moved;
         }
     }
 
-    /// Ends a step of the whole batch with the gradients of all devices, one behind the other as [`Passage::gradients`] has
-    /// them. A device whose share is empty has no passage.
+    /// Ends a step with the concatenated gradients of all devices. A device with an empty share has no passage.
     pub(in super::super) fn end_share(
         &mut self,
         passage: Option<Passage>,
@@ -157,7 +131,7 @@ impl BurnTrainer {
         self.gradients = gradients;
         self.step += 1;
         let outcome = passage.and_then(|passage| passage.outcome);
-        let (logits, pending) = outcome.map(|Outcome { logits, pending }| (logits, pending)).unzip();
+        let (logits, pending) = outcome.unzip();
         self.logits = logits;
         pending.unwrap_or_else(|| {
             let nothing = || Tensor::zeros([1], &self.device);
@@ -167,12 +141,10 @@ impl BurnTrainer {
 }
 
 impl Passage {
-    /// Of which of the model's tensors there are gradients.
     pub(in super::super) fn found(&self) -> Vec<bool> {
         self.found.iter().map(Option::is_some).collect()
     }
 
-    /// All gradients of the share, one behind the other.
     pub(in super::super) fn gradients(&self) -> Tensor<1> {
         Tensor::cat(self.found.iter().flatten().cloned().collect(), 0)
     }

@@ -1,35 +1,30 @@
-//! The warm-up of a trainer while it is built: what Burn compiles and tunes on first use is not paid for in training.
+//! Warm-up of a trainer while it is built, so that training does not pay for compiling and tuning.
 
 use super::test_batch;
-use crate::backends::burn::first_use::FirstUse;
+use crate::backends::burn::FirstUse;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, Trainer, TrainingJob};
 
-/// So many steps in a row have to take about as long as the fastest …
+/// Number of consecutive steps that must be about as fast as the fastest.
 const AGREEING_STEPS: usize = 3;
-/// … which is at most so many times as long. Chosen kernels are faster than others by more than that.
+/// Largest ratio to the fastest step. Better kernels differ by more.
 const AGREEMENT: f64 = 1.1;
-/// After so many steps, or so long, training begins all the same.
-const MOST_STEPS: usize = 64;
-const MOST_SECONDS: f64 = 60.0;
+/// Limits of tuning, after which training begins unsettled.
+const MAX_STEPS: usize = 64;
+const MAX_SECONDS: f64 = 60.0;
 
-/// A trainer that can forget what it learned.
 pub(in super::super) trait Rehearsing: Trainer {
-    /// What training changes.
     type State;
     fn job(&self) -> &TrainingJob;
     fn learned(&self) -> Self::State;
-    /// Goes on with the step of this number.
     fn jump(&mut self, step: u64);
-    /// Begins again, with the state that it had at the start.
     fn forget(&mut self, start: Self::State);
-    /// What it took, and what it says of itself.
     fn notes(&mut self) -> (&mut Preparation, &mut Vec<String>);
 }
 
-/// Uses everything for the first time, and forgets what was learned: one step and one test where Burn compiles; where it also
-/// tunes, batches of the other sizes as well, and then steps until they no longer get faster.
+/// Uses everything once and forgets what was learned: one step and one test if Burn compiles. If it also tunes, batches
+/// of the other sizes as well, and then steps until they no longer get faster.
 pub(in super::super) async fn warm_up(
     trainer: &mut impl Rehearsing,
     first_use: FirstUse,
@@ -49,7 +44,7 @@ pub(in super::super) async fn warm_up(
         let (preparation, settings) = trainer.notes();
         settings.push(settling.setting());
         preparation.unsettled_after_steps = (!settling.settled).then_some(settling.steps);
-        // Kernels are timed as they are compiled, most of them in the very first step.
+        // Kernels are timed as they are compiled, mostly in the first step.
         preparation.tuning_seconds = Some(clock.now_seconds() - begin);
     } else {
         trainer.notes().0.compiling_seconds = Some(clock.now_seconds() - begin);
@@ -58,7 +53,7 @@ pub(in super::super) async fn warm_up(
     Ok(())
 }
 
-/// The last batches of an epoch and of a test may be short, and other kernels may be the fastest for them.
+/// Uses the short last batches of an epoch and of a test, which may need other kernels.
 async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineError> {
     let batches = trainer.job().batches;
     let last = batches.steps_of_epochs(1).saturating_sub(1);
@@ -74,7 +69,7 @@ async fn use_other_sizes(trainer: &mut impl Rehearsing) -> Result<(), EngineErro
     Ok(())
 }
 
-/// Trains until the time of a step has settled, or that has taken too long.
+/// Trains until the time of a step settles, up to a limit.
 async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Settling, EngineError> {
     let start = clock.now_seconds();
     let mut seconds = Vec::new();
@@ -84,13 +79,12 @@ async fn settle(trainer: &mut impl Rehearsing, clock: &dyn Clock) -> Result<Sett
         let end = clock.now_seconds();
         seconds.push(end - begin);
         let settled = has_settled(&seconds);
-        if settled || seconds.len() == MOST_STEPS || end - start >= MOST_SECONDS {
+        if settled || seconds.len() == MAX_STEPS || end - start >= MAX_SECONDS {
             return Ok(Settling { settled, steps: u32::try_from(seconds.len()).unwrap_or(u32::MAX) });
         }
     }
 }
 
-/// How the steps ended that were trained until their time settles.
 #[derive(Clone, Copy)]
 struct Settling {
     settled: bool,
@@ -98,14 +92,13 @@ struct Settling {
 }
 
 impl Settling {
-    /// For the record.
     fn setting(self) -> String {
         let not = if self.settled { "" } else { "not " };
         format!("burn tuning: {not}settled after {} steps", self.steps)
     }
 }
 
-/// Whether the last steps took about as long as the fastest of all: none got faster, and none was held up.
+/// Returns true if the last steps took about as long as the fastest of all.
 fn has_settled(seconds: &[f64]) -> bool {
     let fastest = seconds.iter().copied().fold(f64::INFINITY, f64::min);
     let last = seconds.last_chunk::<AGREEING_STEPS>();
@@ -117,14 +110,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_setting_says_whether_the_time_of_a_step_had_settled() {
+    fn the_setting_states_if_tuning_settled() {
         let setting = |settled| Settling { settled, steps: 5 }.setting();
         assert_eq!(setting(true), "burn tuning: settled after 5 steps");
         assert_eq!(setting(false), "burn tuning: not settled after 5 steps");
     }
 
     #[test]
-    fn steps_have_settled_when_several_in_a_row_agree_with_the_fastest() {
+    fn tuning_settles_when_steps_agree_with_the_fastest() {
         assert!(!has_settled(&[]));
         assert!(!has_settled(&[1.0, 1.0]), "too few");
         assert!(has_settled(&[1.0, 1.0, 1.0]));

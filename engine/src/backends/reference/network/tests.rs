@@ -6,33 +6,17 @@ use shaders::reference as twin;
 use super::*;
 use crate::data::Split;
 use crate::model::{
-    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
-    Source, TensorKind, Weights,
+    Activation, Initializer, Layer, Model, ModelBuilder, Padding, PoolKind, Rounding, Shape, Source, TensorKind,
 };
 use crate::random::Generator;
+use crate::testing::models::{self, CLASSES, IMAGE, logits, small_models};
 
 const ROWS: u32 = 3;
-const CLASSES: u32 = 4;
-const IMAGE: Shape = Shape::new(6, 5, 2);
 
-fn weights() -> Weights {
-    let start = Initializer::Uniform { limit: 0.4 };
-    Weights::new(start).with_bias(start)
+fn conv(filters: u32, activation: Activation) -> Layer {
+    models::conv(filters, 3, 1, Padding::Same, activation)
 }
 
-fn conv(filters: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
-    Layer::Conv2d { filters, size: KernelSize::Square(3), stride, padding, activation, weights: weights() }
-}
-
-fn logits() -> Layer {
-    Layer::Dense { units: CLASSES, activation: Activation::Identity, weights: weights() }
-}
-
-fn pool(kind: PoolKind, activation: Activation) -> Layer {
-    Layer::Pool { kind, side: 3, stride: 2, padding: 1, rounding: Rounding::Ceil, activation }
-}
-
-/// Mean loss of the network's own input and labels.
 fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64>) {
     let logits = network.forward(step, input.to_vec(), ROWS).to_vec();
     let params = Softmax {
@@ -51,12 +35,10 @@ fn loss(network: &mut Network<f64>, step: &Step, input: &[f64]) -> (f64, Vec<f64
     (loss, gradient)
 }
 
-/// Holds the gradient of every trained tensor, in some places, to the slope between two losses.
 fn check(model: &Model, input: &[f64]) {
     check_at(model, input, 0);
 }
 
-/// The same in a step that is linear, or not.
 fn check_at(model: &Model, input: &[f64], linear: u32) {
     const DISTANCE: f64 = 1e-5;
     let specs = model.tensors().unwrap();
@@ -90,98 +72,15 @@ fn random_input(shape: Shape) -> Vec<f64> {
     (0..ROWS * shape.features()).map(|i| 2.0 * generator.uniform(i) - 1.0).collect()
 }
 
-fn check_layers(name: &'static str, shape: Shape, layers: Vec<Layer>) {
-    check(&Model::sequence(name, shape, layers), &random_input(shape));
-}
-
 #[test]
-fn dense_layers_with_every_activation_and_dropout() {
-    let dense = |activation| Layer::Dense { units: 6, activation, weights: weights() };
-    let dropout = || Layer::Dropout { rate: 0.3 };
-    let layers = vec![
-        dense(Activation::Tanh),
-        dropout(),
-        dense(Activation::Identity),
-        dropout(),
-        dense(Activation::Gelu),
-        dense(Activation::Relu),
-        dropout(),
-        logits(),
-    ];
-    check_layers("dense", IMAGE, layers);
-}
-
-#[test]
-fn convolutions_with_strides_padding_and_no_bias() {
-    let layers = vec![
-        conv(3, 1, Padding::Same, Activation::Tanh),
-        conv(4, 2, Padding::Zeros(1), Activation::Relu),
-        Layer::Conv2d {
-            filters: 5,
-            size: KernelSize::Square(1),
-            stride: 1,
-            padding: Padding::Valid,
-            activation: Activation::Tanh,
-            weights: weights().without_bias(),
-        },
-        logits(),
-    ];
-    check_layers("convolutions", IMAGE, layers);
-}
-
-#[test]
-fn pooling_that_overlaps_and_hangs_over_the_edges() {
-    let layers = vec![
-        conv(3, 1, Padding::Same, Activation::Identity),
-        pool(PoolKind::Max, Activation::Tanh),
-        Layer::Dropout { rate: 0.2 },
-        conv(3, 1, Padding::Same, Activation::Relu),
-        pool(PoolKind::Average, Activation::Identity),
-        logits(),
-    ];
-    check_layers("pooling", IMAGE, layers);
-}
-
-#[test]
-fn normalisations() {
-    let norm = |activation| Layer::BatchNorm {
-        epsilon: 1e-5,
-        keep: 0.9,
-        trained_scale: true,
-        bias: Multipliers::default(),
-        activation,
-    };
-    let layers = vec![
-        conv(6, 1, Padding::Same, Activation::Identity),
-        norm(Activation::Gelu),
-        Layer::LocalResponseNorm { radius: 2, bias: 1.0, alpha: 0.1, beta: 0.75 },
-        conv(5, 1, Padding::Same, Activation::Identity),
-        norm(Activation::Relu),
-        Layer::LayerNorm { epsilon: 1e-6 },
-        logits(),
-    ];
-    check_layers("normalisations", IMAGE, layers);
-}
-
-#[test]
-fn recurrent_layers_over_pixels_and_over_rows() {
-    let lstm = |units| Layer::Lstm { units, recurrent: Initializer::Orthogonal };
-    check_layers("recurrent", IMAGE, vec![lstm(5), lstm(3), Layer::Dropout { rate: 0.3 }, logits()]);
-}
-
-#[test]
-fn gru_and_simple_recurrent_layers_with_every_activation() {
-    let recurrent = Initializer::Orthogonal;
-    for activation in [Activation::Tanh, Activation::Relu] {
-        let gru = |units| Layer::Gru { units, activation, recurrent };
-        check_layers("gru", IMAGE, vec![gru(5), gru(3), Layer::Dropout { rate: 0.3 }, logits()]);
-        let simple = |units| Layer::SimpleRnn { units, activation, recurrent };
-        check_layers("simple rnn", IMAGE, vec![simple(5), simple(4), Layer::Dropout { rate: 0.3 }, logits()]);
+fn gradients_of_small_models_are_slopes() {
+    for model in small_models() {
+        check(&model, &random_input(IMAGE));
     }
 }
 
 #[test]
-fn a_recurrent_layer_without_a_slope_that_follows_from_its_result_is_refused() {
+fn recurrent_layers_refuse_other_activations() {
     let recurrent = Initializer::Orthogonal;
     for activation in [Activation::Gelu, Activation::Identity] {
         for layer in
@@ -191,58 +90,6 @@ fn a_recurrent_layer_without_a_slope_that_follows_from_its_result_is_refused() {
             assert!(refusal.contains("layer 0") && refusal.contains("tanh or ReLU"), "{refusal}");
         }
     }
-}
-
-#[test]
-fn residuals_whose_values_are_read_more_than_once() {
-    let mut network = ModelBuilder::new("residual", IMAGE);
-    let x = network.then(conv(4, 1, Padding::Same, Activation::Relu));
-    network.then(conv(4, 1, Padding::Same, Activation::Tanh));
-    let residual = network.then(conv(4, 1, Padding::Same, Activation::Identity));
-    network.reads(vec![residual, x], Layer::Add { activation: Activation::Relu });
-    network.then(logits());
-    check(&network.finish(), &random_input(IMAGE));
-}
-
-#[test]
-fn convolutions_with_rectangular_kernels() {
-    let rectangle = |height, width, stride, padding| Layer::Conv2d {
-        filters: 3,
-        size: KernelSize::Rectangle(height, width),
-        stride,
-        padding,
-        activation: Activation::Tanh,
-        weights: weights(),
-    };
-    let layers = vec![
-        rectangle(1, 3, 1, Padding::Same),
-        rectangle(4, 1, 2, Padding::Same),
-        rectangle(2, 3, 1, Padding::Zeros(1)),
-        logits(),
-    ];
-    check_layers("rectangles", IMAGE, layers);
-}
-
-#[test]
-fn attention_with_positions_and_residuals() {
-    let token_wise = |filters| Layer::Conv2d {
-        filters,
-        size: KernelSize::Square(1),
-        stride: 1,
-        padding: Padding::Valid,
-        activation: Activation::Identity,
-        weights: weights(),
-    };
-    let mut network = ModelBuilder::new("attention", IMAGE);
-    network.then(conv(8, 2, Padding::Same, Activation::Identity));
-    let x = network.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
-    network.then(Layer::LayerNorm { epsilon: 1e-6 });
-    network.then(token_wise(24));
-    network.then(Layer::Attention { heads: 2 });
-    let attended = network.then(token_wise(8));
-    network.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
-    network.then(logits());
-    check(&network.finish(), &random_input(IMAGE));
 }
 
 #[test]
@@ -267,8 +114,8 @@ fn embeddings_and_a_vector_that_is_added_to_every_word() {
     check(&network.finish(), &words);
 }
 
-/// A memory network of two hops, with all that it shares: the first memory's words with the question, the last one's with
-/// the answers, and places of the memories.
+/// A memory network of two hops that shares the first memory's words with the question, the last one's with the
+/// answers, and places of the memories.
 fn memory_network(linear_until: f64) -> Model {
     let start = Initializer::Uniform { limit: 0.8 };
     let embedding = |first, count| Layer::Embedding {
@@ -311,12 +158,11 @@ fn memories_with_shared_words_and_a_softmax() {
 }
 
 #[test]
-fn words_that_are_matched_with_a_question_and_laid_behind_it() {
+fn words_matched_with_a_question_and_concatenated() {
     let mut network = ModelBuilder::new("matched", IMAGE);
-    let conv = |filters| conv(filters, 1, Padding::Same, Activation::Tanh);
-    let story = network.then(conv(5));
-    network.after(Source::Data, conv(5));
-    let question = network.then(pool(PoolKind::Average, Activation::Tanh));
+    let story = network.then(conv(5, Activation::Tanh));
+    network.after(Source::Data, conv(5, Activation::Tanh));
+    let question = network.then(models::pool(PoolKind::Average, 1, Rounding::Ceil, Activation::Tanh));
     network.reads(vec![story, question], Layer::PixelProducts);
     network.then(Layer::Softmax { linear_until: 0.0 });
     network.then(Layer::Dropout { rate: 0.2 });

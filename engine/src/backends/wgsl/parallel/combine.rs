@@ -2,8 +2,8 @@
 
 use std::ops::Deref;
 
-use crate::backends::sharing::division::Share;
-use crate::backends::sharing::sums::{moments, sum};
+use crate::backends::sharing::Share;
+use crate::backends::sharing::{moments, sum};
 use crate::backends::wgsl::recording::Combination;
 
 impl Combination {

@@ -1,4 +1,4 @@
-//! A trainer and a clock that only pretend, and what a test makes of them.
+//! Fake trainer and clock, and small runs on plain loops.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -7,66 +7,65 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{StateBytes, Target, Warning, WorkloadRecord};
+use results::{RunRecord, StateBytes, Warning, WorkloadRecord};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource, Split, data_set};
 use crate::error::EngineError;
 use crate::measure::{Observer, Peaks};
+use crate::testing::{file_batches, narrow};
 use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
 use crate::train::settings::Limits;
-use crate::train::{Edges, Event, NoMeter, Witness, empty_record};
-use crate::trainer::{EvaluationSet, StepReport, TestReport, Trainer};
-use crate::training::{BatchPlan, Batching, SampleOrder, Segments};
+use crate::train::{Edges, Event, Limit, NoMeter, RunRequest, Stopped, Witness, empty_record};
+use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
+use crate::training::Segments;
 use crate::workload::Training;
 
-/// A network that takes exactly as long as it is told and learns what it is told.
 struct FakeTrainer {
+    test: Rc<TrainingTest>,
     now: Rc<Cell<f64>>,
-    step_seconds: f64,
-    reported_share: Option<f64>,
-    latency_seconds: f64,
-    evaluation_seconds: f64,
-    /// A step, and what its loss is.
-    odd_loss: Option<(u64, f64)>,
-    constant_loss: Option<f64>,
-    accuracies: Vec<f64>,
     weights: Vec<Vec<f32>>,
-    reading_seconds: f64,
     step: u64,
+    evaluations: usize,
     segments: Segments,
     /// Changes with every step and with the seed of its segment.
     state: u64,
-    /// True if training again gives a different state.
-    is_unsteady: bool,
+}
+
+impl FakeTrainer {
+    fn wait(&self, seconds: f64) {
+        self.now.set(self.now.get() + seconds);
+    }
 }
 
 #[async_trait(?Send)]
 impl Trainer for FakeTrainer {
     async fn train_steps(&mut self, steps: u32) -> Result<StepReport, EngineError> {
-        self.now.set(self.now.get() + f64::from(steps) * self.step_seconds);
+        let seconds = f64::from(steps) * self.test.step_seconds;
+        self.wait(seconds);
         for step in self.step..self.step + u64::from(steps) {
             let seed = self.segments.seed_at(step).map_or(0, u64::from);
             self.state = self.state.wrapping_mul(31).wrapping_add(seed + step);
         }
         let losses = (self.step..self.step + u64::from(steps))
-            .map(|step| match self.odd_loss {
+            .map(|step| match self.test.odd_loss {
                 Some((odd, loss)) if odd == step => loss,
-                _ => self.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
+                _ => self.test.constant_loss.unwrap_or(1.0 / (step + 1) as f64),
             })
             .collect();
         self.step += u64::from(steps);
         let (correct, samples) = (u64::from(steps), 10 * u64::from(steps));
-        let seconds = self.reported_share.map(|share| share * f64::from(steps) * self.step_seconds);
+        let seconds = self.test.reported_share.map(|share| share * seconds);
         Ok(StepReport { losses, correct, samples, seconds, ..StepReport::default() })
     }
 
     async fn evaluate(&mut self, _: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        self.now.set(self.now.get() + self.evaluation_seconds);
-        let accuracy = if self.accuracies.is_empty() { 0.5 } else { self.accuracies.remove(0) };
+        self.wait(100.0);
+        let accuracy = self.test.accuracies.get(self.evaluations).copied().unwrap_or(0.5);
+        self.evaluations += 1;
         let samples = u64::from(samples);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a small number")]
         let correct = (accuracy * samples as f64) as u64;
@@ -74,7 +73,7 @@ impl Trainer for FakeTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        self.now.set(self.now.get() + self.reading_seconds);
+        self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(self.weights.clone())
     }
 
@@ -83,12 +82,13 @@ impl Trainer for FakeTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        self.now.set(self.now.get() + self.reading_seconds);
+        self.wait(self.test.looked_on.unwrap_or(0.0));
         Ok(StateBytes { weights: self.state.to_le_bytes().to_vec(), memory: Vec::new() })
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
-        self.state = u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.is_unsteady);
+        self.state =
+            u64::from_le_bytes(state.weights.as_slice().try_into().unwrap()) + u64::from(self.test.is_unsteady);
         self.step = step;
         self.segments = segments.clone();
         Ok(())
@@ -103,7 +103,7 @@ impl Trainer for FakeTrainer {
     }
 
     fn latency_seconds(&self) -> f64 {
-        self.latency_seconds
+        self.test.latency_seconds
     }
 
     fn device_memory_bytes(&self) -> u64 {
@@ -119,26 +119,23 @@ impl Clock for FakeClock {
     }
 }
 
-/// Keeps events, and cancels or waits after so many windows.
+/// Records events, and cancels or waits after a number of windows.
 #[derive(Default)]
 pub(crate) struct Recorder {
     pub(super) fractions: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
     pub(super) wants_examples: bool,
-    /// What the examples show.
     pub(super) labels: Vec<u16>,
     pub(super) answers: Vec<Vec<u16>>,
     pub(super) now: Rc<Cell<f64>>,
     pub(super) waited: Rc<Cell<bool>>,
 }
 
-/// A wait after so many windows.
 #[derive(Clone, Copy)]
 pub(super) struct Pause {
     pub(super) after: usize,
     pub(super) seconds: f64,
-    /// Whether somebody cancels meanwhile.
     pub(super) cancels: bool,
 }
 
@@ -188,13 +185,13 @@ pub(super) struct TrainingTest {
     pub(super) latency_seconds: f64,
     pub(super) limits: Limits,
     pub(super) measure: bool,
-    /// A step, and what its loss is.
+    /// A step and its loss.
     pub(super) odd_loss: Option<(u64, f64)>,
     pub(super) constant_loss: Option<f64>,
     pub(super) accuracies: Vec<f64>,
     pub(super) cancel_after: Option<usize>,
     pub(super) pause: Option<Pause>,
-    /// How long it takes to read the weights, where somebody looks on; nothing where nobody does.
+    /// Time to read the weights, if an observer shows answers.
     pub(super) looked_on: Option<f64>,
     /// True if training again gives a different state.
     pub(super) is_unsteady: bool,
@@ -228,7 +225,7 @@ impl TrainingTest {
         (record, observer)
     }
 
-    /// Runs it with a leaderboard that follows. Returns the warnings as well.
+    /// Runs with a leaderboard that follows. Returns the warnings as well.
     pub(super) fn run_before(
         self,
         witness: Option<&mut dyn Witness>,
@@ -237,41 +234,29 @@ impl TrainingTest {
         let split = |samples| Split { images: vec![0; 784 * samples], labels: vec![0; samples] };
         let job = workload.job(Training {
             data: Arc::new(DataSet::new(data_set("mnist").unwrap(), split(1000), split(100), false)),
-            batches: BatchPlan {
-                first: 0,
-                samples: 1000,
-                batch_size: 10,
-                order: SampleOrder::File,
-                batching: Batching::ShortLast,
-                seed: 1,
-            },
+            batches: file_batches(1000, 10),
             planned_steps: 100,
             seed: 1,
             dropout: true,
         });
-        let now = Rc::new(Cell::new(0.0));
+        let (test, now) = (Rc::new(self), Rc::new(Cell::new(0.0)));
         let mut trainer = FakeTrainer {
             now: Rc::clone(&now),
-            step_seconds: self.step_seconds,
-            reported_share: self.reported_share,
-            latency_seconds: self.latency_seconds,
-            evaluation_seconds: 100.0,
-            odd_loss: self.odd_loss,
-            constant_loss: self.constant_loss,
-            accuracies: self.accuracies,
+            test: Rc::clone(&test),
             weights: job.initial_weights().unwrap(),
-            reading_seconds: self.looked_on.unwrap_or(0.0),
             step: 0,
+            evaluations: 0,
             segments: Segments::default(),
             state: 0,
-            is_unsteady: self.is_unsteady,
         };
-        let mut record = empty_record(&workload, &job).unwrap();
-        record.target = Some(Target { accuracy: 0.9, reached_seconds: None, reached_step: None });
+        let backend = ReferenceBackend::<f64>::new();
+        let mut record = empty_record(&workload, &backend, &job.batches, &job.optimizer, 0.9).unwrap();
+        record.settings.test_samples = job.data.test.samples();
+        record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
         let mut observer = Recorder {
-            cancel_after: self.cancel_after,
-            pause: self.pause,
-            wants_examples: self.looked_on.is_some(),
+            cancel_after: test.cancel_after,
+            pause: test.pause,
+            wants_examples: test.looked_on.is_some(),
             now: Rc::clone(&now),
             ..Recorder::default()
         };
@@ -286,9 +271,9 @@ impl TrainingTest {
         let trained = pollster::block_on(async {
             let mut learning = Learning::new(&mut record, &job, &mut trainer, &mut progress);
             learning.proof = edges.witness.is_some().then(Proof::new);
-            learning.train(&self.limits, 2, &mut edges).await?;
-            if self.measure {
-                learning.measure(&mut Peaks::new(&ReferenceBackend::<f64>::new()), &mut edges).await?;
+            learning.train(&test.limits, 2, &mut edges).await?;
+            if test.measure {
+                learning.measure(&mut Peaks::new(&backend), &mut edges).await?;
             }
             learning.end_lap(&mut edges).await?;
             learning.prove(&mut edges).await?;
@@ -302,4 +287,129 @@ impl TrainingTest {
         };
         (trained, observer, warnings)
     }
+}
+
+pub(crate) struct BreaksDown {
+    reference: ReferenceBackend<f32>,
+    name: &'static str,
+    error: fn() -> EngineError,
+    recovers: bool,
+}
+
+impl BreaksDown {
+    pub(crate) fn with(name: &'static str, error: fn() -> EngineError) -> Self {
+        Self { reference: ReferenceBackend::new(), name, error, recovers: true }
+    }
+
+    pub(crate) fn for_good(self) -> Self {
+        Self { recovers: false, ..self }
+    }
+}
+
+pub(crate) fn device_lost() -> EngineError {
+    EngineError::DeviceLost { message: "a test pulled the plug".to_owned() }
+}
+
+#[async_trait(?Send)]
+impl Backend for BreaksDown {
+    fn name(&self) -> &'static str {
+        "breaks-down"
+    }
+
+    fn adapter(&self) -> &results::Adapter {
+        self.reference.adapter()
+    }
+
+    fn precision(&self) -> results::Precision {
+        self.reference.precision()
+    }
+
+    fn warnings(&self) -> Vec<Warning> {
+        vec![Warning::Untuned { backend: self.name().to_owned() }]
+    }
+
+    async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
+        if job.model.name == self.name {
+            return Err((self.error)());
+        }
+        self.reference.build(job).await
+    }
+
+    async fn recover(&self) -> Result<(), EngineError> {
+        if self.recovers { Ok(()) } else { Err(device_lost()) }
+    }
+}
+
+pub(crate) struct SmallData;
+
+#[async_trait(?Send)]
+impl DataSource for SmallData {
+    async fn load(&mut self, definition: &'static DataSetDefinition) -> Result<Arc<DataSet>, DataError> {
+        let split = |samples: u32| Split {
+            images: (0..=250u8).cycle().take((samples * definition.train.features()) as usize).collect(),
+            labels: (0..10).cycle().take(samples as usize).collect(),
+        };
+        // The header promises as many samples as the real set has.
+        Ok(Arc::new(DataSet::new(definition, split(definition.train.samples), split(100), false)))
+    }
+}
+
+pub(crate) fn request(workloads: &[&str]) -> RunRequest {
+    RunRequest {
+        suite: crate::suite("quick").unwrap(),
+        workloads: workloads.iter().map(|name| crate::workload(name).unwrap()).collect(),
+        seed: 1,
+        batch_size: Some(2),
+        learning_rate: None,
+        limit: Some(Limit::Steps(2)),
+        target_accuracy: None,
+        registration: None,
+        provenance: results::Provenance {
+            engine_version: "0".to_owned(),
+            commit: "unknown".to_owned(),
+            started_unix_seconds: 0.0,
+            wall_seconds: 0.0,
+            client: results::Client {
+                kind: results::ClientKind::Native,
+                name: "a test".to_owned(),
+                version: "0".to_owned(),
+                operating_system: "unknown".to_owned(),
+                logical_processors: None,
+            },
+        },
+        requested_adapter: "any".to_owned(),
+        requested_backend: "breaks-down".to_owned(),
+        claimed_name: None,
+    }
+}
+
+pub(crate) fn narrow_request(workloads: &[&str]) -> RunRequest {
+    let mut request = request(workloads);
+    for workload in &mut request.workloads {
+        workload.model = narrow(workload.model.clone());
+    }
+    request
+}
+
+pub(crate) fn run(request: &RunRequest, backend: &dyn Backend) -> Result<RunRecord, Stopped> {
+    run_with(&mut SmallData, request, backend)
+}
+
+pub(crate) fn run_with(
+    data: &mut dyn DataSource,
+    request: &RunRequest,
+    backend: &dyn Backend,
+) -> Result<RunRecord, Stopped> {
+    run_before(&mut Recorder::default(), data, request, backend)
+}
+
+pub(crate) fn run_before(
+    observer: &mut Recorder,
+    data: &mut dyn DataSource,
+    request: &RunRequest,
+    backend: &dyn Backend,
+) -> Result<RunRecord, Stopped> {
+    let mut edges =
+        Edges { data, observer, clock: &FakeClock(Rc::new(Cell::new(0.0))), meter: &mut NoMeter, witness: None };
+    pollster::block_on(crate::train::run(request, backend, &mut edges))
 }

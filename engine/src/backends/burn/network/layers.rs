@@ -1,0 +1,327 @@
+use std::ops::Range;
+
+use burn_tensor::ops::{AvgPoolOptions, ConvOptions, MaxPoolOptions};
+use burn_tensor::{Tensor, TensorData, activation, module};
+use shaders::reference::pcg4d::uniform;
+
+use super::{Pass, Planned};
+use crate::backends::burn::functions::Functions;
+use crate::backends::burn::value::{Arrangement, Order, Value, sides};
+use crate::model::{Activation, Cell, KernelSize, Layer, Padding, PoolKind, Rounding, Shape, zeros_before};
+use crate::random::stream;
+
+impl Planned {
+    /// Computes `softmax(q·kᵀ/√d)·v` from its parts, because Burn's attention is for inference only.
+    pub(super) fn attention(&self, input: Value, heads: usize) -> Value {
+        let [height, width, channels] = sides(self.output);
+        let (tokens, size) = (height * width, channels / heads);
+        let x = input.channels_last(self.input);
+        let rows = x.dims()[0];
+        // (rows, heads, tokens, d) of each third of the channels.
+        let third = |third: usize| -> Tensor<4> {
+            let part = x.clone().narrow(2, third * channels, channels);
+            part.reshape([rows, tokens, heads, size]).swap_dims(1, 2)
+        };
+        let [queries, keys, values] = [0, 1, 2].map(third);
+        let scale = 1.0 / (size as f32).sqrt();
+        let scores = queries.matmul(keys.swap_dims(2, 3)) * scale;
+        let attended = activation::softmax(scores, 3).matmul(values);
+        Value::ChannelsLast(attended.swap_dims(1, 2).reshape([rows, tokens, channels]))
+    }
+
+    pub(super) fn convolution(&self, input: Value, pass: &mut Pass<'_>) -> Value {
+        let Layer::Conv2d { filters, size, stride, padding, activation, weights } = self.node.layer else {
+            unreachable!("only convolutions are computed as such");
+        };
+        let [_, _, channels] = sides(self.input);
+        let (filters, [height, width]) = (filters as usize, size.sides().map(|side| side as usize));
+        let mut bias = || weights.bias.map(|_| pass.leaves.vector(self.tensor + 1));
+        let made = if self.order == Order::ChannelsLast {
+            let bias = bias();
+            let kernel = pass.leaves.matrix(self.tensor, [channels, filters]);
+            Value::ChannelsLast(module::linear(input.channels_last(self.input), kernel, bias))
+        } else {
+            let bias = bias();
+            let kernel = pass.leaves.kernel(self.tensor, [filters, channels, height, width]);
+            let options =
+                ConvOptions::new_with_padding([stride as usize; 2], self.zeros(size, stride, padding), [1; 2], 1);
+            // The bias is added afterwards: a kernel for graphics devices that starts with it would round every product
+            // to the remaining precision, and its gradient would be one long sum.
+            let sums = module::conv2d(input.channels_first(self.input), kernel, None, options);
+            Value::ChannelsFirst(match bias {
+                Some(bias) => sums + bias.reshape([1, filters, 1, 1]),
+                None => sums,
+            })
+        };
+        made.activated(activation, self.functions)
+    }
+
+    /// Returns zeros before and after the rows and columns.
+    fn zeros(&self, size: KernelSize, stride: u32, padding: Padding) -> [(usize, usize); 2] {
+        let before = zeros_before(padding, size, stride, self.input, self.output);
+        let ([height, width, _], [output_height, output_width, _]) = (sides(self.input), sides(self.output));
+        let ([rows, columns], stride) = (size.sides(), stride as usize);
+        let of_axis = |before: u32, side: u32, given: usize, made: usize| {
+            let (before, side) = (before as usize, side as usize);
+            // Even padding where the output size allows it, because not every backend is fast with uneven padding.
+            let even = (given + 2 * before).checked_sub(side).map(|room| room / stride + 1);
+            let after = ((made - 1) * stride + side).saturating_sub(given + before);
+            (before, if even == Some(made) { before } else { after })
+        };
+        [of_axis(before[0], rows, height, output_height), of_axis(before[1], columns, width, output_width)]
+    }
+
+    pub(super) fn pool(&self, input: Value) -> Value {
+        let Layer::Pool { kind, side, stride, padding, rounding, activation } = self.node.layer else {
+            unreachable!("only pooling layers pool");
+        };
+        let [side, stride, padding] = [side, stride, padding].map(|number| [number as usize; 2]);
+        let ceil = rounding == Rounding::Ceil;
+        let image = input.channels_first(self.input);
+        let made = match kind {
+            PoolKind::Max => {
+                let options = MaxPoolOptions::new(side).with_stride(stride).with_padding(padding).with_ceil_mode(ceil);
+                module::max_pool2d(image, options)
+            }
+            PoolKind::Average => {
+                let options = AvgPoolOptions::new(side).with_stride(stride).with_padding(padding).with_ceil_mode(ceil);
+                module::avg_pool2d(image, options.with_count_include_pad(false))
+            }
+        };
+        let [height, width, _] = sides(self.output);
+        assert_eq!(made.dims()[2..], [height, width], "Burn pools to the shape that the layer list says");
+        Value::ChannelsFirst(made).activated(activation, self.functions)
+    }
+
+    /// Computes `x / (bias + alpha·Σ x²)^beta`. Burn lacks it: the sum over neighboring channels is the mean of a
+    /// window.
+    pub(super) fn local_response(&self, input: Value, radius: u32, [bias, alpha, beta]: [f32; 3]) -> Value {
+        let image = input.channels_first(self.input);
+        let dims = image.dims();
+        let [rows, channels, height, width] = dims;
+        let (radius, window) = (radius as usize, 2 * radius as usize + 1);
+        let options = AvgPoolOptions::new([window, 1]).with_stride([1; 2]).with_padding([radius, 0]);
+        let squares = image.clone().square().reshape([rows, 1, channels, height * width]);
+        // Padding counts, so the mean is a constant share of the sum.
+        let means = module::avg_pool2d(squares, options.with_count_include_pad(true)).reshape(dims);
+        let excess = means * (alpha / bias * window as f32);
+        let kept = image.clone() - image * normalizing_power(excess, beta);
+        Value::ChannelsFirst(if bias == 1.0 { kept } else { kept * bias.powf(-beta) })
+    }
+
+    pub(super) fn batch_norm(&self, input: Value, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Value {
+        match self.order {
+            Order::Flat => Value::Flat(self.normalized(input.flat(), epsilon, keep, pass)),
+            _ => Value::ChannelsFirst(self.normalized(input.channels_first(self.input), epsilon, keep, pass)),
+        }
+    }
+
+    /// In training, the running averages follow the mean and unbiased variance of the batch.
+    fn normalized<const D: usize>(&self, x: Tensor<D>, epsilon: f32, keep: f32, pass: &mut Pass<'_>) -> Tensor<D> {
+        let [mean, variance] = [2, 3].map(|place| self.tensor + place);
+        let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
+        let epsilon = f64::from(epsilon);
+        let running = [mean, variance].map(|tensor| pass.leaves.plain(tensor));
+        if !pass.is_training() {
+            let [mean, variance] = running;
+            return module::batch_norm(x, gamma, beta, mean, variance, epsilon);
+        }
+        let [_, channels, ..] = x.dims()[..] else { unreachable!("a batch has channels") };
+        let values = x.dims().iter().product::<usize>() / channels;
+        let unbiased = values as f32 / (values - 1).max(1) as f32;
+        let made = module::batch_norm_train(x, gamma, beta, epsilon);
+        let found = [made.mean.inner(), made.variance.inner() * unbiased];
+        for ((tensor, running), found) in [mean, variance].into_iter().zip(running).zip(found) {
+            pass.statistics.push((tensor, running * keep + found * (1.0 - keep)));
+        }
+        made.output
+    }
+
+    pub(super) fn layer_norm(&self, input: Value, epsilon: f32, pass: &mut Pass<'_>) -> Value {
+        let [gamma, beta] = [0, 1].map(|place| pass.leaves.vector(self.tensor + place));
+        let x = input.channels_last(self.input);
+        Value::ChannelsLast(module::layer_norm(x, gamma, Some(beta), f64::from(epsilon)))
+    }
+
+    pub(super) fn position(&self, input: Value, pass: &mut Pass<'_>) -> Value {
+        let [height, width, channels] = sides(self.input);
+        let learned = pass.leaves.matrix(self.tensor, [height * width, channels]);
+        Value::ChannelsLast(input.channels_last(self.input) + learned.unsqueeze())
+    }
+
+    /// Draws the mask on the host, with the random numbers of all backends.
+    pub(super) fn dropped(&self, input: Value, rate: f32, pass: &mut Pass<'_>) -> Value {
+        if !pass.is_training() || !pass.dropout {
+            return input;
+        }
+        let (stream, step) = (stream::DROPOUT + self.dropout, pass.step);
+        let survivor = 1.0 / (1.0 - rate);
+        // Indices count over the whole batch, and this device may have a share.
+        let first = step.first_row.wrapping_mul(self.output.features());
+        let factor = |index: u32| {
+            if uniform(first.wrapping_add(index), stream, step.step, step.seed) >= rate { survivor } else { 0.0 }
+        };
+        let factors: Vec<f32> = (0..step.count * self.output.features()).map(factor).collect();
+        let elements = factors.len();
+        let stored = arrangement(self.order, step.count as usize, self.output).store(factors);
+        input.times(Tensor::from_data(TensorData::new(stored, [elements]), pass.device))
+    }
+
+    pub(super) fn embedding(
+        &self,
+        input: Value,
+        [vocabulary, units]: [u32; 2],
+        words: Range<u32>,
+        zero_padding: bool,
+        pass: &mut Pass<'_>,
+    ) -> Value {
+        let weights = pass.leaves.matrix(self.tensor, [vocabulary as usize, units as usize]);
+        let numbers = input.flat().narrow(1, words.start as usize, words.len());
+        let vectors = module::embedding(weights, numbers.clone().int());
+        if !zero_padding {
+            return Value::ChannelsLast(vectors);
+        }
+        let is_word = numbers.clamp(0.0, 1.0);
+        Value::ChannelsLast(vectors * is_word.unsqueeze_dim(2))
+    }
+
+    /// Adds up the words of each sentence, weighted by position.
+    pub(super) fn sentence_sum(&self, input: Value, words: usize, pass: &Pass<'_>) -> Value {
+        let [_, sentences, channels] = sides(self.output);
+        let x = input.channels_last(self.input);
+        let rows = x.dims()[0];
+        let weights = position_weights(words, channels);
+        let weights = Tensor::<1>::from_floats(weights.as_slice(), pass.device).reshape([1, 1, words, channels]);
+        let sum = (x.reshape([rows, sentences, words, channels]) * weights).sum_dim(2);
+        Value::ChannelsLast(sum.reshape([rows, sentences, channels]))
+    }
+
+    /// Treats each row of an image as a sequence of columns. The output is the last hidden state.
+    pub(super) fn recurrent(&self, input: Value, cell: Cell, units: u32, pass: &mut Pass<'_>) -> Value {
+        let [height, width, channels] = sides(self.input);
+        let (units, columns) = (units as usize, (cell.gates() * units) as usize);
+        let kernel = pass.leaves.matrix(self.tensor, [channels, columns]);
+        let recurrence = Recurrence {
+            weights: pass.leaves.matrix(self.tensor + 1, [units, columns]),
+            bias: cell.has_recurrent_bias().then(|| pass.leaves.vector(self.tensor + 3)),
+            units,
+            functions: self.functions,
+        };
+        let bias = pass.leaves.vector(self.tensor + 2);
+        let x = input.channels_last(self.input);
+        let rows = x.dims()[0];
+        let sequences = x.reshape([rows * height, width, channels]);
+        let mut state = State::default();
+        for place in 0..width {
+            let now = sequences.clone().narrow(1, place, 1).reshape([rows * height, channels]);
+            let input = module::linear(now, kernel.clone(), Some(bias.clone()));
+            state = match cell {
+                Cell::Lstm => recurrence.lstm(input, state),
+                Cell::Gru(activation) => recurrence.gru(input, state, activation),
+                Cell::SimpleRnn(activation) => recurrence.simple(input, state, activation),
+            };
+        }
+        let hidden = state.hidden.expect("a sequence has at least one step");
+        Value::ChannelsLast(hidden.reshape([rows, height, units]))
+    }
+}
+
+struct Recurrence {
+    /// (units, gates·units).
+    weights: Tensor<2>,
+    /// (gates·units), for the products with the hidden state.
+    bias: Option<Tensor<1>>,
+    units: usize,
+    functions: Functions,
+}
+
+#[derive(Default)]
+struct State {
+    hidden: Option<Tensor<2>>,
+    cell: Option<Tensor<2>>,
+}
+
+/// Each cell returns the next state; `input` is `x·W + b`: (sequences, gates·units).
+impl Recurrence {
+    fn with_products(&self, input: Tensor<2>, hidden: Option<Tensor<2>>) -> Tensor<2> {
+        match hidden {
+            Some(hidden) => input + hidden.matmul(self.weights.clone()),
+            None => input,
+        }
+    }
+
+    fn part(&self, gates: &Tensor<2>, gate: usize) -> Tensor<2> {
+        gates.clone().narrow(1, gate * self.units, self.units)
+    }
+
+    /// Gates i, f, c, o.
+    fn lstm(&self, input: Tensor<2>, State { hidden, cell }: State) -> State {
+        let gates = self.with_products(input, hidden);
+        // The gate of Keras 2.
+        let squashed = |gate: usize| activation::hard_sigmoid(self.part(&gates, gate), 0.2, 0.5);
+        let written = squashed(0) * self.functions.tanh(self.part(&gates, 2));
+        let cell = match cell {
+            Some(cell) => squashed(1) * cell + written,
+            None => written,
+        };
+        State { hidden: Some(squashed(3) * self.functions.tanh(cell.clone())), cell: Some(cell) }
+    }
+
+    /// Gates z, r, g. The reset gate applies to the products, which have a separate bias.
+    fn gru(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
+        let bias = self.bias.clone().expect("a GRU has two biases").unsqueeze_dim(0);
+        let products = match hidden.clone() {
+            Some(hidden) => hidden.matmul(self.weights.clone()) + bias,
+            None => bias.expand(input.dims()),
+        };
+        let gate = |gate: usize| activation::sigmoid(self.part(&input, gate) + self.part(&products, gate));
+        let candidate = self.part(&input, 2) + gate(1) * self.part(&products, 2);
+        let candidate = self.functions.activate(candidate, function);
+        let kept = gate(0);
+        let written = candidate.clone() - kept.clone() * candidate;
+        let hidden = match hidden {
+            Some(hidden) => kept * hidden + written,
+            None => written,
+        };
+        State { hidden: Some(hidden), cell: None }
+    }
+
+    fn simple(&self, input: Tensor<2>, State { hidden, .. }: State, function: Activation) -> State {
+        let sum = self.with_products(input, hidden);
+        State { hidden: Some(self.functions.activate(sum, function)), cell: None }
+    }
+}
+
+/// Computes `1 - (1 + excess)^-beta`. The result is mostly small and needs all its digits, which a power would lose.
+fn normalizing_power(excess: Tensor<4>, beta: f32) -> Tensor<4> {
+    if beta != 0.75 {
+        return (excess.log1p() * -beta).exp().neg() + 1.0;
+    }
+    // The usual 3/4 is two square roots, each minus 1.
+    let root = (excess.clone() + 1.0).sqrt();
+    let first = excess / (root.clone() + 1.0);
+    let second = first.clone() / (root.sqrt() + 1.0);
+    let more = first.clone() + second.clone() + first * second;
+    more.clone() / (more + 1.0)
+}
+
+/// Returns the layout of a batch of (rows, height, width, channels) in this order.
+pub(super) fn arrangement(order: Order, rows: usize, shape: Shape) -> Arrangement {
+    let [height, width, channels] = sides(shape);
+    match order {
+        Order::ChannelsFirst => Arrangement::new(vec![rows, height * width, channels], &[0, 2, 1]),
+        Order::ChannelsLast | Order::Flat => Arrangement::plain(rows * height * width * channels),
+    }
+}
+
+/// Computes `(1 - j/J) - (k/d)·(1 - 2j/J)` for word j and channel k, counted from 1.
+fn position_weights(words: usize, channels: usize) -> Vec<f32> {
+    let weight = |at: usize| {
+        let place = (at / channels + 1) as f64 / words as f64;
+        let height = (at % channels + 1) as f64 / channels as f64;
+        #[expect(clippy::cast_possible_truncation, reason = "the device computes in float32")]
+        let weight = ((1.0 - place) - height * (1.0 - 2.0 * place)) as f32;
+        weight
+    };
+    (0..words * channels).map(weight).collect()
+}

@@ -1,0 +1,153 @@
+//! Small models that together have every kind of layer, for comparing backends and gradients.
+
+use crate::model::{
+    Activation, Initializer, KernelSize, Layer, Model, ModelBuilder, Multipliers, Padding, PoolKind, Rounding, Shape,
+    Weights,
+};
+
+/// Odd on purpose; the middle of CIFAR-10's images.
+pub(crate) const IMAGE: Shape = Shape::new(7, 5, 3);
+pub(crate) const CLASSES: u32 = 10;
+
+pub(crate) fn weights() -> Weights {
+    let start = Initializer::Uniform { limit: 0.4 };
+    Weights::new(start).with_bias(start)
+}
+
+pub(crate) fn conv(filters: u32, side: u32, stride: u32, padding: Padding, activation: Activation) -> Layer {
+    let size = KernelSize::Square(side);
+    Layer::Conv2d { filters, size, stride, padding, activation, weights: weights() }
+}
+
+pub(crate) fn dense(units: u32, activation: Activation) -> Layer {
+    Layer::Dense { units, activation, weights: weights() }
+}
+
+pub(crate) fn logits() -> Layer {
+    dense(CLASSES, Activation::Identity)
+}
+
+pub(crate) fn pool(kind: PoolKind, padding: u32, rounding: Rounding, activation: Activation) -> Layer {
+    Layer::Pool { kind, side: 3, stride: 2, padding, rounding, activation }
+}
+
+pub(crate) fn batch_norm(activation: Activation) -> Layer {
+    Layer::BatchNorm { epsilon: 1e-3, keep: 0.9, trained_scale: true, bias: Multipliers::default(), activation }
+}
+
+/// Returns sequences of layers that read images, and graphs whose layers read other than the previous output.
+pub(crate) fn small_models() -> Vec<Model> {
+    use Activation::{Gelu, Identity, Relu, Tanh};
+    use Padding::{Same, Valid, Zeros};
+    let dropout = || Layer::Dropout { rate: 0.3 };
+    let without_bias = weights().without_bias();
+    let pointwise = Layer::Conv2d {
+        filters: 5,
+        size: KernelSize::Square(1),
+        stride: 1,
+        padding: Valid,
+        activation: Tanh,
+        weights: without_bias,
+    };
+    let rectangle = |height, width, stride, padding| Layer::Conv2d {
+        filters: 4,
+        size: KernelSize::Rectangle(height, width),
+        stride,
+        padding,
+        activation: Tanh,
+        weights: weights(),
+    };
+    let recurrent = Initializer::Orthogonal;
+    let lstm = |units| Layer::Lstm { units, recurrent };
+    let gru = |units, activation| Layer::Gru { units, activation, recurrent };
+    let simple = |units, activation| Layer::SimpleRnn { units, activation, recurrent };
+    let sequences = vec![
+        ("dense", vec![dense(6, Tanh), dropout(), dense(8, Gelu), dense(7, Relu), dropout(), logits()]),
+        (
+            "convolutions",
+            vec![
+                conv(4, 3, 1, Same, Tanh),
+                dropout(),
+                conv(3, 4, 1, Same, Tanh),
+                conv(4, 3, 2, Zeros(1), Relu),
+                pointwise,
+                logits(),
+            ],
+        ),
+        (
+            "rectangles",
+            vec![
+                rectangle(1, 3, 1, Same),
+                rectangle(3, 1, 1, Same),
+                rectangle(5, 2, 2, Same),
+                rectangle(1, 2, 1, Valid),
+                rectangle(2, 1, 1, Zeros(1)),
+                logits(),
+            ],
+        ),
+        (
+            "pooling",
+            vec![
+                conv(3, 3, 1, Same, Identity),
+                pool(PoolKind::Max, 1, Rounding::Ceil, Tanh),
+                conv(3, 3, 1, Same, Relu),
+                pool(PoolKind::Average, 0, Rounding::Ceil, Identity),
+                logits(),
+            ],
+        ),
+        (
+            "floors",
+            vec![
+                conv(3, 3, 1, Zeros(2), Identity),
+                pool(PoolKind::Average, 1, Rounding::Floor, Tanh),
+                conv(3, 3, 1, Same, Relu),
+                pool(PoolKind::Max, 0, Rounding::Floor, Identity),
+                logits(),
+            ],
+        ),
+        (
+            "normalizations",
+            vec![
+                conv(6, 3, 1, Same, Identity),
+                batch_norm(Gelu),
+                Layer::LocalResponseNorm { radius: 2, bias: 1.5, alpha: 0.1, beta: 0.75 },
+                conv(5, 3, 1, Same, Identity),
+                batch_norm(Relu),
+                Layer::LayerNorm { epsilon: 1e-6 },
+                dense(6, Identity),
+                batch_norm(Tanh),
+                logits(),
+            ],
+        ),
+        ("lstm", vec![lstm(5), lstm(3), dropout(), logits()]),
+        ("gru with tanh", vec![gru(5, Tanh), gru(3, Tanh), dropout(), logits()]),
+        ("gru with relu", vec![gru(5, Relu), gru(3, Relu), dropout(), logits()]),
+        ("simple rnn with tanh", vec![simple(5, Tanh), simple(3, Tanh), logits()]),
+        ("simple rnn with relu", vec![simple(5, Relu), simple(3, Relu), logits()]),
+    ];
+    let sequences = sequences.into_iter().map(|(name, layers)| Model::sequence(name, IMAGE, layers));
+    sequences.chain([residual(), attention()]).collect()
+}
+
+fn residual() -> Model {
+    let mut residual = ModelBuilder::new("residual", IMAGE);
+    let x = residual.then(conv(4, 3, 1, Padding::Same, Activation::Relu));
+    residual.then(conv(4, 3, 1, Padding::Same, Activation::Tanh));
+    let change = residual.then(conv(4, 3, 1, Padding::Same, Activation::Identity));
+    residual.reads(vec![change, x], Layer::Add { activation: Activation::Relu });
+    residual.then(logits());
+    residual.finish()
+}
+
+fn attention() -> Model {
+    let mut attention = ModelBuilder::new("attention", IMAGE);
+    attention.then(conv(8, 3, 2, Padding::Same, Activation::Identity));
+    let x = attention.then(Layer::PositionEmbedding { initializer: Initializer::Uniform { limit: 0.5 } });
+    attention.then(Layer::LayerNorm { epsilon: 1e-6 });
+    attention.then(conv(24, 1, 1, Padding::Valid, Activation::Identity));
+    attention.then(Layer::Attention { heads: 2 });
+    let attended = attention.then(conv(8, 1, 1, Padding::Valid, Activation::Identity));
+    attention.reads(vec![x, attended], Layer::Add { activation: Activation::Identity });
+    attention.then(logits());
+    attention.finish()
+}

@@ -1,0 +1,297 @@
+//! Defaults and tutorials of Caffe, TensorFlow, Theano and Torch, as GTDLBench ran them.
+
+use super::{CIFAR10, MNIST, TrainingRange, Workload, convolution, dense, max_pool, pool};
+use crate::model::{Activation, Initializer, Layer, Model, Multipliers, Padding, PoolKind, Rounding, Shape, Weights};
+use crate::training::{
+    Augmentation, Batching, EarlyStopping, Flip, InputRecipe, Normalization, Optimizer, Rule, SampleOrder, Schedule,
+    Shift, WeightAverage,
+};
+
+/// Biases learn twice as fast.
+fn caffe_weights(kernel: Initializer) -> Weights {
+    Weights { bias_multipliers: Multipliers { learning_rate: 2.0, ..Multipliers::default() }, ..Weights::new(kernel) }
+}
+
+pub(super) fn caffe_mnist() -> Workload {
+    let name = "caffe-mnist";
+    let xavier = || caffe_weights(Initializer::FanInUniform { scale: 3.0 });
+    let layers = vec![
+        convolution(20, 5, Padding::Valid, Activation::Identity, xavier()),
+        max_pool(2, 2),
+        convolution(50, 5, Padding::Valid, Activation::Identity, xavier()),
+        max_pool(2, 2),
+        dense(500, Activation::Relu, xavier()),
+        dense(10, Activation::Identity, xavier()),
+    ];
+    let optimizer = Optimizer {
+        schedule: Schedule::Inverse { gamma: 0.0001, power: 0.75 },
+        weight_decay: 0.0005,
+        ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01)
+    };
+    Workload {
+        title: "MNIST, LeNet (Caffe)",
+        description: "LeNet as Caffe ships it (lenet_train_test.prototxt): two 5×5 convolutions, max pooling, dense 500, \
+                      SGD with momentum 0.9, L2 decay and the inverse schedule; samples in stored order. Pixels / 256.",
+        input: InputRecipe::scaled(256.0),
+        batch_size: 64,
+        order: SampleOrder::File,
+        batching: Batching::Wrap,
+        // 10,000 iterations of 64 samples are 10.67 passes over the set.
+        published_epochs: 11,
+        target_accuracy: 0.98,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), optimizer)
+    }
+}
+
+pub(super) fn caffe_cifar10() -> Workload {
+    let name = "caffe-cifar10";
+    let gaussian = |deviation| caffe_weights(Initializer::Normal { deviation });
+    let pool =
+        |kind, activation| Layer::Pool { kind, side: 3, stride: 2, padding: 0, rounding: Rounding::Ceil, activation };
+    let layers = vec![
+        convolution(32, 5, Padding::Same, Activation::Identity, gaussian(0.0001)),
+        pool(PoolKind::Max, Activation::Relu),
+        convolution(32, 5, Padding::Same, Activation::Relu, gaussian(0.01)),
+        pool(PoolKind::Average, Activation::Identity),
+        convolution(64, 5, Padding::Same, Activation::Relu, gaussian(0.01)),
+        pool(PoolKind::Average, Activation::Identity),
+        dense(64, Activation::Identity, gaussian(0.1)),
+        dense(10, Activation::Identity, gaussian(0.1)),
+    ];
+    Workload {
+        name,
+        title: "CIFAR-10, quick network (Caffe)",
+        description: "Caffe's quick network (cifar10_quick): three 5×5 convolutions, max and average pooling rounded up, \
+                      SGD with momentum 0.9, L2 decay and one drop of the rate; stored order, mean image subtracted.",
+        data_set: "cifar10",
+        model: Model::sequence(name, CIFAR10, layers),
+        input: InputRecipe { normalization: Normalization::MeanImage, ..InputRecipe::scaled(1.0) },
+        optimizer: Optimizer {
+            schedule: Schedule::Drop { after: 4000, factor: 0.1 },
+            weight_decay: 0.004,
+            ..Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.001)
+        },
+        batch_size: 100,
+        published_epochs: 10,
+        target_accuracy: 0.7,
+        ..caffe_mnist()
+    }
+}
+
+fn tensorflow_weights(deviation: f64, bias: f64) -> Weights {
+    Weights::new(Initializer::TruncatedNormal { deviation }).with_bias(Initializer::Constant { value: bias })
+}
+
+pub(super) fn tensorflow_mnist() -> Workload {
+    let name = "tensorflow-mnist";
+    let start = || tensorflow_weights(0.1, 0.1);
+    let layers = vec![
+        convolution(32, 5, Padding::Same, Activation::Relu, start()),
+        max_pool(2, 2),
+        convolution(64, 5, Padding::Same, Activation::Relu, start()),
+        max_pool(2, 2),
+        dense(1024, Activation::Relu, start()),
+        Layer::Dropout { rate: 0.5 },
+        dense(10, Activation::Identity, start()),
+    ];
+    let adam = Rule::Adam { beta1: 0.9, beta2: 0.999, epsilon: 1e-8, decoupled: false };
+    Workload {
+        title: "MNIST, deep tutorial (TensorFlow)",
+        description: "Two 5×5 convolutions, max pooling and dense 1024 with dropout, Adam, from TensorFlow's tutorial \
+                      (mnist_deep.py). Trains on 55,000 images; the first 5,000 are held out. Pixels / 255.",
+        training: Some(TrainingRange { first: 5000, samples: 55_000 }),
+        batch_size: 50,
+        // 20,000 steps of 50 samples are 18.18 passes over the set.
+        published_epochs: 18,
+        target_accuracy: 0.98,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, MNIST, layers), Optimizer::new(adam, 1e-4))
+    }
+}
+
+pub(super) fn tensorflow_cifar10() -> Workload {
+    let name = "tensorflow-cifar10";
+    // Only the two hidden dense layers decay.
+    let free = |weights: Weights| Weights {
+        kernel_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
+        bias_multipliers: Multipliers { weight_decay: 0.0, ..Multipliers::default() },
+        ..weights
+    };
+    let decaying = |weights: Weights| Weights { kernel_multipliers: Multipliers::default(), ..free(weights) };
+    let pool = pool(PoolKind::Max, 3, 2, 0, Rounding::Ceil);
+    let normalization = Layer::LocalResponseNorm { radius: 4, bias: 1.0, alpha: 0.001 / 9.0, beta: 0.75 };
+    let layers = vec![
+        convolution(64, 5, Padding::Same, Activation::Relu, free(tensorflow_weights(0.05, 0.0))),
+        pool.clone(),
+        normalization.clone(),
+        convolution(64, 5, Padding::Same, Activation::Relu, free(tensorflow_weights(0.05, 0.1))),
+        normalization,
+        pool,
+        dense(384, Activation::Relu, decaying(tensorflow_weights(0.04, 0.1))),
+        dense(192, Activation::Relu, decaying(tensorflow_weights(0.04, 0.1))),
+        dense(10, Activation::Identity, free(tensorflow_weights(1.0 / 192.0, 0.0))),
+    ];
+    Workload {
+        name,
+        title: "CIFAR-10, tutorial (TensorFlow)",
+        description: "Two 5×5 convolutions with local response normalisation, three dense layers, SGD and moving averages \
+                      of the weights, from TensorFlow's tutorial (cifar10.py). Random 24×24 crops, mirrored, brightness \
+                      and contrast changed, each image standardised. Shuffled each epoch instead of by a queue.",
+        data_set: "cifar10",
+        training: None,
+        model: Model::sequence(name, Shape { height: 24, width: 24, ..CIFAR10 }, layers),
+        input: InputRecipe {
+            normalization: Normalization::EachImage,
+            augmentation: Augmentation {
+                flip: Flip::Random,
+                // From the middle of 32 pixels, any crop of 24 is at most 4 away.
+                shift: Shift::Pixels(4),
+                brightness: 63.0,
+                contrast: Some((0.2, 1.8)),
+            },
+            ..InputRecipe::scaled(1.0)
+        },
+        optimizer: Optimizer {
+            schedule: Schedule::Staircase { every: 136_718, factor: 0.1 },
+            weight_decay: 0.004,
+            ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1)
+        },
+        average: Some(WeightAverage::Exponential { largest: 0.9999 }),
+        batch_size: 128,
+        published_epochs: 2560,
+        target_accuracy: 0.7,
+        ..tensorflow_mnist()
+    }
+}
+
+pub(super) fn theano_mnist() -> Workload {
+    let name = "theano-mnist";
+    // Bias and tanh follow the pooling, which commutes with them.
+    let pool = Layer::Pool {
+        kind: PoolKind::Max,
+        side: 2,
+        stride: 2,
+        padding: 0,
+        rounding: Rounding::Floor,
+        activation: Activation::Tanh,
+    };
+    // Glorot's limits, with the fan out divided by the area of the pooling, as integers.
+    let within = |fans: f64| Weights::new(Initializer::Uniform { limit: (6.0 / fans).sqrt() });
+    let layers = vec![
+        convolution(20, 5, Padding::Valid, Activation::Identity, within(25.0 + 125.0)),
+        pool.clone(),
+        convolution(50, 5, Padding::Valid, Activation::Identity, within(500.0 + 312.0)),
+        pool,
+        dense(500, Activation::Tanh, within(800.0 + 500.0)),
+        dense(10, Activation::Identity, Weights::new(Initializer::Constant { value: 0.0 })),
+    ];
+    Workload {
+        title: "MNIST, LeNet (Theano)",
+        description: "LeNet with tanh, plain SGD, batches of 500 in stored order, from the Theano tutorial \
+                      (convolutional_mlp.py). Trains on 50,000 images; the last 10,000 are held out, and \
+                      training stops when they are no longer classified better.",
+        training: Some(TrainingRange { first: 0, samples: 50_000 }),
+        early_stopping: Some(EarlyStopping { updates: 10_000, factor: 2, threshold: 0.995 }),
+        batch_size: 500,
+        order: SampleOrder::File,
+        published_epochs: 200,
+        target_accuracy: 0.98,
+        evaluations_per_epoch: 1,
+        ..Workload::recipe(
+            name,
+            "mnist",
+            Model::sequence(name, MNIST, layers),
+            Optimizer::new(Rule::Sgd { momentum: 0.0 }, 0.1),
+        )
+    }
+}
+
+pub(super) fn theano_cifar10() -> Workload {
+    let name = "theano-cifar10";
+    let start = Initializer::Normal { deviation: 0.1 };
+    let weights = || Weights::new(start).with_bias(start);
+    let layers = vec![
+        convolution(4, 3, Padding::Valid, Activation::Relu, weights()),
+        max_pool(3, 3),
+        convolution(8, 3, Padding::Valid, Activation::Relu, weights()),
+        max_pool(2, 2),
+        dense(100, Activation::Relu, weights()),
+        dense(10, Activation::Identity, weights()),
+    ];
+    Workload {
+        name,
+        title: "CIFAR-10, small network in colour (Theano)",
+        description: "Two small 3×3 convolutions, max pooling, dense 100, SGD with momentum 0.9, batches of 50 in stored \
+                      order, from a Theano tutorial (6_convnet_color.py). Pixels / 255.",
+        data_set: "cifar10",
+        training: None,
+        early_stopping: None,
+        model: Model::sequence(name, CIFAR10, layers),
+        optimizer: Optimizer::new(Rule::Sgd { momentum: 0.9 }, 0.01),
+        batch_size: 50,
+        published_epochs: 50,
+        target_accuracy: 0.5,
+        ..theano_mnist()
+    }
+}
+
+/// Weights and biases within ±1/√(fan in).
+fn torch_weights() -> Weights {
+    let start = Initializer::FanInUniform { scale: 1.0 };
+    Weights::new(start).with_bias(start)
+}
+
+fn sgd(learning_rate: f64) -> Optimizer {
+    let schedule = Schedule::Inverse { gamma: 5e-7, power: 1.0 };
+    Optimizer { schedule, ..Optimizer::new(Rule::Sgd { momentum: 0.0 }, learning_rate) }
+}
+
+pub(super) fn torch_mnist() -> Workload {
+    let name = "torch-mnist";
+    let layers = vec![
+        convolution(32, 5, Padding::Valid, Activation::Tanh, torch_weights()),
+        pool(PoolKind::Max, 3, 3, 1, Rounding::Floor),
+        convolution(64, 5, Padding::Valid, Activation::Tanh, torch_weights()),
+        max_pool(2, 2),
+        dense(200, Activation::Tanh, torch_weights()),
+        dense(10, Activation::Identity, torch_weights()),
+    ];
+    Workload {
+        title: "MNIST, digit classifier (Torch)",
+        description: "Two 5×5 convolutions with tanh, max pooling, dense 200, plain SGD, batches of 10 in stored order, \
+                      from Torch's demonstration (train-on-mnist.lua). Digits in a border of 2, normalised by mean and \
+                      deviation of the training set, which the original takes of each set.",
+        input: InputRecipe { normalization: Normalization::WholeSet, ..InputRecipe::scaled(1.0) },
+        batch_size: 10,
+        order: SampleOrder::File,
+        published_epochs: 12,
+        target_accuracy: 0.98,
+        ..Workload::recipe(name, "mnist", Model::sequence(name, Shape::new(32, 32, 1), layers), sgd(0.05))
+    }
+}
+
+pub(super) fn torch_cifar10() -> Workload {
+    let name = "torch-cifar10";
+    let layers = vec![
+        convolution(16, 5, Padding::Valid, Activation::Tanh, torch_weights()),
+        max_pool(2, 2),
+        convolution(256, 5, Padding::Valid, Activation::Tanh, torch_weights()),
+        max_pool(2, 2),
+        dense(128, Activation::Tanh, torch_weights()),
+        dense(10, Activation::Identity, torch_weights()),
+    ];
+    Workload {
+        name,
+        title: "CIFAR-10, demonstration (Torch)",
+        description: "Two dense 5×5 convolutions with tanh (the network of the GPU runs), max pooling, dense 128, plain SGD \
+                      with batches of 1 in stored order, from Torch's demonstration (train-on-cifar-10.lua). YUV, Y with \
+                      local contrast normalisation.",
+        data_set: "cifar10",
+        model: Model::sequence(name, CIFAR10, layers),
+        input: InputRecipe { normalization: Normalization::LocalContrast, ..InputRecipe::scaled(1.0) },
+        optimizer: sgd(0.001),
+        batch_size: 1,
+        published_epochs: 45,
+        target_accuracy: 0.5,
+        ..torch_mnist()
+    }
+}
