@@ -1,3 +1,5 @@
+//! Chromium, driven by chromedriver.
+
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
@@ -5,16 +7,17 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
-use fantoccini::elements::Element;
+use fantoccini::elements::{Element, ElementRef};
+use fantoccini::wd::WebDriverCompatibleCommand;
 use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
 use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use url::{ParseError, Url};
 
-use crate::commands::Command;
-use crate::driven::{Driven, assert_own, on_the_path};
-use crate::page::selector;
-use crate::patience::PATIENCE;
+use crate::drive::{Driven, assert_own, on_the_path};
+use crate::page::{PATIENCE, selector};
 use crate::{Page, Server, Setup};
 
 /// Chromium with one tab on a server's page.
@@ -22,14 +25,14 @@ pub struct Browser {
     client: Client,
     driver: Child,
     origin: String,
-    /// Parts of console lines that a test brings about on purpose.
+    /// Parts of console lines that a test expects.
     tolerated: Mutex<&'static [&'static str]>,
     /// Network events so far; chromedriver returns each of them once.
     network: Mutex<Vec<Value>>,
     _profile: TempDir,
 }
 
-/// What a headless Chromium needs to stay on this machine, and to offer WebGPU without a GPU.
+/// Flags with which a headless Chromium stays on this machine, and offers WebGPU without a GPU.
 fn flags(setup: Setup, profile: &Path) -> Vec<String> {
     let mut flags = vec![
         "--headless=new".to_owned(),
@@ -40,7 +43,7 @@ fn flags(setup: Setup, profile: &Path) -> Vec<String> {
         "--disable-sync".to_owned(),
         "--disable-quic".to_owned(),
         "--disable-dev-shm-usage".to_owned(),
-        // Whatever the machine's own language is.
+        // Independent of the machine's language.
         "--accept-lang=en-US".to_owned(),
         "--hide-scrollbars".to_owned(),
         // WebGL without a GPU, which one framework trains on.
@@ -141,13 +144,13 @@ impl Page for Browser {
 
     async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
         for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
-            let asked = |command: Command| async { self.client.issue_cmd(command).await.ok() };
+            let asked = |command: DriverCommand| async { self.client.issue_cmd(command).await.ok() };
             let is = async |command, expected: &str| {
                 expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
             };
             if element.is_displayed().await.unwrap_or(false)
-                && is(Command::ComputedRole(element.element_id()), role).await
-                && is(Command::ComputedLabel(element.element_id()), name).await
+                && is(DriverCommand::ComputedRole(element.element_id()), role).await
+                && is(DriverCommand::ComputedLabel(element.element_id()), name).await
             {
                 return Some(element);
             }
@@ -156,7 +159,7 @@ impl Page for Browser {
     }
 
     async fn click(&self, role: &str, name: &str) {
-        self.wait_for(role, name, PATIENCE).await.click().await.expect("it can be clicked");
+        self.wait_for(role, name).await.click().await.expect("it can be clicked");
     }
 
     async fn text(&self, css: &str) -> Option<String> {
@@ -183,17 +186,17 @@ impl Page for Browser {
     async fn set_appearance(&self, setup: Setup) -> Result<()> {
         let scheme = if setup.dark { "dark" } else { "light" };
         let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
-        self.client.issue_cmd(Command::DevTools("Emulation.setEmulatedMedia", media)).await?;
+        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setEmulatedMedia", media)).await?;
         let metrics = json!({
             "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
         });
-        self.client.issue_cmd(Command::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
+        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
         Ok(())
     }
 
     async fn screenshot(&self) -> Result<Vec<u8>> {
         let parameters = json!({ "format": "png", "captureBeyondViewport": true });
-        let answer = self.client.issue_cmd(Command::DevTools("Page.captureScreenshot", parameters)).await?;
+        let answer = self.client.issue_cmd(DriverCommand::DevTools("Page.captureScreenshot", parameters)).await?;
         let text = answer["data"].as_str().context("an image")?;
         Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
     }
@@ -210,10 +213,13 @@ impl Page for Browser {
 }
 
 impl Browser {
-    /// Lets requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
+    /// Makes requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
     pub async fn block(&self, patterns: &[&str]) {
         let issue = async |command, parameters| {
-            self.client.issue_cmd(Command::DevTools(command, parameters)).await.expect("the browser blocks requests")
+            self.client
+                .issue_cmd(DriverCommand::DevTools(command, parameters))
+                .await
+                .expect("the browser blocks requests")
         };
         issue("Network.enable", json!({})).await;
         issue("Network.setBlockedURLs", json!({ "urls": patterns })).await;
@@ -221,56 +227,67 @@ impl Browser {
     }
 
     /// Wide tables scroll inside their own frames.
-    ///
-    /// # Panics
-    /// The whole page scrolls sideways.
     pub async fn assert_never_scrolls_sideways(&self) {
         // A phone's window grows with what does not fit; its page stays as wide as the screen.
-        let script = "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
-        let widths = self.client.execute(script, Vec::new()).await.expect("the page has a width");
+        let widths = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+        let widths = self.ask(widths).await;
         assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
     }
 
-    /// Chooses the language of the page, whose choice is labelled in the present one.
-    pub async fn choose_language(&self, label: &str, language: &str) {
-        let choice = format!("//label[span='{label}']/select");
-        let choice = self.client.find(Locator::XPath(&choice)).await.expect("every page has a choice of languages");
-        choice.select_by_label(language).await.expect("the language is one of them");
+    /// Chooses an option of the list with this label.
+    pub async fn choose(&self, label: &str, option: &str) {
+        let list = self.find(Locator::XPath(&format!("//label[span='{label}']/select"))).await;
+        list.select_by_label(option).await.expect("the option is in the list");
+    }
+
+    /// Waits for an element.
+    pub async fn find(&self, locator: Locator<'_>) -> Element {
+        self.client.wait().at_most(PATIENCE).for_element(locator).await.expect("the element appears")
+    }
+
+    /// Waits for the element of a CSS selector, and clicks it.
+    pub async fn click_css(&self, css: &str) {
+        self.find(Locator::Css(css)).await.click().await.expect("it can be clicked");
+    }
+
+    /// Waits for a button, and returns true if it can be pressed.
+    pub async fn is_enabled(&self, button: &str) -> bool {
+        self.wait_for("button", button).await.is_enabled().await.expect("a button can be asked")
     }
 
     /// Runs a script at the beginning of every page that is opened from now on, as if the browser itself were so.
     pub async fn pretend(&self, script: &str) {
         let parameters = json!({ "source": script });
-        let command = Command::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
+        let command = DriverCommand::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
         self.client.issue_cmd(command).await.expect("the browser takes a script");
     }
 
-    /// Ends the process that speaks with the GPU: whatever was computed there is lost.
+    /// Ends the GPU process.
     pub async fn crash_gpu(&self) {
-        let command = Command::DevTools("Browser.crashGpuProcess", json!({}));
+        let command = DriverCommand::DevTools("Browser.crashGpuProcess", json!({}));
         self.client.issue_cmd(command).await.expect("the browser ends it");
     }
 
-    /// What the console may say from now on: lines with one of these parts.
+    /// Tolerates console lines with one of these parts from now on.
     pub fn tolerate(&self, parts: &'static [&'static str]) {
         *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;
     }
 
-    /// The driver's own view, for what this type does not offer.
+    /// The driver's client, for everything else.
     pub fn client(&self) -> &Client {
         &self.client
     }
 
-    /// What the page logged since the last time, one line each.
+    /// Lines logged by the page since the last call.
     async fn console(&self) -> Vec<String> {
-        let entries = self.client.issue_cmd(Command::Log("browser")).await.unwrap_or_default();
+        let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
         let line = |entry: &Value| {
             format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
         };
         entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
     }
 
-    /// Addresses that the page asked for.
+    /// Addresses requested by the page.
     async fn requests(&self) -> Vec<String> {
         self.collect_network_events().await;
         let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
@@ -278,12 +295,46 @@ impl Browser {
     }
 
     async fn collect_network_events(&self) {
-        let entries = self.client.issue_cmd(Command::Log("performance")).await.expect("the network's log");
+        let entries = self.client.issue_cmd(DriverCommand::Log("performance")).await.expect("the network's log");
         let message = |entry: &Value| -> Option<Value> {
             let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
             (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
         };
         let new = entries.as_array().into_iter().flatten().filter_map(message);
         self.network.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum DriverCommand {
+    /// Role of an element in the accessibility tree.
+    ComputedRole(ElementRef),
+    /// Accessible name of an element.
+    ComputedLabel(ElementRef),
+    /// New entries of a log: `browser` (its console) or `performance` (its network events).
+    Log(&'static str),
+    /// A command of the Chrome DevTools Protocol.
+    DevTools(&'static str, Value),
+}
+
+impl WebDriverCompatibleCommand for DriverCommand {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        let session = base.join(&format!("session/{}/", session.unwrap_or_default()))?;
+        match self {
+            Self::ComputedRole(element) => session.join(&format!("element/{}/computedrole", element.as_ref())),
+            Self::ComputedLabel(element) => session.join(&format!("element/{}/computedlabel", element.as_ref())),
+            Self::Log(_) => session.join("se/log"),
+            Self::DevTools(..) => session.join("goog/cdp/execute"),
+        }
+    }
+
+    fn method_and_body(&self, _url: &Url) -> (Method, Option<String>) {
+        match self {
+            Self::ComputedRole(_) | Self::ComputedLabel(_) => (Method::GET, None),
+            Self::Log(kind) => (Method::POST, Some(json!({ "type": kind }).to_string())),
+            Self::DevTools(command, parameters) => {
+                (Method::POST, Some(json!({ "cmd": command, "params": parameters }).to_string()))
+            }
+        }
     }
 }
