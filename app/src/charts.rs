@@ -1,6 +1,6 @@
-//! Scales, ticks and paths of the charts, as plain numbers.
+//! Charts of curves: scales, ticks and paths as plain numbers, and their files.
 
-use results::CurvePoint;
+use results::{CurvePoint, csv};
 
 /// A range of values with round marks.
 #[derive(Clone, Debug, PartialEq)]
@@ -8,7 +8,7 @@ pub struct Axis {
     pub low: f64,
     pub high: f64,
     pub ticks: Vec<f64>,
-    /// Digits after the point that tell the ticks apart.
+    /// Digits after the point that distinguish the ticks.
     pub decimals: usize,
 }
 
@@ -74,7 +74,7 @@ impl Frame {
     }
 }
 
-/// A curve with whose it is, over training seconds.
+/// A curve over training seconds, with its name.
 pub type NamedCurve = (String, Vec<(f64, f64)>);
 
 /// A value of the training curve over training seconds.
@@ -119,6 +119,39 @@ pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
     }
 }
 
+/// Style of a picture without the page's style sheet: on light ground, for printing.
+const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
+    path{fill:none;stroke:currentcolor;stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
+    circle{fill:currentcolor;stroke:#fff;stroke-width:2}.reach{fill:none;stroke:none}.grid{stroke:#dcdad2}\
+    .target{stroke:#868b96;stroke-dasharray:2 5}.published{stroke:#545b68;stroke-dasharray:6 4;color:#545b68}\
+    .mark-text{fill:#545b68;font-size:12px}\
+    .label{fill:currentcolor;font-weight:640}.goal{color:#545b68}\
+    .training,.s0{color:#0067b1}.test,.s1{color:#b84a00}.s2{color:#0b7a4b}.s3{color:#7a3e9d}.s4{color:#2742d6}\
+    .s5{color:#b3261e}.s6,.s7{color:#545b68}\
+    g.published path{stroke-width:1.25;stroke-dasharray:6 4}g.test path{stroke-dasharray:1 6}g.s1 path{stroke-dasharray:7 5}g.s2 path{stroke-dasharray:2 5}\
+    g.s3 path{stroke-dasharray:10 4 2 4}g.s4 path{stroke-dasharray:14 5}g.s5 path{stroke-dasharray:5 3 1 3}\
+    g.s7 path{stroke-dasharray:1 8}";
+
+/// A line for each point: the curve's name, seconds of training, and the value, unrounded.
+pub fn curves_csv<'a>(value: &str, curves: impl IntoIterator<Item = (&'a str, &'a [(f64, f64)])>) -> String {
+    let mut text = format!("curve,training_seconds,{}\n", csv::cell(&value.to_lowercase().replace(' ', "_")));
+    for (name, points) in curves {
+        for (seconds, value) in points {
+            text.push_str(&format!("{},{seconds},{value}\n", csv::cell(name)));
+        }
+    }
+    text
+}
+
+/// The drawing in the page's HTML as a file, if there is one.
+pub fn picture(shown: &str) -> Option<String> {
+    let begin = shown.find("<svg")?;
+    let end = shown.find("</svg>")? + "</svg>".len();
+    let (head, rest) = shown.get(begin..end)?.split_once('>')?;
+    let head = head.replacen("<svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"", 1);
+    Some(format!("{head}><style>{STYLE}</style>{rest}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -139,16 +172,12 @@ mod tests {
     }
 
     #[test]
-    fn an_axis_of_time_ends_where_the_time_ends() {
+    fn a_spanning_axis_ends_at_its_value_and_none_is_empty() {
         let axis = Axis::spanning(0.0, 25.2, 3);
         assert_eq!((axis.high, axis.ticks), (25.2, vec![0.0, 10.0, 20.0]));
-        assert!(Axis::spanning(0.0, 0.0, 3).high > 0.0);
-    }
-
-    #[test]
-    fn nothing_to_show_is_still_an_axis() {
-        let axis = Axis::covering(0.0, 0.0, 4);
-        assert!(axis.high > axis.low && axis.ticks.len() >= 2);
+        for empty in [Axis::spanning(0.0, 0.0, 3), Axis::covering(0.0, 0.0, 4)] {
+            assert!(empty.high > empty.low && empty.ticks.len() >= 2);
+        }
     }
 
     #[test]
@@ -175,5 +204,22 @@ mod tests {
         let mut positions = [95.0, 96.0, 20.0];
         spread(&mut positions, 14.0, 8.0, 100.0);
         assert_eq!(positions, [86.0, 100.0, 20.0]);
+    }
+
+    #[test]
+    fn every_point_is_a_line_of_the_table() {
+        let points = [(0.5, 2.3), (1.0, 1.25)];
+        let table = curves_csv("Training loss", [("wgsl", &points[..]), ("a, b", &points[..1])]);
+        let expected = "curve,training_seconds,training_loss\nwgsl,0.5,2.3\nwgsl,1,1.25\n\"a, b\",0.5,2.3\n";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_picture_has_its_own_style_and_name_space() {
+        let shown = "<!----><svg role=\"img\" width=\"480\"><path d=\"M0 0\"></path></svg><!---->";
+        let picture = picture(shown).unwrap();
+        assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"480\"><style>"));
+        assert!(picture.ends_with("</style><path d=\"M0 0\"></path></svg>"), "{picture}");
+        assert_eq!(super::picture("<p>nothing</p>"), None);
     }
 }
