@@ -8,7 +8,7 @@ use std::path::Path;
 use fluent_syntax::ast::{Entry, Expression, InlineExpression, Pattern, PatternElement, Variant, VariantKey};
 use fluent_syntax::parser;
 
-/// The languages of the page, in the order of `words::Language::ALL`: every text is in all of them.
+/// Languages of the page, in the order of `words::Language::ALL`.
 pub(crate) const LANGUAGES: [&str; 2] = ["en", "de"];
 
 /// A text of the page in all languages.
@@ -19,19 +19,18 @@ pub(crate) struct Message {
     pub(crate) texts: Vec<Text>,
     /// In alphabetical order.
     pub(crate) arguments: Vec<String>,
-    /// The argument by whose number a language chooses between one and many, if any does.
+    /// Argument by which a language chooses between one and many.
     pub(crate) counted: Option<String>,
 }
 
-/// A text in one language, with `{name}` where an argument goes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Text {
-    /// What is said of exactly one, where it differs.
+    /// Text for exactly one, if it differs.
     pub(crate) one: Option<String>,
     pub(crate) other: String,
 }
 
-/// A text with what was found in it.
+/// A text with its arguments.
 #[derive(Debug, Default)]
 struct Read {
     text: Text,
@@ -39,10 +38,10 @@ struct Read {
     counted: Option<String>,
 }
 
-/// The messages of all files below `folder`, in alphabetical order.
+/// Reads the messages of all files below `folder`, in alphabetical order.
 ///
 /// # Errors
-/// What is wrong with them, each with the file and the name it is about.
+/// Everything that is wrong with them, with file and name.
 pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     let mut problems = Vec::new();
     let languages = LANGUAGES.map(|language| of_language(&folder.join(language), language, &mut problems));
@@ -51,7 +50,7 @@ pub(crate) fn read(folder: &Path) -> Result<Vec<Message>, Vec<String>> {
     if problems.is_empty() { Ok(messages) } else { Err(problems) }
 }
 
-/// A message from what each language has of it.
+/// Joins the texts of all languages.
 fn joined(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<String>) -> Option<Message> {
     let mut found = Vec::new();
     for (language, texts) in LANGUAGES.iter().zip(languages) {
@@ -84,7 +83,7 @@ fn joined(name: &str, languages: &[BTreeMap<String, Read>], problems: &mut Vec<S
     })
 }
 
-/// Everything in the files of one language, by name.
+/// Reads the texts of one language, by name.
 fn of_language(folder: &Path, language: &str, problems: &mut Vec<String>) -> BTreeMap<String, Read> {
     let mut texts = BTreeMap::new();
     let entries = match fs::read_dir(folder) {
@@ -147,7 +146,7 @@ fn of_file(source: &str, group: &str, place: &str, texts: &mut BTreeMap<String, 
     }
 }
 
-/// What a pattern says of one and of many.
+/// Text of a pattern, for one and for many.
 fn text(pattern: &Pattern<&str>) -> Result<Read, String> {
     let mut read = Read::default();
     let [one, other] = [true, false].map(|of_one| written(pattern, of_one, &mut read));
@@ -186,7 +185,7 @@ fn written(pattern: &Pattern<&str>, of_one: bool, read: &mut Read) -> Result<Str
     Ok(text)
 }
 
-/// The rules of both languages are those of English in Unicode's CLDR: one thing, and every other number of it.
+/// Both languages have the plural rules of English in Unicode's CLDR: one, and every other number.
 fn variant<'a, 'b>(variants: &'a [Variant<&'b str>], of_one: bool) -> Result<&'a Pattern<&'b str>, String> {
     let of = |wanted: &str| {
         variants.iter().find(|variant| matches!(&variant.key, VariantKey::Identifier { name } if *name == wanted))

@@ -1,8 +1,7 @@
 //! The back ends that the page trains with.
 
-use crate::t;
+use crate::words;
 
-/// A back end of the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PageBackend {
     #[default]
@@ -16,20 +15,17 @@ pub enum PageBackend {
     JaxJsWasm,
 }
 
-/// What a back end is made of, and so how it comes to the page.
+/// Origin of a backend, which decides how it gets into the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maker {
-    /// Our kernels, in the worker that every page has.
     Ours,
-    /// The worker's second bundle ([`crate::bundle`]).
+    /// The worker's second bundle ([`crate::supplies`]).
     Burn,
-    /// A framework of JavaScript, in a worker of its own ([`crate::frameworks`]). Nobody can prove what it computed, so that
-    /// its runs are shown and never uploaded.
+    /// A framework of JavaScript, in another worker. Its runs cannot be proven, so they are shown and never uploaded.
     Framework(&'static str),
 }
 
 impl PageBackend {
-    /// As they are offered.
     pub const ALL: [Self; 8] = [
         Self::Wgsl,
         Self::BurnWgpu,
@@ -41,10 +37,10 @@ impl PageBackend {
         Self::JaxJsWasm,
     ];
 
-    /// What is compared unless somebody chooses: our kernels and each framework, all on WebGPU.
+    /// Compared by default: our kernels and each framework, all on WebGPU.
     pub const COMPARED: [Self; 4] = [Self::Wgsl, Self::BurnWgpu, Self::TfjsWebgpu, Self::JaxJsWebgpu];
 
-    /// As the engine calls it, or a program of `app/frameworks`.
+    /// Name in the engine, or of a program of `app/frameworks`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Wgsl => "wgsl",
@@ -62,34 +58,14 @@ impl PageBackend {
         Self::ALL.into_iter().find(|backend| backend.name() == name)
     }
 
-    /// For people.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Wgsl => t!(backend_wgsl),
-            Self::BurnWgpu => t!(backend_burn_wgpu),
-            Self::BurnFlex => t!(backend_burn_flex),
-            Self::TfjsWebgpu => t!(backend_tfjs_webgpu),
-            Self::TfjsWebgl => t!(backend_tfjs_webgl),
-            Self::TfjsWasm => t!(backend_tfjs_wasm),
-            Self::JaxJsWebgpu => t!(backend_jax_js_webgpu),
-            Self::JaxJsWasm => t!(backend_jax_js_wasm),
-        }
+        words::named("backend", self.name()).unwrap_or_default()
     }
 
     pub fn description(self) -> &'static str {
-        match self {
-            Self::Wgsl => t!(backend_wgsl_description),
-            Self::BurnWgpu => t!(backend_burn_wgpu_description),
-            Self::BurnFlex => t!(backend_burn_flex_description),
-            Self::TfjsWebgpu => t!(backend_tfjs_webgpu_description),
-            Self::TfjsWebgl => t!(backend_tfjs_webgl_description),
-            Self::TfjsWasm => t!(backend_tfjs_wasm_description),
-            Self::JaxJsWebgpu => t!(backend_jax_js_webgpu_description),
-            Self::JaxJsWasm => t!(backend_jax_js_wasm_description),
-        }
+        words::named("backend", &format!("{}_description", self.name())).unwrap_or_default()
     }
 
-    /// Whether it needs WebGPU.
     pub const fn uses_webgpu(self) -> bool {
         matches!(self, Self::Wgsl | Self::BurnWgpu | Self::TfjsWebgpu | Self::JaxJsWebgpu)
     }
@@ -103,14 +79,13 @@ impl PageBackend {
         }
     }
 
-    /// Whether its runs may be uploaded.
     pub const fn is_provable(self) -> bool {
         !matches!(self.maker(), Maker::Framework(_))
     }
 }
 
 impl Maker {
-    /// Of what has to be fetched for it, nothing for what every page has.
+    /// Name of the bundle that has to be fetched.
     pub const fn fetched(self) -> Option<&'static str> {
         match self {
             Self::Ours => None,
@@ -129,9 +104,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_back_end_of_the_page_is_one_of_the_engines_or_a_frameworks() {
+    fn every_backend_is_one_of_the_engine_or_a_framework() {
         for backend in PageBackend::ALL {
             assert_eq!(PageBackend::named(backend.name()), Some(backend));
+            assert!(!backend.title().is_empty() && !backend.description().is_empty(), "{backend:?}");
             let known = engine::KNOWN_BACKENDS.iter().find(|known| known.name == backend.name());
             assert_eq!(known.is_some(), backend.is_provable(), "{backend:?}");
             assert_eq!(backend.maker() == Maker::Burn, backend.name().starts_with("burn-"));

@@ -9,25 +9,22 @@ use results::{Outcome, Precision, RunRecord, Suite, Warning};
 use training_worker::{FromWorker, Limit, Order, Registration, Trouble};
 
 use crate::backend::Maker;
-use crate::bundle::{Arrival, Bundle};
-use crate::failure::Failure;
 use crate::live::Live;
 use crate::options::RunOptions;
 use crate::platform::{self, HiddenTimer, LeavePrompt, Loaders, PressureWatch, TrainingWorker, Turn, WakeLock};
-use crate::supplies::Supplies;
-use crate::words::warning::SEED_BY_HAND;
+use crate::supplies::{Arrival, Bundle, Supplies};
+use crate::words::remarks::{Failure, SEED_BY_HAND};
 use crate::{text, words};
 
-/// Charts that are drawn more often would compete with the training for the GPU.
+/// Charts drawn more often would compete with the training for the GPU.
 const DRAW_EVERY: Duration = Duration::from_millis(250);
 /// A worker that has not stopped by then is terminated.
 const CANCEL_PATIENCE: Duration = Duration::from_secs(3);
 /// A worker that has not started, and has not been heard from for this long, will not start.
 const START_PATIENCE: Duration = Duration::from_secs(60);
-/// A page hidden for less than this was merely glanced away from, unless the run waited.
+/// Shorter hiding is not worth a warning, unless the run waited.
 const HIDDEN_SECONDS: f64 = 0.5;
 
-/// Where the page is with its run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
     Ready,
@@ -38,9 +35,8 @@ pub(crate) enum Stage {
     Failed(Failure),
 }
 
-/// What kind of run it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum RunKind {
     /// On the GPU; may be uploaded.
     Benchmark,
     /// A few steps on the processor, for people without WebGPU; never uploaded.
@@ -49,17 +45,15 @@ pub(crate) enum Kind {
     Comparison { seed: u32 },
 }
 
-impl Kind {
-    /// The network of a demonstration.
+impl RunKind {
     pub(crate) const DEMONSTRATED: &str = "keras-mnist-mlp";
 }
 
-/// A run that came to its end.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Finished {
     pub(crate) record: RunRecord,
-    pub(crate) kind: Kind,
-    /// How another bundle than the page's own was loaded, where the run needed one.
+    pub(crate) kind: RunKind,
+    /// Arrival of a bundle other than the page's own.
     pub(crate) bundle: Option<Arrival>,
 }
 
@@ -67,32 +61,30 @@ pub(crate) struct Finished {
 #[derive(Clone, Copy)]
 pub(crate) struct Benchmark {
     pub(crate) stage: RwSignal<Stage>,
-    /// What is drawn; follows the events at most four times a second.
+    /// Drawn state; follows the events at most four times a second.
     pub(crate) live: RwSignal<Live>,
     pub(crate) finished: RwSignal<Option<Finished>>,
-    /// What the server has for a run.
     pub(crate) supplies: RwSignal<Supplies>,
-    /// The state that the events add up to so far.
     latest: StoredValue<Live>,
-    session: StoredValue<Option<Session>, LocalStorage>,
-    /// When the run began, seconds since 1970 UTC.
+    session: StoredValue<Option<RunSession>, LocalStorage>,
+    /// Start of the run, seconds since 1970 UTC.
     began: StoredValue<f64>,
-    /// Counts runs, so that late answers of an earlier one are told apart.
+    /// Number of runs, by which late answers of an earlier run are recognized.
     attempt: StoredValue<u32>,
 }
 
-/// What a run holds while it goes on; all of it ends when this is dropped.
-struct Session {
+/// Resources of a run, released when it ends.
+struct RunSession {
     worker: TrainingWorker,
-    kind: Kind,
+    kind: RunKind,
     hidden: HiddenTimer,
     _turn: Turn,
     wake_lock: Option<WakeLock>,
-    /// A demonstration is no loss.
+    /// None for a demonstration.
     _leave_prompt: Option<LeavePrompt>,
     pressure: Option<PressureWatch>,
     on_battery: bool,
-    /// Why the leaderboard does not know this run.
+    /// Reason why the leaderboard does not know this run.
     unregistered: Option<String>,
     _drawing: Ticker,
 }
@@ -123,8 +115,7 @@ impl Benchmark {
         matches!(self.stage.get(), Stage::Running | Stage::Cancelling)
     }
 
-    /// About how many seconds the run still takes, when that can be told: it waits while the page is hidden. A clock that is
-    /// set meanwhile makes nothing of it.
+    /// Estimated seconds left, without the time while the page is hidden; none if the clock was set back.
     pub(crate) fn seconds_left(self) -> Option<f64> {
         let hidden =
             self.session.with_value(|session| session.as_ref().map_or(0.0, |session| session.hidden.seconds()));
@@ -133,14 +124,14 @@ impl Benchmark {
     }
 
     /// Starts a run. Nothing happens while one is running.
-    pub(crate) fn start(self, kind: Kind, options: RunOptions) {
+    pub(crate) fn start(self, kind: RunKind, options: RunOptions) {
         if matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling) {
             return;
         }
         self.attempt.update_value(|attempt| *attempt += 1);
         let attempt = self.attempt.get_value();
         let bundle = self.supplies.with_untracked(|supplies| supplies.bundle(options.backend).cloned());
-        let bundle = bundle.filter(|_| kind != Kind::Demonstration);
+        let bundle = bundle.filter(|_| kind != RunKind::Demonstration);
         let fetched = options.backend.maker().fetched();
         let live = Live::new(bundle.as_ref().and_then(|bundle| Some(Arrival::begin(fetched?, bundle.bytes))));
         self.began.set_value(platform::unix_seconds());
@@ -155,11 +146,7 @@ impl Benchmark {
                 }
                 return;
             };
-            let order = order(kind, &options).await;
-            let loaders = loaders(options.backend.maker(), bundle);
-            if self.goes_on(attempt)
-                && let Err(reason) = self.open(attempt, kind, order, loaders, turn).await
-            {
+            if let Err(reason) = self.open(attempt, kind, &options, bundle, turn).await {
                 self.end(Stage::Failed(Failure::NotOpened { reason }));
             }
         });
@@ -184,32 +171,33 @@ impl Benchmark {
     async fn open(
         self,
         attempt: u32,
-        kind: Kind,
-        order: Ordered,
-        loaders: Result<Loaders, String>,
+        kind: RunKind,
+        options: &RunOptions,
+        bundle: Option<Bundle>,
         turn: Turn,
     ) -> Result<(), String> {
+        let (order, unregistered) = order(kind, options).await;
         let wake_lock = WakeLock::request().await;
         let on_battery = platform::on_battery().await.unwrap_or(false);
         if !self.goes_on(attempt) {
             return Ok(());
         }
-        let worker = TrainingWorker::start(&loaders?, order.order, move |message| {
+        let worker = TrainingWorker::start(&loaders(options.backend.maker(), bundle)?, order, move |message| {
             if self.goes_on(attempt) {
                 self.receive(message);
             }
         })?;
         let drawing = set_interval_with_handle(move || self.draw(), DRAW_EVERY).map_err(|_| "no timer".to_owned())?;
-        self.session.set_value(Some(Session {
+        self.session.set_value(Some(RunSession {
             worker,
             kind,
             hidden: HiddenTimer::start(move |hidden| self.tell_hidden(attempt, hidden)),
             _turn: turn,
             wake_lock,
-            _leave_prompt: (kind != Kind::Demonstration).then(LeavePrompt::start),
+            _leave_prompt: (kind != RunKind::Demonstration).then(LeavePrompt::start),
             pressure: PressureWatch::start(),
             on_battery,
-            unregistered: order.unregistered,
+            unregistered,
             _drawing: Ticker(drawing),
         }));
         self.expect_a_sign(attempt);
@@ -238,7 +226,7 @@ impl Benchmark {
         set_timeout(look, START_PATIENCE);
     }
 
-    /// Whether run number `attempt` is the present one and has not ended.
+    /// True if run number `attempt` is the present one and has not ended.
     fn goes_on(self, attempt: u32) -> bool {
         self.attempt.get_value() == attempt && matches!(self.stage.get_untracked(), Stage::Running | Stage::Cancelling)
     }
@@ -247,7 +235,7 @@ impl Benchmark {
         match message {
             FromWorker::Arriving { bytes } => self.latest.update_value(|live| live.arriving(bytes)),
             FromWorker::Loaded(loaded) => self.latest.update_value(|live| live.loaded(loaded)),
-            // What was said before it listened is lost.
+            // Messages sent before it listened are lost.
             FromWorker::Ready => self.session.with_value(|session| {
                 if let Some(session) = session.as_ref().filter(|session| session.hidden.is_hidden()) {
                     session.worker.hidden(true);
@@ -291,7 +279,7 @@ impl Benchmark {
         self.end(Stage::Finished);
     }
 
-    /// Completes a record with what the page knows, and shows it.
+    /// Adds the warnings of the page to a record, and shows it.
     fn keep(self, mut record: RunRecord) {
         let kind = self.session.with_value(|session| {
             session.as_ref().map(|session| {
@@ -319,11 +307,11 @@ impl Benchmark {
     }
 }
 
-/// A moment of pressure does not matter; this share of the run does.
+/// Share of a run under processor pressure from which a warning is recorded.
 const PRESSED_SHARE: f64 = 0.2;
 
-impl Session {
-    /// What only the page can know about a run. A software adapter presses the processor itself.
+impl RunSession {
+    /// Warnings that only the page can give. A software adapter causes processor pressure itself.
     fn warnings(&self, paused_seconds: f64, software: bool) -> Vec<Warning> {
         let seconds = self.hidden.seconds();
         let counts = seconds >= HIDDEN_SECONDS || paused_seconds > 0.0;
@@ -339,7 +327,7 @@ impl Session {
     }
 }
 
-/// What the workers of a run load: its bundle is the worker that trains, or that of a framework beside the page's own.
+/// Loaders of a run's workers: its bundle is the training worker, or that of a framework next to the page's own.
 fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
     let bundle = bundle.map(|bundle| bundle.loader());
     Ok(match (maker, bundle) {
@@ -349,13 +337,8 @@ fn loaders(maker: Maker, bundle: Option<Bundle>) -> Result<Loaders, String> {
     })
 }
 
-/// An order, and why the leaderboard does not know it.
-struct Ordered {
-    order: Order,
-    unregistered: Option<String>,
-}
-
-async fn order(kind: Kind, options: &RunOptions) -> Ordered {
+/// Makes the order of a run, with the reason if it is not registered.
+async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
     let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
@@ -374,30 +357,26 @@ async fn order(kind: Kind, options: &RunOptions) -> Ordered {
         claimed_name: None,
         kept: platform::kept_tuning(),
     };
-    if kind == Kind::Demonstration {
-        order.backend = engine::backends::REFERENCE.to_owned();
-        order.precision = Precision::F32;
-        order.workloads = vec![Kind::DEMONSTRATED.to_owned()];
-        order.batch_size = order.batch_size.or(Some(16));
-        order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
-        return Ordered { order, unregistered: None };
-    }
-    if let Kind::Comparison { seed } = kind {
-        order.seed = seed;
-        return Ordered { order, unregistered: None };
-    }
-    if !options.backend.is_provable() {
-        return Ordered { order, unregistered: None };
-    }
-    if options.seed.is_some() {
-        return Ordered { order, unregistered: Some(SEED_BY_HAND.to_owned()) };
-    }
-    match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
-        Ok(started) => {
-            order.seed = started.seed;
-            order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
-            Ordered { order, unregistered: None }
+    match kind {
+        RunKind::Demonstration => {
+            order.backend = engine::backends::REFERENCE.to_owned();
+            order.precision = Precision::F32;
+            order.workloads = vec![RunKind::DEMONSTRATED.to_owned()];
+            order.batch_size = order.batch_size.or(Some(16));
+            order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
         }
-        Err(refusal) => Ordered { order, unregistered: Some(words::in_english(|| refusal.to_string())) },
+        RunKind::Comparison { seed } => order.seed = seed,
+        RunKind::Benchmark if !options.backend.is_provable() => {}
+        RunKind::Benchmark if options.seed.is_some() => return (order, Some(SEED_BY_HAND.to_owned())),
+        RunKind::Benchmark => {
+            match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
+                Ok(started) => {
+                    order.seed = started.seed;
+                    order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
+                }
+                Err(refusal) => return (order, Some(words::in_english(|| refusal.to_string()))),
+            }
+        }
     }
+    (order, None)
 }

@@ -1,9 +1,10 @@
-//! Family, major version and operating system of a browser; nothing else of its user-agent string is kept.
+//! The browser: what of its user-agent string a record keeps, and what to do where it offers no WebGPU, or a slow adapter.
 
-use crate::t;
 use results::{Client, ClientKind};
 
-/// A browser as far as a record knows it.
+use crate::t;
+
+/// A browser as records describe it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Browser {
     pub family: Family,
@@ -33,7 +34,7 @@ pub enum System {
     Unknown,
 }
 
-/// Words of user-agent strings, the more particular before those that others imitate.
+/// Words of user-agent strings, the more specific first: browsers imitate each other.
 const FAMILIES: &[(&str, Family)] = &[
     ("EdgA/", Family::Edge),
     ("EdgiOS/", Family::Edge),
@@ -73,7 +74,7 @@ impl Browser {
         Self { family, major, system }
     }
 
-    /// How a record names it.
+    /// The browser as the client of a record.
     pub fn client(&self, logical_processors: Option<u32>) -> Client {
         Client {
             kind: ClientKind::Browser,
@@ -123,12 +124,120 @@ impl System {
     }
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    InsecurePage,
+    /// The browser lacks the interface, or it is turned off.
+    NoInterface,
+    /// The interface finds no device.
+    NoAdapter,
+}
+
+impl Obstacle {
+    /// One sentence, also for the note of the button.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::InsecurePage => t!(advice_insecure),
+            Self::NoInterface => t!(advice_no_interface),
+            Self::NoAdapter => t!(advice_no_adapter),
+        }
+    }
+}
+
+/// Steps to try, in this order; never empty.
+pub fn advice(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
+    if obstacle == Obstacle::InsecurePage {
+        return vec![t!(advice_open_securely)];
+    }
+    let mut steps = particular(browser, obstacle);
+    steps.push(t!(advice_native));
+    steps
+}
+
+/// Steps to try if the browser offers a software adapter although there may be a GPU.
+pub fn advice_on_software(browser: &Browser) -> Vec<&'static str> {
+    let mut steps = match (browser.system, browser.family) {
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_linux_flags), t!(advice_linux_check)]
+        }
+        (_, Family::Chrome | Family::Edge | Family::Opera) => vec![t!(advice_acceleration), t!(advice_driver_blocked)],
+        (_, Family::Firefox) => {
+            vec![t!(advice_firefox_support)]
+        }
+        _ => vec![t!(advice_update_system)],
+    };
+    steps.push(t!(advice_two_gpus));
+    steps.push(t!(advice_native_adapter));
+    steps
+}
+
+/// Architectures of Intel's discrete GPUs, as Chromium names them.
+const DISCRETE_OF_INTEL: [&str; 3] = ["gen-12-hp", "xe-hpg", "xe-2-hpg"];
+
+/// True for the GPU inside a processor where there may be a faster one. AMD uses the same architectures on cards, so
+/// only a battery distinguishes them.
+pub fn is_integrated(browser: &Browser, vendor: &str, architecture: &str, is_laptop: bool) -> bool {
+    // Elsewhere there is one GPU, which is the device's.
+    let may_have_two = matches!(browser.system, System::Linux | System::Windows)
+        || browser.system == System::MacOs && vendor == "intel";
+    may_have_two
+        && match vendor {
+            "intel" => !DISCRETE_OF_INTEL.contains(&architecture),
+            "amd" | "qualcomm" => is_laptop,
+            _ => false,
+        }
+}
+
+/// Steps to try if the browser offers the GPU inside the processor.
+pub fn advice_on_integrated(browser: &Browser) -> Vec<&'static str> {
+    let of_system = match browser.system {
+        System::Windows => Some(t!(advice_windows_faster)),
+        System::MacOs => Some(t!(advice_mac_faster)),
+        System::Linux => Some(t!(advice_linux_faster)),
+        _ => None,
+    };
+    let is_chromium = matches!(browser.family, Family::Chrome | Family::Edge | Family::Opera);
+    let of_browser = is_chromium.then(|| t!(advice_force_faster));
+    [of_system, of_browser, Some(t!(advice_native_adapter))].into_iter().flatten().collect()
+}
+
+fn particular(browser: &Browser, obstacle: Obstacle) -> Vec<&'static str> {
+    match (browser.system, browser.family) {
+        // Every browser on these devices is Safari inside.
+        (System::Ios, _) => vec![t!(advice_ios_26), t!(advice_ios_18)],
+        (System::Android, Family::Chrome | Family::Edge | Family::Opera | Family::SamsungInternet) => {
+            vec![t!(advice_android_121), t!(advice_android_old_chips)]
+        }
+        (System::Android, _) => vec![t!(advice_android_chrome)],
+        (System::Linux, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_linux_unsafe), t!(advice_linux_vulkaninfo), t!(advice_acceleration_too)]
+        }
+        (System::Linux, Family::Firefox) => vec![t!(advice_linux_firefox), t!(advice_linux_firefox_chrome)],
+        (_, Family::Chrome | Family::Edge | Family::Opera) if obstacle == Obstacle::NoAdapter => {
+            vec![t!(advice_acceleration), t!(advice_driver_blocked)]
+        }
+        (_, Family::Chrome | Family::Edge | Family::Opera) => {
+            vec![t!(advice_chrome_113)]
+        }
+        (System::Windows, Family::Firefox) => {
+            vec![t!(advice_firefox_141)]
+        }
+        (_, Family::Firefox) => vec![t!(advice_firefox_145), t!(advice_old_mac)],
+        (_, Family::Safari) => vec![t!(advice_safari_26), t!(advice_old_macos)],
+        _ => vec![t!(advice_current)],
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn browser(user_agent: &str) -> Browser {
+        Browser::from_user_agent(user_agent, 0)
+    }
+
     #[test]
-    fn the_leaderboard_filters_by_every_family() {
+    fn the_leaderboard_filters_by_every_family_and_system() {
         let mut families = FAMILIES.iter().map(|(_, family)| family.name());
         assert!(families.all(|name| results::BROWSERS.contains(&name)));
         let mut systems = SYSTEMS.iter().map(|(_, system)| system.name());
@@ -136,44 +245,70 @@ mod tests {
         assert_eq!((Family::Unknown.name(), System::Unknown.name()), (results::UNKNOWN, results::UNKNOWN));
     }
 
-    fn check(user_agent: &str, touch_points: u32, title: &str) {
-        assert_eq!(Browser::from_user_agent(user_agent, touch_points).title(), title, "{user_agent}");
-    }
-
     #[test]
-    fn browsers_are_told_apart_although_they_imitate_each_other() {
+    fn browsers_are_recognized_although_they_imitate_each_other() {
         const WEBKIT: &str = "AppleWebKit/537.36 (KHTML, like Gecko)";
-        let windows = format!("Mozilla/5.0 (Windows NT 10.0; Win64; x64) {WEBKIT} Chrome/142.0.0.0 Safari/537.36");
-        check(&windows, 0, "Chrome 142 on Windows");
-        check(&format!("{windows} Edg/142.0.0.0"), 0, "Edge 142 on Windows");
-        check(&format!("{windows} OPR/125.0.0.0"), 0, "Opera 125 on Windows");
-        let linux = format!("Mozilla/5.0 (X11; Linux x86_64) {WEBKIT} HeadlessChrome/140.0.0.0 Safari/537.36");
-        check(&linux, 0, "Chrome 140 on Linux");
-        let samsung =
-            format!("Mozilla/5.0 (Linux; Android 10; K) {WEBKIT} SamsungBrowser/29.0 Chrome/136.0.0.0 Mobile");
-        check(&samsung, 5, "Samsung Internet 29 on Android");
-        check(
-            "Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0",
-            0,
-            "Firefox 145 on macOS",
-        );
+        let windows = format!("(Windows NT 10.0; Win64; x64) {WEBKIT} Chrome/142.0.0.0 Safari/537.36");
+        let safari = format!("(Macintosh; Intel Mac OS X 10_15_7) {WEBKIT} Version/26.0 Safari/605.1.15");
+        for (words, touch_points, title) in [
+            (windows.as_str(), 0, "Chrome 142 on Windows"),
+            (&format!("{windows} Edg/142.0.0.0"), 0, "Edge 142 on Windows"),
+            (&format!("{windows} OPR/125.0.0.0"), 0, "Opera 125 on Windows"),
+            ("(X11; Linux x86_64) HeadlessChrome/140.0.0.0 Safari/537.36", 0, "Chrome 140 on Linux"),
+            ("(Linux; Android 10; K) SamsungBrowser/29.0 Chrome/136.0.0.0 Mobile", 5, "Samsung Internet 29 on Android"),
+            ("(Macintosh; Intel Mac OS X 10.15; rv:145.0) Gecko/20100101 Firefox/145.0", 0, "Firefox 145 on macOS"),
+            (&safari, 0, "Safari 26 on macOS"),
+            // An iPad calls itself a Macintosh, but has a touch screen.
+            (&safari, 5, "Safari 26 on iOS"),
+            ("(iPhone; CPU iPhone OS 26_0 like Mac OS X) CriOS/142.0 Mobile", 5, "Chrome 142 on iOS"),
+        ] {
+            let user_agent = format!("Mozilla/5.0 {words}");
+            assert_eq!(Browser::from_user_agent(&user_agent, touch_points).title(), title, "{user_agent}");
+        }
     }
 
     #[test]
-    fn an_ipad_that_calls_itself_a_macintosh_is_recognised_by_its_touch_screen() {
-        let safari = "Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) \
-                      Version/26.0 Safari/605.1.15";
-        check(safari, 0, "Safari 26 on macOS");
-        check(safari, 5, "Safari 26 on iOS");
-        let chrome = "Mozilla/5.0 (iPhone; CPU iPhone OS 26_0 like Mac OS X) AppleWebKit/605.1.15 CriOS/142.0 Mobile";
-        check(chrome, 5, "Chrome 142 on iOS");
-    }
-
-    #[test]
-    fn a_record_holds_family_and_major_version_only() {
+    fn a_record_has_family_and_major_version_only() {
         let text = "Mozilla/5.0 (X11; Linux x86_64; rv:145.0) Gecko/20100101 Firefox/145.0.3";
-        let client = Browser::from_user_agent(text, 0).client(Some(8));
+        let client = browser(text).client(Some(8));
         assert_eq!((client.name.as_str(), client.version.as_str()), ("Firefox", "145"));
-        assert_eq!(Browser::from_user_agent("Lynx", 0).client(None).version, "unknown");
+        assert_eq!(browser("Lynx").client(None).version, "unknown");
+    }
+
+    #[test]
+    fn each_browser_and_system_gets_its_own_advice() {
+        let no_webgpu = |browser: &Browser| advice(browser, Obstacle::NoInterface);
+        let insecure = |browser: &Browser| advice(browser, Obstacle::InsecurePage);
+        let check = |advice: &dyn Fn(&Browser) -> Vec<&'static str>, user_agent: &str, expected: &str| {
+            let text = advice(&browser(user_agent)).join("\n");
+            assert!(text.contains(expected), "{user_agent}: {text}");
+        };
+        check(&no_webgpu, "X11; Linux x86_64 Chrome/142.0", "chrome://flags");
+        check(&no_webgpu, "X11; Linux x86_64 Firefox/145.0", "about:config");
+        check(&no_webgpu, "Windows NT 10.0 Firefox/140.0", "version 141");
+        check(&no_webgpu, "iPhone CriOS/142.0", "iOS 18");
+        check(&no_webgpu, "Android 14 Firefox/145.0", "in Chrome");
+        check(&no_webgpu, "Macintosh Version/18.0 Safari", "Safari 26");
+        check(&no_webgpu, "Windows NT 10.0 Edg/110.0", "113");
+        check(&insecure, "Windows NT 10.0 Edg/142.0", "https://");
+        check(&advice_on_software, "X11; Linux x86_64 Chrome/142.0", "NVIDIA");
+        check(&advice_on_software, "Windows NT 10.0 Edg/142.0", "graphics acceleration");
+        check(&advice_on_software, "X11; Linux x86_64 Firefox/145.0", "about:support");
+        check(&advice_on_integrated, "Windows NT 10.0 Edg/142.0", "High performance");
+        check(&advice_on_integrated, "X11; Linux x86_64 Firefox/145.0", "DRI_PRIME=1");
+        check(&advice_on_integrated, "Macintosh Chrome/142.0", "chrome://flags");
+        let firefox = advice_on_integrated(&browser("X11; Linux x86_64 Firefox/145.0"));
+        assert!(!firefox.join("\n").contains("chrome://flags"));
+    }
+
+    #[test]
+    fn a_gpu_inside_the_processor_is_distinguished_from_cards() {
+        let windows = browser("Windows NT 10.0 Chrome/142.0");
+        let is = |vendor, architecture, is_laptop| is_integrated(&windows, vendor, architecture, is_laptop);
+        assert!(is("intel", "xe-lpg", false) && is("intel", "", false) && !is("intel", "xe-hpg", true));
+        assert!(is("amd", "rdna-3", true) && !is("amd", "rdna-3", false) && !is("nvidia", "ampere", true));
+        assert!(!is("", "", true), "a browser that hides it");
+        let phone = Browser::from_user_agent("Android 14 Chrome/142.0", 5);
+        assert!(!is_integrated(&phone, "qualcomm", "adreno-7xx", true));
     }
 }

@@ -1,5 +1,5 @@
 //! The documents of the repository that are pages of the site: `/docs/NAME`. Which ones, and what they are called, stands
-//! in a list that the hook which renders them also reads (`app/hooks/src/documents/`).
+//! in a list that the hook which renders them also reads (`app/hooks/src/documents.rs`).
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,18 +8,15 @@ use serde::Deserialize;
 
 use crate::words;
 
-/// Name of the page's `<meta>` whose content is the address of the list of fragments, beside which they lie.
+/// Name of the page's `<meta>` with the address of the list of fragments, which are in the same folder.
 pub const META: &str = "gradmark-documents";
 
-/// Those that every page links to at its end.
+/// Documents linked at the end of every page.
 pub const AT_THE_END: [&str; 4] = ["methodology", "privacy", "open-data", "hosting"];
 
-/// A document.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Document {
-    /// In addresses.
     pub name: String,
-    /// By the code of the language.
     title: BTreeMap<String, String>,
     about: BTreeMap<String, String>,
 }
@@ -28,33 +25,28 @@ static DOCUMENTS: LazyLock<Vec<Document>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../documents.json")).expect("a test reads the list of documents")
 });
 
-/// All documents, in the order in which they are listed.
 pub fn documents() -> &'static [Document] {
     &DOCUMENTS
 }
 
-/// The document of this name.
 pub fn document(name: &str) -> Option<&'static Document> {
     documents().iter().find(|document| document.name == name)
 }
 
 impl Document {
-    /// As links call it.
     pub fn title(&self) -> &str {
         self.title.get(words::language().code()).map_or(&self.name, String::as_str)
     }
 
-    /// What is in it, a sentence.
     pub fn about(&self) -> &str {
         self.about.get(words::language().code()).map_or("", String::as_str)
     }
 
-    /// The path of its page.
     pub fn path(&self) -> String {
         format!("/docs/{}", self.name)
     }
 
-    /// Where its HTML lies, from the content of [`META`].
+    /// Address of its HTML, from the content of [`META`].
     ///
     /// # Errors
     /// A part of a sentence: the page was not put together completely.

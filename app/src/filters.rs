@@ -1,19 +1,18 @@
-//! What the leaderboard shows, as the page's address says it, so that a link shows what its sender saw.
+//! Selection of what the leaderboard shows, as the page's address has it, so that a link shows what its sender saw.
 //!
-//! The names in the address begin with `leaderboard`, because `suite`, `precision` and others say what is trained
+//! The names in the address begin with `leaderboard`, because `suite`, `precision` and others choose what is trained
 //! ([`crate::options`]).
 
-pub mod columns;
-pub mod runs;
+use std::borrow::Cow;
 
 use engine::KNOWN_BACKENDS;
-use results::api::RankedClass;
-use results::{ClientKind, Precision};
+use results::api::{ListRuns, RankedClass, RunRow, RunSort, Tier};
+use results::{BROWSERS, ClientKind, Date, METRICS, Metric, Precision, SYSTEMS, UNKNOWN, Unit, VENDORS};
 
-use columns::{COLUMNS, Columns};
-use runs::{DEVICE, LISTS, RunFilters, SINCE, UNTIL};
+use crate::t;
+use crate::text::{self, tier};
+use crate::words::{Plain, messages};
 
-/// Which of the two tables is shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Shown {
     #[default]
@@ -22,7 +21,6 @@ pub enum Shown {
 }
 
 impl Shown {
-    /// As it is written in addresses.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Devices => "devices",
@@ -35,10 +33,9 @@ impl Shown {
     }
 }
 
-/// The precisions that have places.
 pub const PRECISIONS: [Precision; 2] = [Precision::F32, Precision::F16];
 
-/// What is chosen; after the kind of table, the next four belong to the devices, the others to the runs.
+/// Chosen filters: after the kind of table, four for devices, then those for runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filters {
     pub shown: Shown,
@@ -71,7 +68,7 @@ impl Default for Filters {
 }
 
 impl Filters {
-    /// Names that mean something in the address.
+    /// Names in the address.
     pub fn names() -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().chain(LISTS.map(|list| list.name)).chain([SINCE, UNTIL, DEVICE, COLUMNS])
     }
@@ -86,8 +83,8 @@ impl Filters {
         "leaderboard-backend",
     ];
 
-    /// Reads decoded pairs of name and value. A link may come from another version of the page, so that what is unknown
-    /// here is left at its default.
+    /// Reads decoded pairs of name and value. Unknown ones are ignored: a link may come from another version of the
+    /// page.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut filters = Self::default();
         for (name, value) in pairs {
@@ -106,7 +103,7 @@ impl Filters {
         filters
     }
 
-    /// What the address has to say: names and values of what is not at its default.
+    /// Names and values of what is not at its default.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let usual = Self::default();
         let values = [
@@ -124,17 +121,14 @@ impl Filters {
     }
 }
 
-/// The names of all networks.
 pub fn networks() -> impl Iterator<Item = &'static str> {
     engine::WORKLOADS.iter().map(|make| make().name)
 }
 
-/// The network of this name.
 pub fn network(name: &str) -> Option<&'static str> {
     networks().find(|known| *known == name)
 }
 
-/// The back end of this name.
 pub fn backend(name: &str) -> Option<&'static str> {
     KNOWN_BACKENDS.iter().map(|known| known.name).find(|known| *known == name)
 }
@@ -143,14 +137,316 @@ fn precision(name: &str) -> Option<Precision> {
     PRECISIONS.into_iter().find(|precision| precision.name() == name)
 }
 
+/// Filters that choose from a list.
+pub const LISTS: [List; 8] = [
+    list("leaderboard-run-sort", messages::filters_order, messages::filters_order_usual, || {
+        RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
+    }),
+    list("leaderboard-run-suite", messages::filters_suite, messages::filters_all_suites, || {
+        engine::SUITES.iter().map(|suite| (suite.name, text::suite_inside(suite.name).into())).collect()
+    }),
+    list("leaderboard-run-precision", messages::filters_precision, messages::filters_all_precisions, || {
+        named(Precision::ALL.map(Precision::name), None)
+    }),
+    list("leaderboard-run-client", messages::filters_run_in, messages::filters_programs_and_browsers, || {
+        let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
+        vec![(native, t!(filters_programs).into()), (browser, t!(filters_browsers).into())]
+    }),
+    list("leaderboard-run-browser", messages::filters_browser, messages::filters_all_browsers, || {
+        named(BROWSERS, Some(t!(filters_another_browser)))
+    }),
+    list("leaderboard-run-system", messages::filters_system, messages::filters_all_systems, || {
+        named(SYSTEMS, Some(t!(filters_another_system)))
+    }),
+    list("leaderboard-run-vendor", messages::filters_vendor, messages::filters_all_vendors, || named(VENDORS, None)),
+    list("leaderboard-run-tier", messages::filters_tier, messages::filters_all_tiers, || {
+        [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged].map(|of| (of.name(), tier(of).into())).to_vec()
+    }),
+];
+
+const fn list(name: &'static str, title: Plain, all: Plain, values: fn() -> Vec<Word>) -> List {
+    List { name, title, all, values }
+}
+
+/// Values that are their own titles, and perhaps one for unknown ones.
+fn named(names: impl IntoIterator<Item = &'static str>, unknown: Option<&'static str>) -> Vec<Word> {
+    let names = names.into_iter().map(|name| (name, name.into()));
+    names.chain(unknown.map(|title| (UNKNOWN, title.into()))).collect()
+}
+
+/// Names of the other filters in the address.
+pub const SINCE: &str = "leaderboard-run-since";
+pub const UNTIL: &str = "leaderboard-run-until";
+pub const DEVICE: &str = "leaderboard-run-device";
+
+/// A filter with a list of values.
+#[derive(Clone, Copy)]
+pub struct List {
+    pub name: &'static str,
+    pub title: Plain,
+    pub all: Plain,
+    values: fn() -> Vec<Word>,
+}
+
+/// A value of the API, and its title.
+pub type Word = (&'static str, Cow<'static, str>);
+
+impl List {
+    pub fn values(&self) -> Vec<Word> {
+        (self.values)()
+    }
+
+    fn value(&self, word: &str) -> Option<&'static str> {
+        self.values().into_iter().map(|(value, _)| value).find(|value| *value == word)
+    }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RunFilters {
+    /// In the order of [`LISTS`].
+    pub chosen: [Option<&'static str>; LISTS.len()],
+    pub since: Option<Date>,
+    pub until: Option<Date>,
+    /// The key of the only device.
+    pub device: Option<String>,
+}
+
+impl RunFilters {
+    /// Sets a filter from a name and a value of the address; unknown ones are ignored.
+    pub(super) fn set(&mut self, name: &str, value: &str) {
+        match name {
+            SINCE => self.since = Date::from_iso(value),
+            UNTIL => self.until = Date::from_iso(value),
+            DEVICE => self.device = Some(value.to_owned()).filter(|key| is_key(key)),
+            _ => {
+                if let Some(place) = LISTS.iter().position(|list| list.name == name) {
+                    self.chosen[place] = LISTS[place].value(value);
+                }
+            }
+        }
+    }
+
+    pub(super) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let lists = LISTS.iter().zip(self.chosen).map(|(list, value)| (list.name, value.map(str::to_owned)));
+        let others =
+            [(SINCE, self.since.map(Date::iso)), (UNTIL, self.until.map(Date::iso)), (DEVICE, self.device.clone())];
+        lists.chain(others).filter_map(|(name, value)| Some((name, value?))).collect()
+    }
+
+    pub fn any(&self) -> bool {
+        *self != Self::default()
+    }
+
+    /// Query for one network or all. Orders by a metric mean nothing without a network.
+    pub fn query(&self, network: Option<&str>, backend: Option<&str>) -> ListRuns {
+        let [sort, suite, precision, client, browser, system, vendor, tier] = self.chosen;
+        let sort = sort.and_then(RunSort::named).filter(|sort| network.is_some() || !sort.needs_workload());
+        let text = |word: Option<&str>| word.map(str::to_owned);
+        ListRuns {
+            workload: text(network),
+            backend: text(backend),
+            precision: precision.and_then(Precision::named),
+            suite: text(suite),
+            device: self.device.clone(),
+            vendor: text(vendor),
+            browser: text(browser),
+            system: text(system),
+            client: client.and_then(ClientKind::named),
+            tier: tier.and_then(Tier::from_name),
+            since: self.since.map(Date::iso),
+            until: self.until.map(Date::iso),
+            sort,
+            ..ListRuns::default()
+        }
+    }
+}
+
+/// Letters and digits of any script, and hyphens.
+fn is_key(key: &str) -> bool {
+    !key.is_empty() && key.chars().all(|letter| letter.is_alphanumeric() || letter == '-')
+}
+
+pub fn order(sort: RunSort) -> &'static str {
+    match sort {
+        RunSort::Fastest => t!(filters_fastest),
+        RunSort::Newest => t!(filters_newest),
+        RunSort::Oldest => t!(filters_oldest),
+        RunSort::Accuracy => t!(filters_most_accurate),
+        RunSort::TimeToAccuracy => t!(filters_soonest),
+    }
+}
+
+/// An order, inside a sentence.
+pub fn order_inside(sort: RunSort) -> &'static str {
+    match sort {
+        RunSort::Fastest => t!(filters_by_fastest),
+        RunSort::Newest => t!(filters_by_newest),
+        RunSort::Oldest => t!(filters_by_oldest),
+        RunSort::Accuracy => t!(filters_by_most_accurate),
+        RunSort::TimeToAccuracy => t!(filters_by_soonest),
+    }
+}
+
+pub const COLUMNS: &str = "leaderboard-columns";
+
+/// Value in the address if no column is chosen.
+const NONE: &str = "none";
+
+#[derive(Clone, Copy, Debug)]
+pub enum TableColumn {
+    Figure(&'static Metric),
+    BatchSize,
+    Precision,
+    Program,
+    Tier,
+    Day,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnHead {
+    pub title: String,
+    /// Description, shown when it is pointed at.
+    pub about: Option<&'static str>,
+    pub is_number: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TableCell {
+    pub class: &'static str,
+    pub text: String,
+    /// Second line.
+    pub below: Option<String>,
+    /// Shown with its meaning.
+    pub tier: Option<Tier>,
+}
+
+/// Columns after the metrics.
+const AFTER_FIGURES: [TableColumn; 5] =
+    [TableColumn::BatchSize, TableColumn::Precision, TableColumn::Program, TableColumn::Tier, TableColumn::Day];
+
+impl TableColumn {
+    pub fn all() -> impl Iterator<Item = Self> {
+        METRICS.iter().map(Self::Figure).chain(AFTER_FIGURES)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Figure(metric) => metric.id,
+            Self::BatchSize => "batch_size",
+            Self::Precision => "precision",
+            Self::Program => "program",
+            Self::Tier => "tier",
+            Self::Day => "day",
+        }
+    }
+
+    pub fn head(self) -> ColumnHead {
+        let (about, is_number) = match self {
+            Self::Figure(metric) => (Some(text::metric_description(metric)), true),
+            Self::BatchSize => (None, true),
+            Self::Precision | Self::Program | Self::Tier | Self::Day => (None, false),
+        };
+        let unit = match self {
+            Self::Figure(metric) if metric.unit == Unit::SamplesPerSecond => text::rate_unit(),
+            _ => String::new(),
+        };
+        ColumnHead { title: format!("{}{unit}", self.title()), about, is_number }
+    }
+
+    pub fn cell(self, row: &RunRow) -> TableCell {
+        let plain = |class, text: String| TableCell { class, text, below: None, tier: None };
+        match self {
+            // The unit stands in the head of the column.
+            Self::Figure(metric) => plain(
+                "number",
+                text::metric_or_dash(metric, &row.summary).trim_end_matches(&text::rate_unit()).to_owned(),
+            ),
+            Self::BatchSize => plain("number", text::count(row.batch_size.into())),
+            Self::Precision => plain("", row.precision.name().to_owned()),
+            Self::Program => {
+                let below = Some(format!("{}, {}", row.operating_system, row.backend));
+                TableCell { below, ..plain("program", row.client.clone()) }
+            }
+            Self::Tier => TableCell { tier: Some(row.tier), ..plain("", String::new()) },
+            Self::Day => plain("day", text::day(row.submitted_unix_seconds)),
+        }
+    }
+
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Figure(metric) => text::metric_title(metric),
+            Self::BatchSize => t!(beside_batch),
+            Self::Precision => t!(leaderboard_precision),
+            Self::Program => t!(leaderboard_program),
+            Self::Tier => t!(leaderboard_tier),
+            Self::Day => t!(leaderboard_day),
+        }
+    }
+
+    /// True for columns that are shown by default.
+    fn is_usual(self) -> bool {
+        match self {
+            Self::Figure(metric) => ["samples_per_second", "accuracy", "seconds_to_target"].contains(&metric.id),
+            Self::Program | Self::Tier | Self::Day => true,
+            Self::BatchSize | Self::Precision => false,
+        }
+    }
+}
+
+/// Chosen columns, a bit for each place among all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Columns(u32);
+
+impl Default for Columns {
+    fn default() -> Self {
+        Self::of(TableColumn::is_usual)
+    }
+}
+
+impl Columns {
+    fn of(chosen: impl Fn(TableColumn) -> bool) -> Self {
+        Self(TableColumn::all().enumerate().filter(|(_, column)| chosen(*column)).map(|(place, _)| 1 << place).sum())
+    }
+
+    /// Chosen columns, in the order of the table.
+    pub fn chosen(self) -> impl Iterator<Item = TableColumn> {
+        TableColumn::all().enumerate().filter(move |(place, _)| self.has(*place)).map(|(_, column)| column)
+    }
+
+    /// True if the column at this place among all is chosen.
+    pub fn has(self, place: usize) -> bool {
+        self.0 & (1 << place) != 0
+    }
+
+    /// Adds or removes the column at this place.
+    pub fn toggle(&mut self, place: usize) {
+        self.0 ^= 1 << place;
+    }
+
+    /// Reads the value of an address. Unknown names are ignored; without a known one the columns are the default ones.
+    pub(super) fn parse(value: &str) -> Self {
+        let names: Vec<&str> = value.split(',').collect();
+        let chosen = Self::of(|column| names.contains(&column.name()));
+        if chosen.0 == 0 && value != NONE { Self::default() } else { chosen }
+    }
+
+    pub(super) fn written(self) -> String {
+        let names: Vec<&str> = self.chosen().map(TableColumn::name).collect();
+        if names.is_empty() { NONE.to_owned() } else { names.join(",") }
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
     use crate::options::RunOptions;
+    use crate::plots::tests::row;
 
-    #[test]
-    fn what_an_address_says_is_what_is_shown_again() {
-        let chosen = Filters {
+    /// With the last choice of every list.
+    fn all() -> Filters {
+        Filters {
             shown: Shown::Runs,
             suite: "complete",
             class: RankedClass::Processor,
@@ -158,16 +454,21 @@ mod tests {
             precision: Precision::F16,
             network: Some("keras-mnist-mlp"),
             backend: Some("burn-wgpu"),
-            runs: runs::tests::all(),
+            runs: RunFilters {
+                chosen: LISTS.map(|list| list.values().last().map(|(value, _)| *value)),
+                since: Date::from_iso("2026-11-01"),
+                until: Date::from_iso("2026-11-23"),
+                device: Some("reported-example-gpu-9000".to_owned()),
+            },
             columns: Columns::parse("day,accuracy"),
-        };
-        let pairs = chosen.pairs();
-        assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
-        assert_eq!(Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str()))), chosen);
+        }
     }
 
     #[test]
-    fn what_is_usual_leaves_the_address_as_it_is() {
+    fn an_address_shows_again_what_was_chosen() {
+        let pairs = all().pairs();
+        assert_eq!(pairs.iter().map(|(name, _)| *name).collect::<Vec<_>>(), Filters::names().collect::<Vec<_>>());
+        assert_eq!(Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str()))), all());
         assert_eq!(Filters::default().pairs(), []);
         assert_eq!(Filters::from_pairs([]), Filters::default());
         let one = Filters { client: Some(ClientKind::Native), ..Filters::default() };
@@ -175,15 +476,77 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_shown_as_usual() {
+    fn unknown_values_are_left_at_their_defaults() {
         // Any word may be the key of a device.
         let wrong = Filters::names().filter(|name| *name != DEVICE).map(|name| (name, "unheard-of"));
         assert_eq!(Filters::from_pairs(wrong), Filters::default());
-        assert_eq!(Filters::from_pairs([("leaderboard-precision", "f64")]), Filters::default());
+        for pair in [
+            ("leaderboard-precision", "f64"),
+            (SINCE, "yesterday"),
+            (UNTIL, "2026-02-30"),
+            (DEVICE, "a/b"),
+            (DEVICE, ""),
+        ] {
+            assert_eq!(Filters::from_pairs([pair]), Filters::default(), "{pair:?}");
+        }
     }
 
     #[test]
     fn no_filter_changes_what_is_trained() {
         assert!(Filters::names().all(|name| !RunOptions::NAMES.contains(&name)));
+    }
+
+    #[test]
+    fn every_choice_is_in_the_query() {
+        let query = serde_json::to_value(all().runs.query(Some("caffe-mnist"), Some("wgsl"))).unwrap();
+        let is_absent = |value: &serde_json::Value| value.is_null() || *value == serde_json::json!(false);
+        let absent = query.as_object().unwrap().iter().filter(|(_, value)| is_absent(value));
+        let absent: Vec<&str> = absent.map(|(name, _)| name.as_str()).collect();
+        assert_eq!(absent, ["class", "cursor", "limit", "offset", "ranked"]);
+        for list in LISTS {
+            for (value, _) in list.values() {
+                assert_eq!(list.value(value), Some(value), "{}", list.name);
+            }
+        }
+    }
+
+    #[test]
+    fn metrics_of_different_networks_are_not_sorted() {
+        let mut filters = RunFilters::default();
+        filters.set("leaderboard-run-sort", "accuracy");
+        assert_eq!(filters.query(Some("caffe-mnist"), None).sort, Some(RunSort::Accuracy));
+        assert_eq!(filters.query(None, None).sort, None);
+        filters.set("leaderboard-run-sort", "oldest");
+        assert_eq!(filters.query(None, None).sort, Some(RunSort::Oldest));
+    }
+
+    #[test]
+    fn a_unit_is_in_the_head_and_not_in_every_line() {
+        let row = row("a", "Example GPU", Some(900.0), None);
+        let of = |name: &str| {
+            let column = TableColumn::all().find(|column| column.name() == name).unwrap();
+            (column.head().title, column.cell(&row).text)
+        };
+        assert_eq!(of("samples_per_second"), ("Training throughput samples/s".to_owned(), "900.0".to_owned()));
+        assert_eq!(of("seconds_to_target").1, "–");
+        assert_eq!(of("batch_size").1, "64");
+        assert_eq!(TableColumn::Program.cell(&row).below.unwrap(), "Linux, wgsl");
+        assert_eq!(TableColumn::Tier.cell(&row).tier, Some(Tier::Proven));
+    }
+
+    #[test]
+    fn chosen_columns_are_read_again_from_an_address() {
+        let names: BTreeSet<&str> = TableColumn::all().map(TableColumn::name).collect();
+        assert_eq!(names.len(), TableColumn::all().count(), "each has its own name");
+        assert!(names.len() <= u32::BITS as usize && !names.contains(NONE));
+        let mut columns = Columns::default();
+        assert_eq!(columns.written(), "samples_per_second,accuracy,seconds_to_target,program,tier,day");
+        for place in 0..TableColumn::all().count() {
+            columns.toggle(place);
+            assert_eq!(Columns::parse(&columns.written()), columns);
+        }
+        assert_eq!(Columns::parse("day,step_seconds_p50,price").written(), "step_seconds_p50,day");
+        assert_eq!(Columns::parse("none").chosen().count(), 0);
+        assert_eq!(Columns::parse("price"), Columns::default());
     }
 }

@@ -1,23 +1,20 @@
-//! What a person looks for first in a finished network: how fast, how well, and how long until it was good enough, or how
-//! far it came. Never a dash: what was too short for a figure says what was done instead.
+//! The most important metrics of a finished network: throughput, accuracy, and time to its target, or its best accuracy.
+//! Never a dash: a run that was too short for a throughput shows its samples.
 
 use results::{Evaluation, WorkloadRecord, metric};
 
-use crate::{t, text, words};
+use crate::{t, text};
 
-/// One large figure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Figure {
     pub title: String,
     pub number: String,
-    /// Empty where there is none.
     pub unit: String,
-    /// What is to be known about it.
     pub remark: Option<String>,
 }
 
 impl Figure {
-    /// From a text whose last word is the unit.
+    /// Splits a text whose last word is the unit.
     fn new(title: impl Into<String>, text: &str) -> Self {
         let (number, unit) = text.rsplit_once(' ').unwrap_or((text, ""));
         Self { title: title.into(), number: number.to_owned(), unit: unit.to_owned(), remark: None }
@@ -28,12 +25,12 @@ impl Figure {
     }
 }
 
-/// The figures of a completed workload, the most important one first.
+/// Metrics of a completed workload, the most important one first.
 pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
     let of = |id: &str| {
         let metric = metric(id)?;
         (metric.value)(&record.summary)
-            .map(|value| Figure::new(words::metric::title(metric), &words::metric::text(metric, value)))
+            .map(|value| Figure::new(text::metric_title(metric), &text::metric_text(metric, value)))
     };
     let parts = [
         Some(of("samples_per_second").unwrap_or_else(|| trained(record))),
@@ -50,14 +47,14 @@ fn time_to(record: &WorkloadRecord) -> String {
     t!(result_time_to, target = text::whole_percent(target))
 }
 
-/// What was done in a run that was too short to tell how fast it was.
+/// Samples of a run that was too short for a throughput.
 fn trained(record: &WorkloadRecord) -> Figure {
     let summary = &record.summary;
     Figure::new(t!(result_trained), &t!(common_samples_counted, number = summary.samples))
         .with(t!(result_too_short, seconds = text::seconds(summary.training_seconds)))
 }
 
-/// How far it came where the target was not reached.
+/// Best accuracy of a run that did not reach its target.
 fn best(record: &WorkloadRecord) -> Option<Figure> {
     let target = record.target?;
     let best = best_of(&record.evaluations)?;
@@ -66,15 +63,15 @@ fn best(record: &WorkloadRecord) -> Option<Figure> {
     Some(figure.with(t!(result_of_target, target = text::whole_percent(target.accuracy))))
 }
 
-/// The earliest of the most accurate.
+/// The earliest of the most accurate evaluations.
 fn best_of(evaluations: &[Evaluation]) -> Option<&Evaluation> {
     evaluations.iter().rev().max_by(|one, other| one.accuracy.total_cmp(&other.accuracy))
 }
 
-/// The figures of a completed workload as the end of a sentence.
+/// Metrics of a completed workload as the end of a sentence.
 pub fn sentence(record: &WorkloadRecord) -> String {
     let throughput = metric("samples_per_second")
-        .and_then(|metric| (metric.value)(&record.summary).map(|value| words::metric::text(metric, value)))
+        .and_then(|metric| (metric.value)(&record.summary).map(|value| text::metric_text(metric, value)))
         .unwrap_or_else(|| {
             let summary = &record.summary;
             let samples = t!(common_samples_counted, number = summary.samples);
@@ -175,7 +172,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn how_far_it_came_is_the_figure_where_the_target_was_not_reached() {
+    fn the_best_accuracy_replaces_a_target_that_was_not_reached() {
         let summary = Summary { samples_per_second: Some(100.0), accuracy: Some(0.93), ..Summary::default() };
         let record = record([0.95, 0.93], target(None), summary);
         let texts = texts(&record);

@@ -1,4 +1,4 @@
-//! What a run's events add up to while it runs.
+//! State of a run in progress, computed from its events, with a few test images and their answers.
 
 use std::sync::Arc;
 
@@ -6,24 +6,23 @@ use engine::{Event, Phase};
 use results::{Adapter, CurvePoint, Evaluation, Warning};
 use training_worker::Loaded;
 
-use crate::bundle::{Arrival, ArrivalState};
-use crate::examples::Examples;
 use crate::published::{self, PublishedLearning};
+use crate::supplies::{Arrival, ArrivalState};
 use crate::t;
 
 /// Share of the progress bar that fetching the data fills; the engine counts the rest.
 const DATA_SHARE: f64 = 0.05;
-/// Share of another bundle than the page's own, where one is fetched.
+/// Share of a bundle other than the page's own.
 const BUNDLE_SHARE: f64 = 0.05;
-/// Points kept for drawing. When there are more, every other one is left out.
-const MAXIMUM_POINTS: usize = 600;
+/// Points kept for drawing. Of more, every other one is dropped.
+const MAX_POINTS: usize = 600;
 
-/// Before this share of a run is done nobody knows how long the rest will take.
-const TELLING_FRACTION: f64 = 0.1;
+/// Share of a run before which the rest is not estimated.
+const MIN_ESTIMATED_FRACTION: f64 = 0.1;
 
-/// Leaves every other point out where there are too many.
+/// Drops every other point of too many.
 fn thin<T>(points: &mut Vec<T>) {
-    if points.len() > MAXIMUM_POINTS {
+    if points.len() > MAX_POINTS {
         let mut even = false;
         points.retain(|_| {
             even = !even;
@@ -32,22 +31,19 @@ fn thin<T>(points: &mut Vec<T>) {
     }
 }
 
-/// A run so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Live {
     pub adapter: Option<Adapter>,
     pub phase: Option<Phase>,
     pub warnings: Vec<Warning>,
-    /// The workload that is running.
     pub workload: Option<LiveWorkload>,
-    /// Another bundle than the page's own, where the run needs one.
+    /// A bundle other than the page's own.
     pub bundle: Option<Arrival>,
     data_fraction: f64,
     run_fraction: f64,
     finished: bool,
 }
 
-/// A workload so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LiveWorkload {
     pub name: String,
@@ -57,41 +53,59 @@ pub struct LiveWorkload {
     pub target_accuracy: f64,
     pub batch_size: u32,
     pub step: u64,
-    /// Passes over the training set.
     pub epochs: f64,
     pub samples_per_second: Option<f64>,
     pub training: Vec<CurvePoint>,
     pub tests: Vec<Evaluation>,
     /// Seconds of training and samples per second, window by window.
     pub rates: Vec<(f64, f64)>,
-    /// A few test images, where they are shown.
+    /// A few test images.
     pub examples: Option<Arc<Examples>>,
-    /// The class that the network gives each of them now.
+    /// The network's present answer to each of them.
     pub answers: Vec<u16>,
 }
 
-/// What was published of the network that runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Beside {
     pub learning: &'static PublishedLearning,
-    /// Over seconds of training.
     pub curve: Vec<(f64, f64)>,
 }
 
 impl LiveWorkload {
-    /// What the network is called.
     pub fn title(&self) -> String {
         crate::text::workload_title(&self.name)
     }
 
-    /// What was published of it, and where its curve lies now.
+    /// Published learning of the network, with its curve placed next to this run.
     pub fn published(&self) -> Option<Beside> {
         let learning = published::learning(&self.name, self.batch_size)?;
         let seconds = self.training.last().map_or(0.0, |point| point.training_seconds);
         Some(Beside { curve: learning.curve_beside(seconds, self.epochs), learning })
     }
 
-    /// Mean loss of the latest window.
+    fn event(&mut self, event: &Event) {
+        match event {
+            &Event::Progress {
+                step, epochs, training_seconds, loss, training_accuracy, samples_per_second, ..
+            } => {
+                self.step = step;
+                self.epochs = epochs;
+                self.samples_per_second = Some(samples_per_second);
+                self.training.push(CurvePoint { step, training_seconds, loss, accuracy: training_accuracy });
+                self.rates.push((training_seconds, samples_per_second));
+                thin(&mut self.training);
+                thin(&mut self.rates);
+            }
+            Event::Evaluated { evaluation, .. } => self.tests.push(*evaluation),
+            Event::Examples { workload, height, width, channels, images, labels } => {
+                let examples = Examples::new(workload, [*height, *width, *channels], images, labels);
+                self.examples = Some(Arc::new(examples));
+            }
+            Event::Answered { answers, .. } => self.answers.clone_from(answers),
+            _ => {}
+        }
+    }
+
     pub fn loss(&self) -> Option<f64> {
         self.training.last().map(|point| point.loss)
     }
@@ -106,7 +120,7 @@ impl LiveWorkload {
 }
 
 impl Live {
-    /// A run that begins by loading a bundle, if any.
+    /// A run that first loads a bundle, if any.
     pub fn new(bundle: Option<Arrival>) -> Self {
         Self { bundle, ..Self::default() }
     }
@@ -120,30 +134,27 @@ impl Live {
         self.bundle.map_or(rest, |bundle| BUNDLE_SHARE * bundle.fraction() + (1.0 - BUNDLE_SHARE) * rest)
     }
 
-    /// This many bytes of the bundle's module are here.
+    /// Notes the bytes of the bundle's module received so far.
     pub fn arriving(&mut self, bytes: u64) {
         if let Some(Arrival { state: ArrivalState::Coming { bytes: known, .. }, .. }) = &mut self.bundle {
             *known = bytes.max(*known);
         }
     }
 
-    /// The bundle is here and runs.
     pub fn loaded(&mut self, loaded: Loaded) {
         self.bundle = self.bundle.map(|bundle| Arrival { state: ArrivalState::Started(loaded), ..bundle });
     }
 
-    /// A data file is on its way.
     pub fn loading(&mut self, loaded_bytes: u64, total_bytes: u64) {
         let fraction = loaded_bytes as f64 / total_bytes.max(1) as f64;
         self.data_fraction = self.data_fraction.max(fraction.min(1.0));
     }
 
-    /// The run came to its end.
     pub fn finish(&mut self) {
         self.finished = true;
     }
 
-    /// Takes in what the engine announced.
+    /// Applies an event of the engine.
     pub fn event(&mut self, event: &Event) {
         match event {
             Event::RunStarted { adapter, .. } => self.adapter = Some(adapter.clone()),
@@ -159,56 +170,25 @@ impl Live {
             }
             Event::PhaseStarted { phase, .. } => self.phase = Some(*phase),
             Event::Progress { run_fraction, .. } => {
-                // Whatever trains has its data, wherever the browser found it.
+                // A run that trains has its data, wherever the browser found it.
                 self.data_fraction = 1.0;
                 self.run_fraction = self.run_fraction.max(*run_fraction);
-                self.progress(event);
-            }
-            Event::Evaluated { evaluation, .. } => {
-                if let Some(workload) = &mut self.workload {
-                    workload.tests.push(*evaluation);
-                }
-            }
-            Event::Examples { workload, height, width, channels, images, labels } => {
-                let examples = Examples::new(workload, [*height, *width, *channels], images, labels);
-                if let Some(workload) = &mut self.workload {
-                    workload.examples = Some(Arc::new(examples));
-                }
-            }
-            Event::Answered { answers, .. } => {
-                if let Some(workload) = &mut self.workload {
-                    workload.answers.clone_from(answers);
-                }
             }
             Event::Warned { warning } => self.warnings.push(warning.clone()),
-            Event::WorkloadFailed { .. } | Event::WorkloadFinished { .. } => {}
+            _ => {}
+        }
+        if let Some(workload) = &mut self.workload {
+            workload.event(event);
         }
     }
 
-    fn progress(&mut self, event: &Event) {
-        let (
-            Some(workload),
-            &Event::Progress { step, epochs, training_seconds, loss, training_accuracy, samples_per_second, .. },
-        ) = (&mut self.workload, event)
-        else {
-            return;
-        };
-        workload.step = step;
-        workload.epochs = epochs;
-        workload.samples_per_second = Some(samples_per_second);
-        workload.training.push(CurvePoint { step, training_seconds, loss, accuracy: training_accuracy });
-        workload.rates.push((training_seconds, samples_per_second));
-        thin(&mut workload.training);
-        thin(&mut workload.rates);
-    }
-
-    /// About how many seconds a run will still take that has taken so many; nothing before that can be told.
+    /// Estimated seconds left; `None` at the beginning and at the end.
     pub fn seconds_left(&self, seconds_so_far: f64) -> Option<f64> {
         let fraction = self.fraction();
-        (TELLING_FRACTION..1.0).contains(&fraction).then(|| seconds_so_far * (1.0 - fraction) / fraction)
+        (MIN_ESTIMATED_FRACTION..1.0).contains(&fraction).then(|| seconds_so_far * (1.0 - fraction) / fraction)
     }
 
-    /// Where the run is, for the status region: changes with the phase only, so that it is not read out all the time.
+    /// Text of the status region. It changes with the phase only, so that screen readers do not repeat it.
     pub fn status(&self) -> String {
         let Some(workload) = &self.workload else {
             return match self.bundle.filter(|bundle| bundle.is_coming()) {
@@ -222,7 +202,6 @@ impl Live {
     }
 }
 
-/// A phase in few words.
 fn phase(of: Phase) -> &'static str {
     match of {
         Phase::LoadingData => t!(running_phase_loading),
@@ -237,9 +216,107 @@ fn phase(of: Phase) -> &'static str {
     }
 }
 
+const HEADERS: u32 = 14 + 40;
+
+/// Test images of a workload with their labels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examples {
+    data_set: &'static str,
+    images: Vec<Image>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Image {
+    bitmap: Vec<u8>,
+    label: u16,
+}
+
+/// A test image with its answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The network's answer, as short as possible.
+    pub answer: String,
+    pub is_right: bool,
+    /// The answer and the label in words.
+    pub words: String,
+}
+
+impl Examples {
+    /// `shape` is height, width, channels; `images` are bytes in row-major order, image after image.
+    pub fn new(workload: &str, shape: [u32; 3], images: &[u8], labels: &[u16]) -> Self {
+        let [height, width, channels] = shape;
+        let features = (height * width * channels).max(1) as usize;
+        let images = images.chunks_exact(features).zip(labels);
+        let images =
+            images.map(|(pixels, &label)| Image { bitmap: bitmap(width, channels as usize, pixels), label }).collect();
+        Self { data_set: engine::workload(workload).map_or("", |workload| workload.data_set), images }
+    }
+
+    /// A BMP file for each image.
+    pub fn bitmaps(&self) -> impl Iterator<Item = &[u8]> {
+        self.images.iter().map(|image| image.bitmap.as_slice())
+    }
+
+    /// The answer to each image, once there is one.
+    pub fn answered(&self, answers: &[u16]) -> Vec<Option<Example>> {
+        let example = |(place, image): (usize, &Image)| {
+            let answer = *answers.get(place)?;
+            let (label, is_right) = (class(self.data_set, image.label), answer == image.label);
+            let answer = class(self.data_set, answer);
+            let words = if is_right {
+                t!(running_example_right, label = label)
+            } else {
+                t!(running_example_wrong, label = label, answer = answer)
+            };
+            Some(Example { answer, is_right, words })
+        };
+        self.images.iter().enumerate().map(example).collect()
+    }
+}
+
+fn class(data_set: &str, number: u16) -> String {
+    let name = match (data_set, number) {
+        ("cifar10", 0) => t!(class_airplane),
+        ("cifar10", 1) => t!(class_automobile),
+        ("cifar10", 2) => t!(class_bird),
+        ("cifar10", 3) => t!(class_cat),
+        ("cifar10", 4) => t!(class_deer),
+        ("cifar10", 5) => t!(class_dog),
+        ("cifar10", 6) => t!(class_frog),
+        ("cifar10", 7) => t!(class_horse),
+        ("cifar10", 8) => t!(class_ship),
+        ("cifar10", 9) => t!(class_truck),
+        _ => return number.to_string(),
+    };
+    name.to_owned()
+}
+
+/// A picture of 24 bits per pixel, uncompressed, from the lowest row to the highest, blue before green before red, each
+/// row padded to four bytes: <https://learn.microsoft.com/windows/win32/gdi/bitmap-storage>. One channel is gray.
+fn bitmap(width: u32, channels: usize, pixels: &[u8]) -> Vec<u8> {
+    let row_bytes = (width as usize * channels).max(1);
+    let height = u32::try_from(pixels.len() / row_bytes).unwrap_or_default();
+    let padded = (3 * width).next_multiple_of(4);
+    let size = HEADERS + padded * height;
+    let mut file = Vec::with_capacity(size as usize);
+    file.extend(b"BM");
+    for number in [size, 0, HEADERS, HEADERS - 14, width, height, 1 | 24 << 16, 0, padded * height, 0, 0, 0, 0] {
+        file.extend(number.to_le_bytes());
+    }
+    for row in pixels.chunks_exact(row_bytes).rev() {
+        for pixel in row.chunks_exact(channels.max(1)) {
+            let channel = |place: usize| pixel[place.min(pixel.len() - 1)];
+            file.extend([channel(2), channel(1), channel(0)]);
+        }
+        file.resize(file.len() + (padded - 3 * width) as usize, 0);
+    }
+    file
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::words::{Language, speak};
 
     fn started() -> Live {
         let mut live = Live::default();
@@ -269,35 +346,34 @@ mod tests {
 
     #[test]
     fn the_progress_bar_never_falls_and_ends_full() {
-        let mut live = started();
-        let mut last = 0.0;
-        let mut check = |live: &Live| {
+        let steps: [fn(&mut Live); 6] = [
+            |live| live.loading(50, 100),
+            |live| live.loading(100, 100),
+            |live| live.event(&progress(1, 0.0)),
+            |live| live.event(&progress(9, 0.6)),
+            |live| live.event(&progress(10, 0.5)),
+            Live::finish,
+        ];
+        let (mut live, mut last) = (started(), 0.0);
+        for step in steps {
+            step(&mut live);
             assert!(live.fraction() >= last, "{} after {last}", live.fraction());
             last = live.fraction();
-        };
-        live.loading(50, 100);
-        check(&live);
-        live.loading(100, 100);
-        check(&live);
-        live.event(&progress(1, 0.0));
-        check(&live);
-        live.event(&progress(9, 0.6));
-        check(&live);
-        live.event(&progress(10, 0.5));
-        check(&live);
-        live.finish();
-        check(&live);
-        assert_eq!(live.fraction(), 1.0);
+        }
+        assert_eq!(last, 1.0);
+        let mut cached = started();
+        cached.event(&progress(1, 0.0));
+        assert_eq!(cached.fraction(), DATA_SHARE, "data that the browser had already counts as loaded");
     }
 
     #[test]
-    fn the_second_bundle_has_its_part_of_the_progress_bar() {
+    fn a_bundle_has_its_part_of_the_progress_bar() {
         let mut live = Live::new(Some(Arrival::begin("Burn", 1000)));
         assert_eq!((live.status().as_str(), live.fraction()), ("Loading Burn", 0.0));
-        live.arriving(500);
-        assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0);
-        live.arriving(400);
-        assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0, "it never falls");
+        for bytes in [500, 400] {
+            live.arriving(bytes);
+            assert_eq!(live.fraction(), BUNDLE_SHARE / 2.0, "it never falls");
+        }
         live.loaded(Loaded { compressed_bytes: None, bytes: 1000, cached: None, seconds: 1.0 });
         assert_eq!((live.status().as_str(), live.fraction()), ("Starting the training worker", BUNDLE_SHARE));
         live.loading(1, 1);
@@ -306,14 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn data_that_the_browser_had_already_counts_as_loaded() {
-        let mut live = started();
-        live.event(&progress(1, 0.0));
-        assert_eq!(live.fraction(), DATA_SHARE);
-    }
-
-    #[test]
-    fn the_status_tells_how_far_the_run_is_and_changes_with_the_phase_only() {
+    fn the_status_changes_with_the_phase_only() {
         let mut live = started();
         live.event(&Event::PhaseStarted { workload: "caffe-mnist".to_owned(), phase: Phase::Training });
         assert_eq!(live.status(), "Network 2 of 2: training");
@@ -323,12 +392,11 @@ mod tests {
     }
 
     #[test]
-    fn the_time_that_is_left_is_told_when_it_can_be() {
+    fn the_time_left_is_estimated_between_begin_and_end() {
         let mut live = started();
         assert_eq!(live.seconds_left(30.0), None, "nothing is done yet");
         live.event(&progress(1, 0.5));
-        let fraction = live.fraction();
-        let left = live.seconds_left(30.0).unwrap();
+        let (fraction, left) = (live.fraction(), live.seconds_left(30.0).unwrap());
         assert!((left - 30.0 * (1.0 - fraction) / fraction).abs() < 1e-9, "{left}");
         live.finish();
         assert_eq!(live.seconds_left(60.0), None);
@@ -341,10 +409,36 @@ mod tests {
             live.event(&progress(step, 0.0));
         }
         let workload = live.workload.unwrap();
-        assert!(workload.training.len() <= MAXIMUM_POINTS && workload.rates.len() <= MAXIMUM_POINTS);
+        assert!(workload.training.len() <= MAX_POINTS && workload.rates.len() <= MAX_POINTS);
         assert_eq!(workload.training[0].step, 0);
         assert!(workload.training.windows(2).all(|pair| pair[0].step < pair[1].step));
         assert_eq!(workload.step, 1999);
         assert_eq!(workload.training.last().unwrap().step, 1999);
+    }
+
+    #[test]
+    fn a_bitmap_has_its_size_in_its_head_and_its_rows_from_below() {
+        // Two rows of one pixel, red above blue; each row has a byte of padding.
+        let file = bitmap(1, 3, &[255, 0, 0, 0, 0, 255]);
+        assert_eq!(&file[..2], b"BM");
+        assert_eq!(u32::from_le_bytes(file[2..6].try_into().unwrap()) as usize, file.len());
+        assert_eq!(u32::from_le_bytes(file[10..14].try_into().unwrap()), 54);
+        assert_eq!((file[18], file[22], file[26], file[28]), (1, 2, 1, 24), "width, height, planes, bits");
+        assert_eq!(file[54..], [255, 0, 0, 0, 0, 0, 255, 0]);
+        assert_eq!(bitmap(4, 1, &[7, 8, 9, 10])[54..], [7, 7, 7, 8, 8, 8, 9, 9, 9, 10, 10, 10], "grey, no padding");
+    }
+
+    #[test]
+    fn an_answer_is_told_in_words_whether_it_is_right_or_wrong() {
+        let digits = Examples::new("caffe-mnist", [1, 1, 1], &[0, 255], &[7, 2]);
+        let answered = digits.answered(&[7, 3]).into_iter().flatten().collect::<Vec<_>>();
+        assert_eq!((answered[0].is_right, answered[0].words.as_str()), (true, "7, answered rightly"));
+        assert_eq!((answered[1].is_right, answered[1].words.as_str()), (false, "2, wrongly answered 3"));
+        assert_eq!(digits.answered(&[]), [None, None]);
+        assert_eq!(digits.bitmaps().count(), 2);
+        let pictures = Examples::new("caffe-cifar10", [1, 1, 3], &[0; 3], &[8]);
+        assert_eq!(pictures.answered(&[0])[0].as_ref().unwrap().words, "ship, wrongly answered airplane");
+        speak(Language::German);
+        assert_eq!(pictures.answered(&[8])[0].as_ref().unwrap().words, "Schiff, richtig beantwortet");
     }
 }

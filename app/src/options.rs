@@ -1,8 +1,5 @@
-//! The options of a run: chosen on the page, or set in its address, for engineers and tests:
+//! Options of a run: chosen on the page, or set in its address, for engineers and tests:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
-
-mod address;
-mod summary;
 
 use engine::SuiteDefinition;
 use engine::backends::Feature;
@@ -11,40 +8,40 @@ use training_worker::Limit;
 
 use crate::backend::PageBackend;
 use crate::filters::Filters;
-use crate::supplies::Supplies;
-use crate::t;
-use crate::text;
-use crate::words::failure;
+use crate::supplies::{Bundle, Supplies};
+use crate::words::language;
+use crate::words::remarks::failure_of_workload;
+use crate::{t, text};
 
-/// Parameter of every page's address that says its language.
+/// Parameter of every page's address for its language.
 pub const LANGUAGE: &str = "language";
 
-/// What to run and how; by default a standard run.
+/// Options of a run; by default a standard run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RunOptions {
-    /// Name of the suite; none for the first.
+    /// Name of the suite; `None` for the first.
     pub suite: Option<&'static str>,
     /// Workloads to run; empty for all of the suite.
     pub workloads: Vec<String>,
     pub batch_size: Option<u32>,
     pub limit: Option<Limit>,
     pub precision: Option<Precision>,
-    /// What our kernels do without although the device has it.
+    /// Features that our kernels do not use although the device has them.
     pub without: Vec<Feature>,
     pub backend: PageBackend,
-    /// What is compared; none for [`PageBackend::COMPARED`].
+    /// Compared backends; empty for [`PageBackend::COMPARED`].
     pub compared: Vec<PageBackend>,
-    /// From how many seeds each of those trains; none for one.
+    /// Number of seeds that each of those trains from; `None` for one.
     pub seeds: Option<u32>,
-    /// A seed of one's own, of which the leaderboard knows nothing, so that such a run is never ranked.
+    /// A chosen seed. Such a run is not registered, and never ranked.
     pub seed: Option<u32>,
     pub learning_rate: Option<f64>,
-    /// Whether the run begins by itself, once it can.
+    /// True to begin the run without a click, once it can.
     pub autostart: bool,
 }
 
 impl RunOptions {
-    /// Names that mean something in the address.
+    /// Names in the address.
     pub const NAMES: [&str; 14] = [
         "suite",
         "workload",
@@ -62,10 +59,10 @@ impl RunOptions {
         "autostart",
     ];
 
-    /// Reads decoded pairs of name and value. Names that mean nothing here are left alone: [`RunOptions::unknown`] finds them.
+    /// Reads decoded pairs of name and value. Unknown names are ignored; [`RunOptions::unknown`] finds them.
     ///
     /// # Errors
-    /// A sentence that names the setting at fault and what it may be.
+    /// A sentence that names the wrong setting and its possible values.
     pub fn from_pairs<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Self, String> {
         let mut options = Self::default();
         let mut seen = Vec::new();
@@ -81,26 +78,26 @@ impl RunOptions {
 
     fn read(&mut self, name: &str, value: &str) -> Result<(), String> {
         match name {
-            "suite" => self.suite = Some(address::suite(value)?),
-            "workload" => self.workloads = address::workloads(value)?,
-            "batch" => self.batch_size = Some(address::positive(name, value)?),
-            "epochs" => self.limit_once(Limit::Epochs(address::positive(name, value)?))?,
-            "steps" => self.limit_once(Limit::Steps(u64::from(address::positive(name, value)?)))?,
-            "seconds" => self.limit_once(Limit::Seconds(address::seconds(value)?))?,
-            "precision" => self.precision = Some(address::precision(value)?),
-            "without" => self.without = address::features(value)?,
-            "backend" => self.backend = address::backend(value)?,
-            "compare" => self.compared = address::compared(value)?,
-            "seeds" => self.seeds = Some(address::seeds(value)?),
-            "seed" => self.seed = Some(address::seed(value)?),
-            "learning-rate" => self.learning_rate = Some(address::learning_rate(value)?),
-            "autostart" => self.autostart = address::switch(name, value)?,
+            "suite" => self.suite = Some(parse_suite(value)?),
+            "workload" => self.workloads = parse_workloads(value)?,
+            "batch" => self.batch_size = Some(parse_positive(name, value)?),
+            "epochs" => self.limit_once(Limit::Epochs(parse_positive(name, value)?))?,
+            "steps" => self.limit_once(Limit::Steps(u64::from(parse_positive(name, value)?)))?,
+            "seconds" => self.limit_once(Limit::Seconds(parse_seconds(value)?))?,
+            "precision" => self.precision = Some(parse_precision(value)?),
+            "without" => self.without = parse_features(value)?,
+            "backend" => self.backend = parse_backend(value)?,
+            "compare" => self.compared = parse_compared(value)?,
+            "seeds" => self.seeds = Some(parse_seeds(value)?),
+            "seed" => self.seed = Some(parse_seed(value)?),
+            "learning-rate" => self.learning_rate = Some(parse_learning_rate(value)?),
+            "autostart" => self.autostart = parse_switch(name, value)?,
             _ => {}
         }
         Ok(())
     }
 
-    /// What differs from a standard run, as names and values of an address, which [`RunOptions::from_pairs`] reads again.
+    /// Differences from a standard run, as names and values that [`RunOptions::from_pairs`] reads.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let names = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(","));
         let limit = self.limit.map(|limit| match limit {
@@ -125,14 +122,14 @@ impl RunOptions {
         parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(limit).collect()
     }
 
-    /// The same as the query of an address, with its question mark; empty for a standard run. Names and values need no
+    /// The pairs as the query of an address, with its question mark; empty for a standard run. Names and values need no
     /// encoding.
     pub fn query(&self) -> String {
         let pairs: Vec<String> = self.pairs().iter().map(|(name, value)| format!("{name}={value}")).collect();
         if pairs.is_empty() { String::new() } else { format!("?{}", pairs.join("&")) }
     }
 
-    /// Those of these names that mean nothing to the page, such as misspelt ones.
+    /// Returns the unknown ones of these names.
     pub fn unknown<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
         let is_known = |name: &&str| {
             *name == LANGUAGE || Self::NAMES.contains(name) || Filters::names().any(|known| known == *name)
@@ -140,10 +137,10 @@ impl RunOptions {
         names.into_iter().filter(|name| !is_known(name)).collect()
     }
 
-    /// The same options with one setting changed as if it stood in the address; an empty text takes it away.
+    /// Changes a setting as in the address; an empty text removes it.
     ///
     /// # Errors
-    /// A sentence that names the setting at fault and what it may be.
+    /// A sentence that names the wrong setting and its possible values.
     pub fn with_setting(self, name: &str, value: &str) -> Result<Self, String> {
         let mut changed = self;
         match name {
@@ -165,7 +162,6 @@ impl RunOptions {
         self.suite.and_then(engine::suite).unwrap_or(&engine::SUITES[0])
     }
 
-    /// Names of the networks that are chosen.
     pub fn networks(&self) -> Vec<String> {
         if self.workloads.is_empty() {
             self.suite().workloads.iter().map(|&name| name.to_owned()).collect()
@@ -174,8 +170,8 @@ impl RunOptions {
         }
     }
 
-    /// The back ends of a comparison, in the order in which they train: those that were chosen, and otherwise those of
-    /// [`PageBackend::COMPARED`] that can train here, or all that can where those are too few to compare.
+    /// Backends of a comparison, in the order of training: the chosen ones, or else those of [`PageBackend::COMPARED`]
+    /// that can train here, or all that can if those are too few.
     pub fn contenders(&self, can_train: impl Fn(PageBackend) -> bool) -> Vec<PageBackend> {
         if !self.compared.is_empty() {
             return self.compared.clone();
@@ -188,29 +184,28 @@ impl RunOptions {
         }
     }
 
-    /// The same options with this back end compared or not, beside those that were until now.
-    #[must_use]
+    /// Adds a backend to those compared before, or removes it.
     pub fn with_contender(self, backend: PageBackend, chosen: bool, before: &[PageBackend]) -> Self {
         let is_in = |other: &PageBackend| if *other == backend { chosen } else { before.contains(other) };
         Self { compared: PageBackend::ALL.into_iter().filter(is_in).collect(), ..self }
     }
 
-    /// The seeds of a comparison: `first` and those after it.
+    /// Seeds of a comparison: `first` and those after it.
     pub fn seeds_from(&self, first: u32) -> Vec<u32> {
         (0..self.seeds.unwrap_or(1)).map(|place| first.wrapping_add(place)).collect()
     }
 
-    /// The chosen networks that the chosen back end cannot train as they are defined, and why.
+    /// Chosen networks that the backend cannot train as they are defined, with the reasons.
     pub fn left_out(&self) -> Vec<(String, String)> {
         let reason = |name: &String| {
             let model = engine::workload(name)?.model;
             let reason = engine::backends::unsupported(self.backend.name(), &model)?.to_string();
-            Some(failure::of_workload(FailureCause::Unsupported, &reason))
+            Some(failure_of_workload(FailureCause::Unsupported, &reason))
         };
         self.networks().into_iter().filter_map(|name| Some((name.clone(), reason(&name)?))).collect()
     }
 
-    /// What a run is asked for: names of workloads, or nothing for all of the suite.
+    /// Names of the workloads to train; empty for all of the suite.
     pub fn trained(&self) -> Vec<String> {
         let left_out = self.left_out();
         if left_out.is_empty() {
@@ -219,7 +214,7 @@ impl RunOptions {
         self.networks().into_iter().filter(|name| left_out.iter().all(|(other, _)| other != name)).collect()
     }
 
-    /// Why this cannot be run with what the server has.
+    /// Returns why this cannot be run with the server's supplies.
     pub fn obstacle(&self, supplies: &Supplies) -> Option<String> {
         if let Some(why) = supplies.obstacle(self.backend) {
             return Some(t!(backend_obstacle, backend = self.backend.title(), why = why));
@@ -235,30 +230,27 @@ impl RunOptions {
         })
     }
 
-    /// Why the networks cannot be trained with the data that the server has, on any back end.
+    /// Returns why the networks cannot be trained on any backend, if data is missing.
     pub fn lacking_data(&self, supplies: &Supplies) -> Option<String> {
         let lacking = |name: &String| Some((name.clone(), supplies.missing_for(name)?.title()));
         let (name, data) = self.networks().iter().find_map(lacking)?;
         // A suite that lost some of its networks would not be that suite any more.
-        let who = if self.workloads.is_empty() { text::suite(self.suite()) } else { text::workload_title(&name) };
+        let who =
+            if self.workloads.is_empty() { text::suite_as_subject(self.suite()) } else { text::workload_title(&name) };
         Some(t!(supplies_needs, who = who, data = data))
     }
 
-    /// The same options on another back end.
-    #[must_use]
     pub fn with_backend(self, backend: PageBackend) -> Self {
         Self { backend, ..self }
     }
 
-    /// The same options for the whole of a suite.
-    #[must_use]
+    /// Chooses a whole suite.
     pub fn with_suite(self, suite: &'static SuiteDefinition) -> Self {
         Self { suite: Some(suite.name), workloads: Vec::new(), ..self }
     }
 
-    /// The same options with this network chosen or not: the whole of a suite where one holds just these, and otherwise
-    /// single networks. The last one stays.
-    #[must_use]
+    /// Adds a network, or removes it: the result is a whole suite if one has just these networks. The last network
+    /// stays.
     pub fn with_network(self, name: &str, chosen: bool) -> Self {
         let before = self.networks();
         let is_in = |other: &str| if other == name { chosen } else { before.iter().any(|known| known == other) };
@@ -274,7 +266,7 @@ impl RunOptions {
         }
     }
 
-    /// Whether a run with these options departs from the suite, so that it is shown and never ranked.
+    /// True if a run with these options departs from the suite, and is never ranked.
     pub fn non_standard(&self) -> bool {
         self.batch_size.is_some()
             || self.limit.is_some()
@@ -286,7 +278,7 @@ impl RunOptions {
             || !self.is_whole_suite()
     }
 
-    /// Whether every network of the suite is trained, and no other.
+    /// True if every network of the suite is trained, and no other.
     pub fn is_whole_suite(&self) -> bool {
         let (suite, networks) = (self.suite().workloads, self.networks());
         let same = suite.len() == networks.len() && suite.iter().all(|name| networks.iter().any(|other| other == name));
@@ -301,5 +293,448 @@ impl RunOptions {
     }
 }
 
+/// More would keep a tab busy for hours.
+const MAX_SEEDS: u32 = 10;
+
+fn parse_suite(value: &str) -> Result<&'static str, String> {
+    let known: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
+    engine::suite(value.trim())
+        .map(|suite| suite.name)
+        .ok_or_else(|| t!(settings_no_suite, value = value, known = known.join(", ")))
+}
+
+fn parse_workloads(value: &str) -> Result<Vec<String>, String> {
+    let known: Vec<&str> = engine::WORKLOADS.iter().map(|make| make().name).collect();
+    let names: Vec<String> = value.split(',').map(str::trim).filter(|n| !n.is_empty()).map(str::to_owned).collect();
+    match names.iter().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(t!(settings_no_workload, value = name, known = known.join(", "))),
+        None => Ok(names),
+    }
+}
+
+fn parse_precision(value: &str) -> Result<Precision, String> {
+    match Precision::named(value) {
+        Some(precision @ (Precision::F16 | Precision::F32)) => Ok(precision),
+        Some(Precision::F16Matrix) => Err(t!(settings_no_matrix).to_owned()),
+        _ => Err(t!(settings_no_precision, value = value)),
+    }
+}
+
+fn parse_features(value: &str) -> Result<Vec<Feature>, String> {
+    let known = || Feature::ALL.map(Feature::name).join(", ");
+    let feature =
+        |name: &str| Feature::named(name.trim()).ok_or_else(|| t!(settings_no_feature, known = known(), value = value));
+    value.split(',').map(feature).collect()
+}
+
+fn parse_backend(value: &str) -> Result<PageBackend, String> {
+    let known = PageBackend::ALL.map(PageBackend::name).join(", ");
+    PageBackend::named(value.trim()).ok_or_else(|| t!(settings_no_backend, value = value, known = known))
+}
+
+fn parse_compared(value: &str) -> Result<Vec<PageBackend>, String> {
+    let names = value.split(',').filter(|name| !name.trim().is_empty());
+    let chosen = names.map(parse_backend).collect::<Result<Vec<_>, _>>()?;
+    let all = PageBackend::ALL.into_iter().filter(|backend| chosen.contains(backend)).collect::<Vec<_>>();
+    if all.len() < 2 {
+        let known = PageBackend::ALL.map(PageBackend::name).join(", ");
+        return Err(t!(settings_two_backends, known = known, value = value));
+    }
+    Ok(all)
+}
+
+fn parse_seeds(value: &str) -> Result<u32, String> {
+    let number = value.parse().ok().filter(|number| (1..=MAX_SEEDS).contains(number));
+    number.ok_or_else(|| t!(settings_no_seeds, most = MAX_SEEDS, value = value))
+}
+
+fn parse_positive(name: &str, value: &str) -> Result<u32, String> {
+    let number = value.parse().ok().filter(|&number: &u32| number > 0);
+    number.ok_or_else(|| t!(settings_not_positive, name = name, value = value))
+}
+
+fn parse_seconds(value: &str) -> Result<f64, String> {
+    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number <= 3600.0);
+    number.ok_or_else(|| t!(settings_no_seconds, value = value))
+}
+
+fn parse_seed(value: &str) -> Result<u32, String> {
+    value.parse().map_err(|_| t!(settings_no_seed, most = u32::MAX.to_string(), value = value))
+}
+
+fn parse_learning_rate(value: &str) -> Result<f64, String> {
+    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number.is_finite());
+    number.ok_or_else(|| t!(settings_no_learning_rate, value = value))
+}
+
+fn parse_switch(name: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(t!(settings_no_switch, name = name, value = value)),
+    }
+}
+
+/// Bytes of the large data sets on the GPU. The engine's own list would make the page larger.
+const DATA_BYTES: [(&str, u64); 2] = [("mnist", 70_000 * 784), ("cifar10", 60_000 * 3072)];
+
+impl RunOptions {
+    pub fn summary(&self) -> String {
+        let networks = self.networks();
+        match (self.workloads.is_empty(), networks.as_slice()) {
+            (true, _) => {
+                t!(settings_summary_suite, suite = text::suite_inside(self.suite().name), networks = networks.len())
+            }
+            (false, [one]) => text::workload_title(one),
+            (false, several) => t!(settings_summary_chosen, networks = several.len()),
+        }
+    }
+
+    /// Differences from the suite, without networks and backend.
+    pub fn departures(&self) -> Vec<String> {
+        let mut parts = Vec::new();
+        parts.extend(self.batch_size.map(|size| t!(settings_batch_size, size = size.to_string())));
+        parts.extend(
+            self.learning_rate.map(|rate| t!(settings_learning_rate, rate = language().number(&rate.to_string()))),
+        );
+        parts.extend(
+            self.precision.filter(|of| *of != Precision::F32).map(|of| t!(settings_precision, precision = of.name())),
+        );
+        parts.extend((!self.without.is_empty()).then(|| {
+            let names = self.without.iter().map(|feature| feature.name().to_owned());
+            let names = names.reduce(|some, other| t!(supplies_and, some = some, other = other));
+            t!(settings_without, features = names.unwrap_or_default())
+        }));
+        parts.extend(self.limit.map(|limit| match limit {
+            Limit::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs)),
+            Limit::Steps(steps) => t!(common_steps, number = steps),
+            Limit::Seconds(seconds) => t!(settings_seconds, seconds = language().number(&seconds.to_string())),
+        }));
+        parts.extend(self.seed.map(|seed| t!(settings_seed, seed = seed.to_string())));
+        parts
+    }
+
+    /// Returns why a run is never ranked.
+    pub fn consequence(&self) -> Option<String> {
+        let mut reasons = self.departures();
+        reasons.extend((!self.backend.is_provable()).then(|| t!(settings_back_end, backend = self.backend.title())));
+        reasons.extend((!self.is_whole_suite()).then(|| t!(settings_no_whole_suite).to_owned()));
+        let reasons = reasons.join(", ");
+        self.non_standard().then(|| t!(settings_consequence, reasons = reasons))
+    }
+
+    /// Everything that decides how long a network takes, to compare runs by.
+    pub fn pace(&self) -> String {
+        let elsewhere = ["suite", "workload", "seed", "seeds", "compare", "autostart", "backend"];
+        let pairs = self.pairs().into_iter().filter(|(name, _)| !elsewhere.contains(name));
+        let backend = [("backend", self.backend.name().to_owned())].into_iter();
+        backend.chain(pairs).map(|(name, value)| format!("{name}={value}")).collect::<Vec<_>>().join("&")
+    }
+
+    /// GPU memory of the largest network, as far as its layers tell; `None` for the processor.
+    pub fn memory_bytes(&self) -> Option<u64> {
+        let networks = self.networks();
+        let of = |name: &String| {
+            let workload = engine::workload(name)?;
+            let of_network = workload.bytes_of_network(self.batch_size.unwrap_or(workload.batch_size)).ok()?;
+            let data = DATA_BYTES.iter().find(|(set, _)| *set == workload.data_set);
+            Some(of_network + data.map_or(0, |(_, bytes)| *bytes))
+        };
+        networks.iter().filter_map(of).max().filter(|_| self.backend.uses_webgpu())
+    }
+
+    /// Cost of a run: its last duration in this browser, or else the maximum without checks and tests; its downloads;
+    /// and memory.
+    pub fn cost(&self, bundle: Option<&Bundle>, last_seconds: Option<f64>) -> String {
+        let networks = self.networks();
+        let minutes = (networks.len() as f64 * self.suite().training_seconds / 60.0).ceil();
+        let time = if let Some(seconds) = last_seconds {
+            t!(settings_last_time, time = text::about(seconds))
+        } else if minutes <= 1.0 {
+            t!(settings_a_minute).to_owned()
+        } else {
+            t!(settings_minutes, minutes = text::number(minutes, 0))
+        };
+        let uses = |prefix: &str| {
+            let sets = networks.iter().filter_map(|name| engine::workload(name)).map(|workload| workload.data_set);
+            sets.into_iter().any(|set| set.starts_with(prefix))
+        };
+        // As the server compresses them.
+        let mut fetched: Vec<String> = [("mnist", t!(settings_digits)), ("cifar10", t!(settings_photographs))]
+            .into_iter()
+            .filter(|(set, _)| uses(set))
+            .map(|(_, what)| what.to_owned())
+            .collect();
+        let of = |of: &str| Some(t!(settings_bundle, size = text::megabytes(bundle?.compressed_bytes), what = of));
+        fetched.extend(self.backend.maker().fetched().and_then(of));
+        let rank = match (self.backend.is_provable(), self.is_whole_suite()) {
+            (false, _) => Some(t!(settings_frameworks_not_ranked)),
+            (true, false) => Some(t!(settings_only_suites_ranked)),
+            (true, true) => None,
+        };
+        let what = fetched.into_iter().reduce(|some, other| t!(supplies_and, some = some, other = other));
+        let cost = match what {
+            None => t!(settings_no_fetch, time = time),
+            Some(what) => t!(settings_fetch, time = time, what = what),
+        };
+        let memory = self.memory_bytes().map(|bytes| t!(settings_memory, size = text::rounded_size(bytes)));
+        [Some(cost.as_str()), memory.as_deref(), rank].into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+    use crate::supplies;
+
+    /// Reads the query of an address.
+    fn read(query: &str) -> Result<RunOptions, String> {
+        RunOptions::from_pairs(query.split('&').filter_map(|pair| pair.split_once('=')))
+    }
+
+    fn options(query: &str) -> RunOptions {
+        read(query).unwrap()
+    }
+
+    #[test]
+    fn options_are_written_as_an_address_that_is_read_again() {
+        let usual = RunOptions::default();
+        assert_eq!((options("utm_source=somewhere"), usual.query()), (usual, String::new()));
+        let text = "workload=keras-mnist-mlp,caffe-mnist&batch=32&precision=f16&without=subgroups,f16&backend=burn-flex\
+                    &compare=wgsl,tfjs-webgpu&seeds=3&seed=7&learning-rate=0.05&autostart=1&seconds=2.5";
+        let read = RunOptions {
+            suite: None,
+            workloads: vec!["keras-mnist-mlp".to_owned(), "caffe-mnist".to_owned()],
+            batch_size: Some(32),
+            limit: Some(Limit::Seconds(2.5)),
+            precision: Some(Precision::F16),
+            without: vec![Feature::Subgroups, Feature::F16],
+            backend: PageBackend::BurnFlex,
+            compared: vec![PageBackend::Wgsl, PageBackend::TfjsWebgpu],
+            seeds: Some(3),
+            seed: Some(7),
+            learning_rate: Some(0.05),
+            autostart: true,
+        };
+        assert_eq!((options(text), read.query()), (read, format!("?{text}")));
+        assert_eq!(options("suite=complete&epochs=2").query(), "?suite=complete&epochs=2");
+        assert_eq!(options("steps=40").limit, Some(Limit::Steps(40)));
+        assert_eq!(options("without=subgroups, f16"), options("without=subgroups,f16"));
+        let names = ["suite", "sede", "leaderboard", "utm_source", "seed"];
+        assert_eq!(RunOptions::unknown(names), ["sede", "utm_source"]);
+    }
+
+    #[test]
+    fn a_wrong_setting_is_named_with_its_possible_values() {
+        for (query, says) in [
+            ("batch=32&batch=32", "batch can be given only once"),
+            ("batch=0", "batch must be a whole number"),
+            ("seconds=inf", "seconds must be above 0"),
+            ("precision=f64", "precision must be f16 or f32"),
+            ("precision=f16-matrix", "browsers do not offer matrix units"),
+            ("without=subgroups,wings", "features of subgroups, f16"),
+            ("backend=burn-cuda", "wgsl, burn-wgpu, burn-flex"),
+            ("workload=resnet", "keras-mnist-mlp, "),
+            ("workload=resnet", ", caffe-mnist"),
+            ("suite=huge", "quick, complete"),
+            ("compare=wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
+            ("compare=wgsl,wgsl", "two or more of"),
+            ("compare=wgsl,burn-cuda", "no back end named “burn-cuda”"),
+            ("seeds=0", "from 1 to 10"),
+            ("seeds=11", "from 1 to 10"),
+        ] {
+            let sentence = read(query).unwrap_err();
+            assert!(sentence.contains(says), "{query}: {sentence}");
+        }
+        assert!(read("steps=1&seconds=1").is_err());
+        for name in RunOptions::NAMES {
+            assert!(RunOptions::from_pairs([(name, "no such thing")]).is_err(), "{name} is ignored");
+        }
+    }
+
+    #[test]
+    fn a_setting_is_changed_and_removed_as_in_the_address() {
+        let changed = |options: RunOptions, name, value| options.with_setting(name, value).unwrap();
+        let batch = changed(RunOptions::default(), "batch", " 64 ");
+        assert_eq!(batch.batch_size, Some(64));
+        let shorter = changed(changed(batch, "seconds", "5"), "seconds", "9");
+        assert_eq!(shorter.limit, Some(Limit::Seconds(9.0)));
+        assert_eq!(changed(changed(shorter, "seconds", ""), "batch", ""), RunOptions::default());
+        let sentence = RunOptions::default().with_setting("batch", "-1").unwrap_err();
+        assert!(sentence.contains("batch must be a whole number"), "{sentence}");
+    }
+
+    #[test]
+    fn every_departure_from_the_suite_is_named() {
+        for standard in
+            ["", "precision=f16", "precision=f32", "autostart=1", "backend=burn-flex", "compare=wgsl,burn-flex"]
+        {
+            let options = options(standard);
+            assert!(!options.non_standard() && options.consequence().is_none(), "{standard}");
+        }
+        for (query, says) in [
+            ("batch=32", "batch size 32"),
+            ("learning-rate=0.05", "learning rate 0.05"),
+            ("without=f16", "no use of f16"),
+            ("steps=1", "1 step"),
+            ("epochs=3", "3 epochs"),
+            ("seed=7", "seed 7"),
+            ("workload=caffe-mnist", "not a whole suite"),
+            ("backend=jax-js-wasm", "jax-js on the processor as the back end"),
+        ] {
+            let options = options(query);
+            let sentence = options.consequence().unwrap();
+            assert!(
+                options.non_standard() && sentence.contains(says) && sentence.contains("never ranked"),
+                "{sentence}"
+            );
+        }
+    }
+
+    #[test]
+    fn runs_of_one_pace_differ_in_seed_and_networks_only() {
+        let pace = |query: &str| options(query).pace();
+        assert_eq!(pace("workload=caffe-mnist&seed=7&suite=complete"), pace(""));
+        for other in ["batch=8", "steps=3", "precision=f16", "backend=burn-wgpu", "without=f16"] {
+            assert_ne!(pace(other), pace(""), "{other}");
+        }
+    }
+
+    #[test]
+    fn memory_is_that_of_the_layers_and_the_data() {
+        for make in engine::WORKLOADS {
+            let workload = make();
+            let options = RunOptions { workloads: vec![workload.name.to_owned()], ..RunOptions::default() };
+            let whole = workload.bytes_of_layers(workload.batch_size).unwrap();
+            let generated = engine::data_set(workload.data_set).unwrap().origin.is_always_generated();
+            // Stories are small, and networks with generated images are in no suite.
+            let difference = whole - options.memory_bytes().unwrap();
+            assert!(generated || difference < 10_000_000, "{}: {difference} bytes are missing", workload.name);
+        }
+        assert_eq!(options("backend=burn-flex").memory_bytes(), None);
+    }
+
+    #[test]
+    fn the_choice_is_summarized_with_its_cost() {
+        let quick = RunOptions::default();
+        assert_eq!(quick.summary(), "quick suite, 2 of them");
+        let cost = "About a minute; fetches 11 MB of handwritten digits the first time. Takes about 80 MB of the GPU's memory.";
+        assert_eq!(quick.cost(None, None), cost);
+        let cost = quick.cost(None, Some(71.0));
+        assert!(cost.starts_with("About 75 s, as the last time in this browser; fetches 11 MB"), "{cost}");
+        let cost = options("suite=complete").cost(None, None);
+        assert!(cost.starts_with("8 minutes") && cost.contains("and 170 MB"), "{cost}");
+        assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3 chosen");
+        let stories = options("workload=keras-babi-rnn");
+        assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));
+        let cost = stories.cost(None, None);
+        assert!(cost.starts_with("About a minute; makes up its stories itself. Takes about "), "{cost}");
+        assert!(cost.ends_with(" MB of the GPU's memory. Only whole suites are ranked."), "{cost}");
+        let burn = r#"{"state":"ready","folder":"burn-1","compressed_bytes":3440000,"bytes":12000000}"#;
+        let supplies = supplies::tests::with_burn(burn);
+        let burn = supplies.bundle(PageBackend::BurnFlex);
+        assert_eq!(stories.cost(burn, None), cost);
+        let by_burn = stories.with_backend(PageBackend::BurnFlex).cost(burn, None);
+        assert!(by_burn.starts_with("About a minute; fetches 3.4 MB of Burn the first time. Only"), "{by_burn}");
+    }
+
+    #[test]
+    fn burn_and_frameworks_need_their_bundles() {
+        let burn = options("backend=burn-flex");
+        assert_eq!(burn.trained(), Vec::<String>::new());
+        let sentence = options("backend=tfjs-webgl").obstacle(&Supplies::default()).unwrap();
+        assert_eq!(sentence, "TensorFlow.js on WebGL is being looked for on this server.");
+        for (file, expected) in [
+            (
+                r#"{"state":"building","note":"compiling Burn for the page"}"#,
+                Some("Burn on the processor is being built: compiling Burn for the page."),
+            ),
+            (
+                r#"{"state":"missing","note":"building Burn failed: no space left"}"#,
+                Some("Burn on the processor is not on this server: building Burn failed: no space left."),
+            ),
+            (r#"{"state":"ready","folder":"burn-1","compressed_bytes":2,"bytes":3}"#, None),
+        ] {
+            let supplies = supplies::tests::with_burn(file);
+            assert_eq!(burn.obstacle(&supplies).as_deref(), expected);
+            assert_eq!(RunOptions::default().obstacle(&supplies), None, "it needs no Burn");
+        }
+    }
+
+    #[test]
+    fn missing_data_disables_its_suites_and_networks_only() {
+        let lacking = supplies::tests::without("cifar10");
+        assert_eq!(RunOptions::default().obstacle(&lacking), None, "it has handwritten digits only");
+        assert_eq!(
+            options("suite=complete").obstacle(&lacking).unwrap(),
+            "The complete suite needs CIFAR-10, which is not on this server. Choose other networks."
+        );
+        let two = options("workload=keras-mnist-mlp,theano-cifar10");
+        let sentence = two.obstacle(&lacking).unwrap();
+        let network = text::workload_title("theano-cifar10");
+        assert!(sentence.starts_with(&format!("{network} needs CIFAR-10")), "{sentence}");
+        assert_eq!(two.with_network("theano-cifar10", false).obstacle(&lacking), None);
+
+        let lacking = supplies::tests::without("mnist");
+        let sentence = RunOptions::default().obstacle(&lacking).unwrap();
+        assert!(sentence.starts_with("The quick suite needs MNIST"), "{sentence}");
+        assert_eq!(options("workload=keras-babi-rnn").obstacle(&lacking), None, "the page generates stories");
+    }
+
+    #[test]
+    fn a_comparison_has_the_usual_backends_and_one_seed_by_default() {
+        let usual = RunOptions::default();
+        let all = |_: PageBackend| true;
+        assert_eq!(usual.contenders(all), PageBackend::COMPARED);
+        let processor = [PageBackend::BurnFlex, PageBackend::TfjsWebgl, PageBackend::TfjsWasm, PageBackend::JaxJsWasm];
+        assert_eq!(usual.contenders(|backend| !backend.uses_webgpu()), processor, "without a GPU all that train");
+        let without_ours = usual.clone().with_contender(PageBackend::Wgsl, false, &PageBackend::COMPARED);
+        assert_eq!(without_ours.compared, PageBackend::COMPARED[1..]);
+        let back = without_ours.clone().with_contender(PageBackend::Wgsl, true, &without_ours.compared);
+        assert_eq!(back.compared, PageBackend::COMPARED);
+        assert_eq!(usual.seeds_from(7), [7]);
+        let options = options("compare=burn-flex, wgsl&seeds=3");
+        assert_eq!(options.contenders(all), [PageBackend::Wgsl, PageBackend::BurnFlex]);
+        assert_eq!(options.seeds_from(u32::MAX), [u32::MAX, 0, 1]);
+    }
+
+    #[test]
+    fn every_backend_trains_every_network_of_the_page() {
+        for backend in PageBackend::ALL {
+            assert_eq!(options("suite=complete").with_backend(backend).left_out(), Vec::new(), "{backend:?}");
+        }
+    }
+
+    #[test]
+    fn networks_are_chosen_one_by_one_or_as_a_suite() {
+        let quick = RunOptions::default();
+        assert_eq!(quick.networks(), ["keras-mnist-mlp", "caffe-mnist"]);
+        let three = quick.with_network("keras-babi-rnn", true);
+        assert_eq!(three.networks(), ["keras-mnist-mlp", "keras-babi-rnn", "caffe-mnist"]);
+        assert_eq!((three.suite().name, three.workloads.len()), ("quick", 3));
+        // The networks of a suite count as the suite.
+        let two = three.with_network("keras-babi-rnn", false);
+        assert!(two.workloads.is_empty() && two.suite().name == "quick", "{two:?}");
+        let one = two.with_network("caffe-mnist", false);
+        assert_eq!(one.networks(), ["keras-mnist-mlp"]);
+        assert_eq!(one.clone().with_network("keras-mnist-mlp", false), one, "the last one stays");
+        let complete = engine::suite("complete").unwrap();
+        let all = one.with_suite(complete);
+        assert_eq!(all.networks().len(), complete.workloads.len());
+        assert_eq!(options("suite=complete"), all);
+    }
+
+    #[test]
+    fn every_setting_and_backend_is_documented() {
+        let document = include_str!("../../docs/AUTOMATION.md");
+        let cells: Vec<_> =
+            document.lines().filter(|line| line.starts_with("| `")).map(|row| row.split('|').nth(1)).collect();
+        for name in RunOptions::NAMES {
+            let is_documented = cells.iter().flatten().any(|cell| cell.contains(&format!("`{name}`")));
+            assert!(is_documented, "docs/AUTOMATION.md says nothing of {name}");
+        }
+        for backend in PageBackend::ALL {
+            assert!(document.contains(&format!("`{}`", backend.name())), "{backend:?}");
+        }
+    }
+}

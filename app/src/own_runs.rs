@@ -6,32 +6,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::words::Said;
 
-/// More are not listed.
-const MOST: usize = 50;
+const MAX_RUNS: usize = 50;
 /// Whole records are large, and browsers give a page a few megabytes.
-const MOST_RECORDS: usize = 5;
+const MAX_RECORDS: usize = 5;
 
-/// A run that was made here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OwnRun {
-    /// Tells it from all others, also towards the leaderboard: sent twice with the same key, it is stored once.
+    /// Unique, also for the leaderboard: uploaded twice with the same key, a run is stored once.
     pub key: String,
-    /// When it was made, since 1970 UTC.
+    /// Seconds since 1970 UTC.
     pub unix_seconds: f64,
     pub device: Said,
-    /// What it came to.
     pub sentence: Said,
-    /// On the leaderboard, once it is there.
+    /// Its place on the leaderboard.
     pub uploaded: Option<Uploaded>,
-    /// What would be uploaded.
+    /// The record to upload.
     pub record: Option<Record>,
-    /// What differed from the suite, as [`RunOptions::pace`](crate::options::RunOptions::pace) says it.
+    /// Result of [`RunOptions::pace`](crate::options::RunOptions::pace).
     pub pace: String,
-    /// How long its networks took.
     pub took: Vec<Took>,
 }
 
-/// How long a network took, all in all, once its data was there.
+/// Duration of a network, after its data was loaded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Took {
     pub workload: String,
@@ -39,7 +35,7 @@ pub struct Took {
 }
 
 impl Took {
-    /// Of each network that came to its end; waiting for the page to be shown does not count.
+    /// Durations of the completed networks, without the time while the page was hidden.
     pub fn of(record: &RunRecord) -> Vec<Self> {
         let counts = |stretch: &&Stretch| !matches!(stretch.phase, Phase::LoadingData | Phase::Paused);
         let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
@@ -52,7 +48,7 @@ impl Took {
     }
 }
 
-/// Where a run is on the leaderboard.
+/// Place of a run on the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Uploaded {
     pub run_id: String,
@@ -63,12 +59,11 @@ pub struct Uploaded {
 /// A record that is not on the leaderboard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
-    /// The id that the leaderboard gave it before it began; none where it gave none.
+    /// Id of a registered run.
     pub run_id: Option<String>,
     pub json: String,
 }
 
-/// The newest first.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OwnRuns(Vec<OwnRun>);
 
@@ -77,26 +72,25 @@ impl OwnRuns {
         &self.0
     }
 
-    /// How long these networks took the last time, one after another, with the same settings; nothing where one of them was
-    /// not trained so.
+    /// Sum of the last durations of these networks with the same settings, if all are known.
     pub fn seconds(&self, networks: &[String], pace: &str) -> Option<f64> {
         let same = || self.0.iter().filter(|run| run.pace == pace);
         let of = |name: &String| same().flat_map(|run| &run.took).find(|took| took.workload == *name);
         networks.iter().map(|name| Some(of(name)?.seconds)).sum()
     }
 
-    /// Adds a run, or what is new of one.
+    /// Adds a run, or replaces the one with its key.
     pub fn note(&mut self, run: OwnRun) {
         match self.0.iter_mut().find(|known| known.key == run.key) {
             Some(known) => *known = run,
             None => self.0.insert(0, run),
         }
-        self.0.truncate(MOST);
+        self.0.truncate(MAX_RUNS);
         let records = self.0.iter_mut().filter(|run| run.record.is_some());
-        records.skip(MOST_RECORDS).for_each(|run| run.record = None);
+        records.skip(MAX_RECORDS).for_each(|run| run.record = None);
     }
 
-    /// The run is on the leaderboard, so that its record need not be kept.
+    /// Notes the place of a run on the leaderboard, and drops its record.
     pub fn uploaded(&mut self, key: &str, uploaded: Uploaded) {
         if let Some(run) = self.0.iter_mut().find(|run| run.key == key) {
             run.uploaded = Some(uploaded);
@@ -104,7 +98,6 @@ impl OwnRuns {
         }
     }
 
-    /// The run was deleted from the leaderboard.
     pub fn deleted(&mut self, run_id: &str) {
         self.0.retain(|run| run.uploaded.as_ref().is_none_or(|uploaded| uploaded.run_id != run_id));
     }
@@ -113,7 +106,7 @@ impl OwnRuns {
         self.0.retain(|run| run.key != key);
     }
 
-    /// Gives up the oldest record, for a browser that has no more room; whether there was one.
+    /// Drops the oldest record for lack of room; returns false if there is none.
     pub fn lighten(&mut self) -> bool {
         let oldest = self.0.iter_mut().rev().find(|run| run.record.is_some());
         oldest.map(|run| run.record = None).is_some()
@@ -145,17 +138,17 @@ mod tests {
 
     #[test]
     fn the_newest_runs_stay_and_the_newest_of_their_records() {
-        let runs = runs(MOST + 3);
-        assert_eq!(runs.all().len(), MOST);
-        assert_eq!(runs.all()[0].key, format!("key {}", MOST + 2));
+        let runs = runs(MAX_RUNS + 3);
+        assert_eq!(runs.all().len(), MAX_RUNS);
+        assert_eq!(runs.all()[0].key, format!("key {}", MAX_RUNS + 2));
         let with_record = runs.all().iter().take_while(|run| run.record.is_some()).count();
-        assert_eq!(with_record, MOST_RECORDS);
-        assert!(runs.all()[MOST_RECORDS..].iter().all(|run| run.record.is_none()));
+        assert_eq!(with_record, MAX_RECORDS);
+        assert!(runs.all()[MAX_RECORDS..].iter().all(|run| run.record.is_none()));
         assert_eq!(serde_json::from_str::<OwnRuns>(&serde_json::to_string(&runs).unwrap()).unwrap(), runs);
     }
 
     #[test]
-    fn the_last_run_of_the_same_networks_with_the_same_settings_tells_how_long_they_take() {
+    fn durations_are_those_of_the_last_run_with_the_same_settings() {
         let took = |workload: &str, seconds| Took { workload: workload.to_owned(), seconds };
         let mut runs = OwnRuns::default();
         runs.note(OwnRun { took: vec![took("a", 50.0), took("b", 7.0)], ..run(0) });
@@ -177,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_on_the_leaderboard_needs_no_record_and_what_was_deleted_there_is_gone() {
+    fn an_uploaded_run_loses_its_record_and_a_deleted_one_goes() {
         let mut runs = runs(2);
         let uploaded = Uploaded { run_id: "abc".to_owned(), deletion_link: "/runs/abc/delete#s".to_owned() };
         runs.uploaded("key 1", uploaded.clone());

@@ -1,4 +1,4 @@
-//! What papers and articles say of the same networks on hardware of their time: the fastest figure of each device and batch
+//! Published results of the same networks on the hardware of their time: the fastest of each device and batch
 //! size in `reference/published-results.json`, as `html-report` reads it, and how well they learned; tests there hold
 //! `published.json` and `published-accuracies.json` to it.
 
@@ -10,7 +10,6 @@ use serde::Deserialize;
 use crate::t;
 use crate::text;
 
-/// A published figure.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Published {
     workload: String,
@@ -18,15 +17,14 @@ pub struct Published {
     seconds_per_epoch: f64,
     device: String,
     framework: String,
-    /// Who published it, and when.
     citation: String,
 }
 
 static ALL: LazyLock<Vec<Published>> =
     LazyLock::new(|| serde_json::from_str(include_str!("../published.json")).expect("the file is checked in"));
 
-/// What was published of the network that a workload trained, with batches of the same size: a sentence for each device, the
-/// fastest first. Nothing where the run has no time for a pass over its data.
+/// Published results of a network with batches of the same size: a sentence for each device, the fastest first. Empty
+/// if the run has no time per epoch.
 pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     let settings = &record.settings;
     let Some(own) = epoch_seconds(record) else { return Vec::new() };
@@ -34,7 +32,7 @@ pub fn sentences(record: &WorkloadRecord) -> Vec<String> {
     ALL.iter().filter(same).map(|of| of.beside(own)).collect()
 }
 
-/// Of one pass over the training set, measured or at the measured throughput.
+/// Time of an epoch, measured or from the measured throughput.
 fn epoch_seconds(record: &WorkloadRecord) -> Option<f64> {
     let projected = || Some(f64::from(record.settings.training_samples) / record.summary.samples_per_second?);
     record.summary.seconds_per_epoch.or_else(projected).filter(|seconds| *seconds > 0.0)
@@ -69,17 +67,16 @@ impl Published {
     }
 }
 
-/// How well a network learned that was trained as its recipe says.
+/// Published accuracy of a network that was trained with its own recipe.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PublishedLearning {
     workload: String,
     batch_size: u32,
     learning_rate: f64,
-    /// Passes over the training set.
     pub epochs: f64,
-    /// Of the test set, after all of them.
+    /// Final accuracy on the test set.
     pub accuracy: Option<f64>,
-    /// Of the training set, after each of them, where that is known.
+    /// Accuracy on the training set after each epoch.
     pub curve: Option<Vec<f64>>,
     device: String,
     framework: String,
@@ -90,7 +87,7 @@ static LEARNING: LazyLock<Vec<PublishedLearning>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../published-accuracies.json")).expect("the file is checked in")
 });
 
-/// What was published of this network under its own recipe; nothing for batches of another size.
+/// Published learning of this network with its own recipe; `None` for another batch size.
 pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLearning> {
     let recipe = engine::workload(workload).filter(|recipe| recipe.batch_size == batch_size)?;
     let rate = recipe.optimizer.learning_rate;
@@ -103,15 +100,13 @@ pub fn learning(workload: &str, batch_size: u32) -> Option<&'static PublishedLea
 }
 
 impl PublishedLearning {
-    /// Training accuracies over the seconds in which a run would be there that has trained for so many and passed over its
-    /// data so many times; none that lies more than a pass ahead.
+    /// Training accuracies over the seconds at which this run reaches the same epochs, up to one epoch ahead.
     pub fn curve_beside(&self, training_seconds: f64, epochs: f64) -> Vec<(f64, f64)> {
         let Some(curve) = self.curve.as_ref().filter(|_| epochs > 0.0) else { return Vec::new() };
         let near = (1..).map(f64::from).zip(curve).take_while(|(epoch, _)| *epoch < epochs + 1.0);
         near.map(|(epoch, &accuracy)| (epoch * training_seconds / epochs, accuracy)).collect()
     }
 
-    /// What it is, and who published it.
     pub fn sentence(&self) -> String {
         let epochs = text::number(self.epochs, usize::from(self.epochs.fract() > 0.0));
         let [framework, device, citation] = [&self.framework, &self.device, &self.citation];
@@ -148,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_under_its_own_recipe_stands_beside_what_was_published_of_it() {
+    fn published_learning_is_found_for_the_networks_own_recipe() {
         let lenet = learning("caffe-mnist", 64).unwrap();
         assert_eq!((lenet.accuracy, &lenet.curve), (Some(0.9918), &None));
         assert_eq!(lenet.curve_beside(30.0, 4.0), []);
@@ -160,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_published_curve_is_placed_by_the_passes_of_the_run_beside_it() {
+    fn a_published_curve_is_placed_by_the_epochs_of_the_run() {
         let rnn = learning("keras-mnist-hrnn", 32).unwrap();
         assert_eq!(rnn.curve_beside(0.0, 0.0), []);
         // 20 s a pass; the second lies ahead, and the third too far.
@@ -170,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn hardware_of_its_time_stands_beside_a_run_with_the_same_batches() {
+    fn published_times_are_compared_with_runs_of_the_same_batches() {
         let summary = Summary { samples_per_second: Some(600_000.0), ..Summary::default() };
         let fast = record([0.9, 0.9], None, summary);
         let found = sentences(&fast);

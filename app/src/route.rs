@@ -1,15 +1,20 @@
-//! What the page shows at which path.
+//! Addresses: the views of the page by their paths, and requests of the API.
 
-/// Where back ends are compared.
+use results::api::ListRuns;
+use results::open_data::ExportFormat;
+use serde::Serialize;
+use serde_json::Value;
+
+/// Page that compares backends.
 pub const COMPARE: &str = "/compare";
 
-/// Where stored results, or devices, are beside each other.
+/// Page of stored results, or devices, side by side.
 pub const SIDE_BY_SIDE: &str = "/side-by-side";
 
-/// Where result files are shown.
+/// Page of result files.
 pub const FILE: &str = "/file";
 
-/// Where the documents are listed; each has its page below.
+/// List of documents; each has its page below.
 pub const DOCUMENTS: &str = "/docs";
 
 /// The views of the page.
@@ -18,9 +23,9 @@ pub enum Route {
     Start,
     /// Back ends side by side on this device.
     Compare,
-    /// Two to four stored results, or devices, beside each other; which ones stands in the query.
+    /// Two to four stored results, or devices, side by side; the query has their ids.
     SideBySide,
-    /// Results in files from somebody's disk.
+    /// Results in files from a disk.
     File,
     /// The page of one stored result.
     Result {
@@ -31,7 +36,7 @@ pub enum Route {
         /// As it stands in the address, with what is not ASCII encoded, and as requests have to write it.
         key: String,
     },
-    /// A comparison of back ends that somebody shared.
+    /// A shared comparison of backends.
     Comparison {
         id: String,
     },
@@ -39,7 +44,7 @@ pub enum Route {
     DeleteComparison {
         id: String,
     },
-    /// What moderators did.
+    /// The log of moderation.
     Moderation,
     /// All documents.
     Documents,
@@ -74,20 +79,20 @@ pub fn route(path: &str) -> Route {
     }
 }
 
-/// The id of a result in what somebody typed or pasted: the id itself, or a link to its page.
+/// Finds the id of a result in a link to its page, or takes the id itself.
 pub fn run_in(text: &str) -> Option<String> {
-    let text = text.trim();
-    let id = text.split_once("/runs/").map_or(text, |(_, rest)| rest);
-    let id = id.split(['/', '?', '#']).next().unwrap_or_default();
-    (!id.is_empty() && is_id(id)).then(|| id.to_owned())
+    last_part(text, "/runs/").filter(|id| is_id(id))
 }
 
-/// The key of a device in a link to its page, or as it is.
+/// Finds the key of a device in a link to its page, or takes the key itself.
 pub fn device_in(text: &str) -> Option<String> {
+    last_part(text, "/devices/").filter(|key| is_key(key))
+}
+
+fn last_part(text: &str, folder: &str) -> Option<String> {
     let text = text.trim();
-    let key = text.split_once("/devices/").map_or(text, |(_, rest)| rest);
-    let key = key.split(['/', '?', '#']).next().unwrap_or_default();
-    (!key.is_empty() && is_key(key)).then(|| key.to_owned())
+    let part = text.split_once(folder).map_or(text, |(_, rest)| rest).split(['/', '?', '#']).next()?;
+    (!part.is_empty()).then(|| part.to_owned())
 }
 
 /// Ids go into addresses of requests, so nothing that has a meaning there is let through.
@@ -109,48 +114,88 @@ fn is_key(text: &str) -> bool {
     parts.next().is_some_and(plain) && parts.all(encoded)
 }
 
+/// Path of the API with a query: the fields that have a value.
+pub fn with_query(path: &str, query: &impl Serialize) -> String {
+    let mut address = path.to_owned();
+    let fields = serde_json::to_value(query).expect("every query can be written as JSON");
+    for (name, value) in fields.as_object().into_iter().flatten() {
+        let value = match value {
+            Value::Null | Value::Bool(false) => continue,
+            Value::String(text) => encoded(text),
+            other => other.to_string(),
+        };
+        let separator = if address.contains('?') { '&' } else { '?' };
+        address.push_str(&format!("{separator}{name}={value}"));
+    }
+    address
+}
+
+/// Address of an export of everything in a list.
+pub fn export(format: ExportFormat, query: &ListRuns) -> String {
+    let query = ListRuns { limit: None, cursor: None, offset: None, ..query.clone() };
+    with_query(&format!("/api/v1/export?format={}", format.name()), &query)
+}
+
+/// Encodes everything but the unreserved letters of RFC 3986 as `%` and two digits for each byte.
+fn encoded(text: &str) -> String {
+    let mut encoded = String::new();
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => encoded.push(char::from(byte)),
+            other => encoded.push_str(&format!("%{other:02X}")),
+        }
+    }
+    encoded
+}
+
 #[cfg(test)]
 mod tests {
+    use results::api::ComparingQuery;
+
     use super::*;
 
     #[test]
-    fn a_permalink_and_its_deletion_link_lead_to_their_views() {
-        let run_id = "Ab3-_9".to_owned();
-        assert_eq!(route("/"), Route::Start);
-        assert_eq!(route("/runs/Ab3-_9"), Route::Result { run_id: run_id.clone() });
-        assert_eq!(route("/runs/Ab3-_9/"), Route::Result { run_id: run_id.clone() });
-        assert_eq!(route("/runs/Ab3-_9/delete"), Route::Delete { run_id });
-    }
-
-    #[test]
-    fn a_device_has_a_page_under_its_key_in_whatever_script() {
+    fn paths_lead_to_their_views() {
+        let id = || "Ab3-_9".to_owned();
         let device = |key: &str| Route::Device { key: key.to_owned() };
-        assert_eq!(route("/devices/reported-example-gpu-9000"), device("reported-example-gpu-9000"));
-        assert_eq!(route("/devices/claimed-%E7%8C%AB-1/"), device("claimed-%E7%8C%AB-1"));
-        for path in ["/devices", "/devices/a/b", "/devices/a%2Fb", "/devices/a%", "/devices/a%é", "/devices/..%2e"] {
+        for (path, view) in [
+            ("/", Route::Start),
+            ("/runs/Ab3-_9", Route::Result { run_id: id() }),
+            ("/runs/Ab3-_9/", Route::Result { run_id: id() }),
+            ("/runs/Ab3-_9/delete", Route::Delete { run_id: id() }),
+            ("/devices/reported-example-gpu-9000", device("reported-example-gpu-9000")),
+            ("/devices/claimed-%E7%8C%AB-1/", device("claimed-%E7%8C%AB-1")),
+            ("/moderation", Route::Moderation),
+            (COMPARE, Route::Compare),
+            ("/compare/", Route::Compare),
+            ("/comparisons/Ab3-_9", Route::Comparison { id: id() }),
+            ("/comparisons/Ab3-_9/delete", Route::DeleteComparison { id: id() }),
+            (DOCUMENTS, Route::Documents),
+            ("/docs/open-data/", Route::Document { name: "open-data".to_owned() }),
+        ] {
+            assert_eq!(route(path), view, "{path}");
+        }
+        for path in [
+            "/runs",
+            "/runs/a/b",
+            "/runs/a%2Fb",
+            "/runs/a/delete/now",
+            "/about",
+            "/moderation/log",
+            "/docs/a/b",
+            "/devices",
+            "/devices/a/b",
+            "/devices/a%2Fb",
+            "/devices/a%",
+            "/devices/a%é",
+            "/devices/..%2e",
+        ] {
             assert_eq!(route(path), Route::Unknown, "{path}");
         }
     }
 
     #[test]
-    fn what_moderators_did_and_comparisons_have_pages() {
-        assert_eq!(route("/moderation"), Route::Moderation);
-        assert_eq!(route("/moderation/log"), Route::Unknown);
-        assert_eq!((route(COMPARE), route("/compare/")), (Route::Compare, Route::Compare));
-        let id = "Ab3-_9".to_owned();
-        assert_eq!(route("/comparisons/Ab3-_9"), Route::Comparison { id: id.clone() });
-        assert_eq!(route("/comparisons/Ab3-_9/delete"), Route::DeleteComparison { id });
-    }
-
-    #[test]
-    fn documents_have_pages() {
-        assert_eq!(route(DOCUMENTS), Route::Documents);
-        assert_eq!(route("/docs/open-data/"), Route::Document { name: "open-data".to_owned() });
-        assert_eq!(route("/docs/a/b"), Route::Unknown);
-    }
-
-    #[test]
-    fn a_result_or_a_device_is_found_in_what_was_pasted() {
+    fn a_result_or_a_device_is_found_in_a_pasted_link() {
         let id = Some("Ab3-_9".to_owned());
         for text in ["Ab3-_9", " https://example.org/runs/Ab3-_9 ", "/runs/Ab3-_9/delete#x", "http://h/runs/Ab3-_9?a=b"]
         {
@@ -164,9 +209,20 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_unknown() {
-        for path in ["/runs", "/runs/a/b", "/runs/a%2Fb", "/about", "/runs/a/delete/now"] {
-            assert_eq!(route(path), Route::Unknown, "{path}");
-        }
+    fn a_query_has_encoded_fields_with_a_value_only() {
+        assert_eq!(with_query("/api/v1/runs", &ListRuns::default()), "/api/v1/runs");
+        let query = ListRuns { backend: Some("burn-wgpu".to_owned()), limit: Some(25), ..ListRuns::default() };
+        assert_eq!(with_query("/api/v1/runs", &query), "/api/v1/runs?backend=burn-wgpu&limit=25");
+        let ranked = ListRuns { ranked: true, ..ListRuns::default() };
+        assert_eq!(with_query("/api/v1/runs", &ranked), "/api/v1/runs?ranked=true");
+        let two = ComparingQuery { runs: Some("a b,c&d=ü".to_owned()), devices: None };
+        assert_eq!(with_query("/api/v1/compare", &two), "/api/v1/compare?runs=a%20b%2Cc%26d%3D%C3%BC");
+    }
+
+    #[test]
+    fn an_export_has_the_filters_of_a_list_and_all_of_its_pages() {
+        let query = ListRuns { workload: Some("caffe-mnist".to_owned()), limit: Some(25), ..ListRuns::default() };
+        assert_eq!(export(ExportFormat::Parquet, &query), "/api/v1/export?format=parquet&workload=caffe-mnist");
+        assert_eq!(export(ExportFormat::Csv, &ListRuns::default()), "/api/v1/export?format=csv");
     }
 }

@@ -7,15 +7,14 @@ use results::{RunRecord, csv};
 use serde::Serialize;
 
 use crate::backend::PageBackend;
-use crate::geometry::NamedCurve;
-use crate::t;
-use crate::text;
+use crate::charts::NamedCurve;
 use crate::words::{self, Plain, messages};
+use crate::{t, text};
 
-/// Version of the layout of what [`document`] writes, the one of `native-runner --backend all --json`.
+/// Version of the layout of [`document`], as in `native-runner --backend all --json`.
 const DOCUMENT_VERSION: u32 = 1;
 
-/// The columns after the back end's name, in their order.
+/// Columns after the backend's name.
 pub const COLUMNS: [Plain; 7] = [
     messages::compare_column_rate,
     messages::compare_column_epoch,
@@ -27,17 +26,15 @@ pub const COLUMNS: [Plain; 7] = [
     messages::compare_column_start,
 ];
 
-/// A figure of a row.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Cell {
-    /// Unrounded, in the base unit.
+pub struct FigureCell {
     pub value: Option<f64>,
-    /// For people; a dash where there is none.
+    /// The value as text, or a dash.
     pub figure: String,
     pub remark: Option<String>,
 }
 
-impl Cell {
+impl FigureCell {
     fn new(value: Option<f64>, text: impl Fn(f64) -> String, remark: Option<String>) -> Self {
         Self { value, figure: value.map_or_else(|| "–".to_owned(), text), remark }
     }
@@ -51,27 +48,27 @@ impl Cell {
 }
 
 /// In the order of [`COLUMNS`].
-pub fn cells(figures: Option<&Figures>) -> [Cell; 7] {
+pub fn cells(figures: Option<&Figures>) -> [FigureCell; 7] {
     let projected =
         figures.filter(|of| of.epoch.is_some() && of.epoch_is_projected).map(|_| t!(compare_projected).to_owned());
     let memory = figures.and_then(|of| of.device_memory_bytes);
     let deviation = figures.and_then(|of| of.accuracy_deviation).map(|of| format!("± {}", text::percent(of)));
     [
-        Cell::new(
+        FigureCell::new(
             figures.and_then(|of| of.samples_per_second),
             text::rate,
             figures.and_then(|of| of.rate_to_fastest).map(rate_ratio),
         ),
-        Cell::time(figures.and_then(|of| of.epoch), projected),
-        Cell::time(figures.and_then(|of| of.training), None),
-        Cell::time(figures.and_then(|of| of.testing), None),
-        Cell::new(figures.and_then(|of| of.accuracy), text::percent, deviation),
-        Cell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
-        Cell::time(figures.and_then(|of| of.cold_start), None),
+        FigureCell::time(figures.and_then(|of| of.epoch), projected),
+        FigureCell::time(figures.and_then(|of| of.training), None),
+        FigureCell::time(figures.and_then(|of| of.testing), None),
+        FigureCell::new(figures.and_then(|of| of.accuracy), text::percent, deviation),
+        FigureCell::new(memory.map(|bytes| bytes as f64), |_| memory.map(text::megabytes).unwrap_or_default(), None),
+        FigureCell::time(figures.and_then(|of| of.cold_start), None),
     ]
 }
 
-/// A ratio of throughputs, with its interval, and whether it can be told from 1.
+/// A ratio of throughputs, with its interval and verdict.
 fn rate_ratio(ratio: Estimate) -> String {
     let value = text::ratio(ratio.value);
     match ratio.interval {
@@ -87,12 +84,12 @@ fn rate_ratio(ratio: Estimate) -> String {
     }
 }
 
-/// How a back end is called in a comparison.
+/// Title of a backend in a comparison.
 pub fn title(contender: &Contender) -> String {
     PageBackend::named(&contender.backend).map_or_else(|| contender.to_string(), |backend| backend.title().to_owned())
 }
 
-/// Why a row has no figures, or not all.
+/// Reason why a row lacks metrics.
 pub fn remark(outcome: &RowOutcome) -> Option<String> {
     match outcome {
         RowOutcome::Completed => None,
@@ -106,20 +103,20 @@ pub fn remark(outcome: &RowOutcome) -> Option<String> {
     }
 }
 
-/// What others shared of back ends that did not train: their reasons are in English.
+/// Marks the reasons of a shared comparison as English.
 pub fn quoted(refused: &[Refused]) -> Vec<Refused> {
     let quoted = |of: &Refused| Refused { reason: t!(comparison_untrained, reason = of.reason), ..of.clone() };
     refused.iter().map(quoted).collect()
 }
 
-/// A curve of each back end that trained a network: test accuracy over seconds of training, from the first seed.
+/// Test accuracy over seconds of training, a curve for each backend, from its first seed.
 pub fn accuracy_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
     curves(workload, records, |of| of.evaluations.iter().map(|test| (test.training_seconds, test.accuracy)).collect())
 }
 
-/// The same of the training loss.
+/// Training loss over seconds of training, likewise.
 pub fn loss_curves(workload: &str, records: &[RunRecord]) -> Vec<NamedCurve> {
-    curves(workload, records, |of| crate::geometry::curve(&of.curve, |point| point.loss))
+    curves(workload, records, |of| crate::charts::curve(&of.curve, |point| point.loss))
 }
 
 fn curves(
@@ -139,29 +136,26 @@ fn curves(
     found
 }
 
-/// The networks of these records, each once, in the order in which they first appear.
+/// Networks of these records, each once, in order of appearance.
 pub fn networks(records: &[RunRecord]) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for of in records.iter().flat_map(|record| &record.workloads) {
-        if !names.contains(&of.workload) {
-            names.push(of.workload.clone());
-        }
-    }
-    names
+    distinct(records.iter().flat_map(|record| &record.workloads).map(|of| of.workload.clone()))
 }
 
-/// The seeds of these records, in the same way.
 pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
-    let mut seeds = Vec::new();
-    for record in records {
-        if !seeds.contains(&record.seed) {
-            seeds.push(record.seed);
-        }
-    }
-    seeds
+    distinct(records.iter().map(|record| record.seed))
 }
 
-/// All figures as a table of commas, unrounded and in seconds, samples and bytes; a line for each back end and network.
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut known = Vec::new();
+    for item in items {
+        if !known.contains(&item) {
+            known.push(item);
+        }
+    }
+    known
+}
+
+/// All metrics as CSV, unrounded, in seconds, samples and bytes; a line for each backend and network.
 pub fn table(comparisons: &[Comparison]) -> String {
     const HEAD: &str = "workload,backend,precision,seeds,samples_per_second,rate_to_fastest,rate_to_fastest_low,\
         rate_to_fastest_high,seconds_per_epoch,epoch_to_fastest,training_seconds,training_to_fastest,testing_seconds,\
@@ -172,40 +166,33 @@ pub fn table(comparisons: &[Comparison]) -> String {
 
 fn line(workload: &str, row: &Row) -> String {
     let figures = row.figures.as_ref();
-    let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let seeds = figures.map(|of| of.seeds.iter().map(u32::to_string).collect::<Vec<_>>().join(" "));
     let ratio = figures.and_then(|of| of.rate_to_fastest);
     let interval = ratio.and_then(|ratio| ratio.interval);
-    let mut cells = vec![
-        workload.to_owned(),
-        row.contender.backend.clone(),
-        row.contender.precision.name().to_owned(),
-        seeds.unwrap_or_default(),
-        number(figures.and_then(|of| of.samples_per_second)),
-        number(ratio.map(|ratio| ratio.value)),
-        number(interval.map(|interval| interval.low)),
-        number(interval.map(|interval| interval.high)),
-    ];
-    let mut timed = |timing: Option<Timing>| {
-        cells.push(number(timing.map(|timing| timing.seconds)));
-        cells.push(number(timing.and_then(|timing| timing.to_fastest)));
+    let timed = |timing: fn(&Figures) -> Option<Timing>| {
+        let timing = figures.and_then(timing);
+        [timing.map(|timing| timing.seconds), timing.and_then(|timing| timing.to_fastest)]
     };
-    timed(figures.and_then(|of| of.epoch));
-    timed(figures.and_then(|of| of.training));
-    timed(figures.and_then(|of| of.testing));
-    cells.push(number(figures.and_then(|of| of.accuracy)));
-    cells.push(number(figures.and_then(|of| of.accuracy_deviation)));
-    let cold_start = figures.and_then(|of| of.cold_start);
-    cells.push(number(cold_start.map(|timing| timing.seconds)));
-    cells.push(number(cold_start.and_then(|timing| timing.to_fastest)));
-    cells.push(figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string()).unwrap_or_default());
+    let numbers = [
+        [figures.and_then(|of| of.samples_per_second), ratio.map(|ratio| ratio.value)],
+        [interval.map(|interval| interval.low), interval.map(|interval| interval.high)],
+        timed(|of| of.epoch),
+        timed(|of| of.training),
+        timed(|of| of.testing),
+        [figures.and_then(|of| of.accuracy), figures.and_then(|of| of.accuracy_deviation)],
+        timed(|of| of.cold_start),
+    ];
+    let numbers = numbers.into_iter().flatten().map(|value| value.map(|value| value.to_string()).unwrap_or_default());
+    let memory = figures.and_then(|of| of.device_memory_bytes).map(|bytes| bytes.to_string());
     // Machines read it.
-    cells.push(words::in_english(|| remark(&row.outcome)).unwrap_or_default());
-    let cells: Vec<_> = cells.iter().map(|cell| csv::cell(cell)).collect();
-    format!("{}\n", cells.join(","))
+    let remark = words::in_english(|| remark(&row.outcome));
+    let names = [workload.to_owned(), row.contender.backend.clone(), row.contender.precision.name().to_owned()];
+    let cells = names.into_iter().chain([seeds.unwrap_or_default()]).chain(numbers);
+    let cells = cells.chain([memory.unwrap_or_default(), remark.unwrap_or_default()]);
+    format!("{}\n", cells.map(|cell| csv::cell(&cell).into_owned()).collect::<Vec<_>>().join(","))
 }
 
-/// Everything: the comparisons, the whole record of each run, and why there is none.
+/// The comparisons, the records of all runs, and the reasons for those that are missing, as JSON.
 pub fn document(comparisons: &[Comparison], records: &[RunRecord], refused: &[Refused]) -> String {
     #[derive(Serialize)]
     struct Document<'a> {
@@ -262,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_have_ratios_only_where_there_is_something_to_compare_them_with() {
+    fn metrics_have_ratios_only_where_they_can_be_compared() {
         let cells = cells(Some(&figures()));
         let remarks: Vec<_> = cells.iter().map(|cell| cell.remark.as_deref().unwrap_or_default()).collect();
         let expected = ["0.50 × (0.40 – 0.60)", "from its throughput", "3.00 ×", "2.00 ×", "± 0.10 %", "", "1.00 ×"];
@@ -275,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_of_commas_has_a_line_for_each_back_end_and_tells_why_one_has_no_figures() {
+    fn the_csv_has_a_line_for_each_backend_with_its_remark() {
         let refused = RowOutcome::Refused { reason: "it needs f16, which is not there".to_owned() };
         let rows = vec![row("wgsl", RowOutcome::Completed, Some(figures())), row("burn-flex", refused, None)];
         let agreement = Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds };

@@ -1,24 +1,24 @@
-//! Where a run stands among others and what a browser costs, in words.
+//! Texts on the position of a run among others, and on the cost of a browser.
 
 use engine::KNOWN_BACKENDS;
 use engine::backends::{BURN_REMOTE, Devices};
 use results::api::{
     BrowserTaxOfDevice, DeviceSource, DistributionQuery, FigureOfDevice, RankedClass, WorkloadStanding,
 };
-use results::{Device, DeviceKind, RunRecord, WorkloadRecord};
+use results::{DeviceKind, RunRecord, WorkloadRecord};
 
 use crate::t;
 use crate::text;
 
-/// Where a run stands in one network; nothing where no run is proven yet. `counts` says whether it is one of those that it
-/// stands among.
+/// Position of a run in one network; `None` if no run is proven yet. `counts` is true for a run among those that it is
+/// compared with.
 pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     let [all, device, vendor] = standing.runs;
     if all == 1 {
         return Some(if counts { t!(standing_only_this) } else { t!(standing_only_other) }.to_owned());
     }
     let share = percent(standing.among_all?);
-    // What is true of all runs is not said again of fewer.
+    // A statement on all runs is not repeated for a part of them.
     let mut sentence = match () {
         () if device == all => t!(standing_faster_all_on_device, share = share, runs = all),
         () if vendor == all => t!(standing_faster_all_of_vendor, share = share, runs = all),
@@ -38,20 +38,19 @@ pub fn sentence(standing: &WorkloadStanding, counts: bool) -> Option<String> {
     Some(sentence)
 }
 
-/// A share without digits after the point. Only who leaves all behind is told 100 %, and only the last 0 %.
+/// A share in whole percent. Only the fastest run gets 100 %, and only the slowest 0 %.
 fn percent(share: f64) -> String {
     let whole = (share * 100.0).round();
     let inside = share > 0.0 && share < 1.0;
     format!("{:.0} %", if inside { whole.clamp(1.0, 99.0) } else { whole })
 }
 
-/// Whom a run is compared with, and whether it is one of them.
+/// Description of the runs that a run is compared with.
 pub fn counting(counts: bool) -> &'static str {
     if counts { t!(standing_counts) } else { t!(standing_counts_not) }
 }
 
-/// What is asked for to draw how the rates of a network lie around a run's; nothing where only another version of its suite
-/// could be answered.
+/// Query for the rates of a network around a run's; `None` if the server only has another version of its suite.
 pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Option<DistributionQuery> {
     let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
     suite.workloads.contains(&workload.workload.as_str()).then(|| DistributionQuery {
@@ -60,22 +59,22 @@ pub fn distribution_query(record: &RunRecord, workload: &WorkloadRecord) -> Opti
         precision: Some(workload.settings.precision),
         backend: Some(record.device.backend.clone()),
         client: Some(record.provenance.client.kind),
-        class: Some(class_of(&record.device)),
+        class: Some(class_of(&record.device.backend, record.device.adapter.kind, &record.device.adapter.api)),
     })
 }
 
-/// What a run on the device is ranked with, if it is ranked at all.
-fn class_of(device: &Device) -> RankedClass {
-    let processor = if device.backend == BURN_REMOTE {
-        // The device is served elsewhere, which says what it is.
-        device.adapter.kind == DeviceKind::Cpu && device.adapter.api == "CPU"
+/// Class in which runs on the device are ranked.
+fn class_of(backend: &str, kind: DeviceKind, api: &str) -> RankedClass {
+    let is_processor = if backend == BURN_REMOTE {
+        // The remote device reports what it is.
+        kind == DeviceKind::Cpu && api == "CPU"
     } else {
-        KNOWN_BACKENDS.iter().any(|known| known.name == device.backend && known.devices() == Devices::Given)
+        KNOWN_BACKENDS.iter().any(|known| known.name == backend && known.devices() == Devices::Given)
     };
-    if processor { RankedClass::Processor } else { RankedClass::Gpu }
+    if is_processor { RankedClass::Processor } else { RankedClass::Gpu }
 }
 
-/// Who says which device it is, as a sentence.
+/// Source of the name of a device, as a sentence.
 pub fn source(source: DeviceSource) -> &'static str {
     match source {
         DeviceSource::Reported => t!(device_source_reported),
@@ -84,7 +83,7 @@ pub fn source(source: DeviceSource) -> &'static str {
     }
 }
 
-/// What a browser costs, as the rest of a sentence that begins with a network.
+/// Cost of a browser, as the rest of a sentence that begins with a network.
 pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     let ratio = tax.native_over_browser;
     let share = if ratio >= 1.0 { 1.0 - 1.0 / ratio } else { 1.0 / ratio - 1.0 };
@@ -96,7 +95,7 @@ pub fn browser_tax(tax: &BrowserTaxOfDevice) -> String {
     }
 }
 
-/// Who stands behind such a comparison.
+/// Numbers of submitters of such a comparison.
 pub fn tax_submitters(tax: &BrowserTaxOfDevice) -> String {
     let BrowserTaxOfDevice { native_submitters, browser_submitters, .. } = tax;
     t!(
@@ -124,83 +123,63 @@ pub fn rate(figure: &FigureOfDevice) -> (String, String) {
 
 #[cfg(test)]
 mod tests {
-    use results::{Adapter, Precision, Suite};
+    use results::{Precision, Suite};
 
     use super::*;
 
-    fn device(backend: &str, kind: DeviceKind, api: &str) -> Device {
-        Device {
-            requested_adapter: "any".to_owned(),
-            requested_backend: backend.to_owned(),
-            backend: backend.to_owned(),
-            adapter: Adapter {
-                name: "Example".to_owned(),
-                vendor: "example".to_owned(),
-                architecture: String::new(),
-                kind,
-                api: api.to_owned(),
-                driver: String::new(),
-                software: false,
-            },
-            claimed_name: None,
+    #[test]
+    fn backends_of_the_processor_are_compared_with_processors() {
+        for (backend, kind, api, class) in [
+            ("wgsl", DeviceKind::Discrete, "Vulkan", RankedClass::Gpu),
+            ("burn-cuda", DeviceKind::Discrete, "CUDA", RankedClass::Gpu),
+            ("burn-flex", DeviceKind::Cpu, "CPU", RankedClass::Processor),
+            ("burn-remote", DeviceKind::Discrete, "CUDA", RankedClass::Gpu),
+            ("burn-remote", DeviceKind::Cpu, "CPU", RankedClass::Processor),
+        ] {
+            assert_eq!(class_of(backend, kind, api), class, "{backend} on {api}");
         }
     }
 
     #[test]
-    fn back_ends_of_the_processor_are_compared_with_processors() {
-        let class = |backend, kind, api| class_of(&device(backend, kind, api));
-        assert_eq!(class("wgsl", DeviceKind::Discrete, "Vulkan"), RankedClass::Gpu);
-        assert_eq!(class("burn-cuda", DeviceKind::Discrete, "CUDA"), RankedClass::Gpu);
-        assert_eq!(class("burn-flex", DeviceKind::Cpu, "CPU"), RankedClass::Processor);
-        assert_eq!(class("burn-remote", DeviceKind::Discrete, "CUDA"), RankedClass::Gpu);
-        assert_eq!(class("burn-remote", DeviceKind::Cpu, "CPU"), RankedClass::Processor);
-    }
-
-    fn standing(shares: [Option<f64>; 3], runs: [u64; 3]) -> WorkloadStanding {
-        let [among_all, of_device, of_vendor] = shares;
-        let workload = "caffe-mnist".to_owned();
-        WorkloadStanding { workload, samples_per_second: 1000.0, among_all, of_device, of_vendor, runs }
-    }
-
-    #[test]
-    fn a_run_stands_among_all_those_of_its_device_and_those_of_its_vendor() {
-        let among = standing([Some(0.83), Some(0.51), Some(0.7)], [1204, 40, 300]);
-        assert_eq!(
-            sentence(&among, true).unwrap(),
-            "Faster than 83 % of 1,204 proven runs; than 51 % of 40 on this device; than 70 % of 300 of this vendor."
-        );
-        let unknown = standing([Some(0.83), None, None], [1204, 0, 0]);
-        assert_eq!(sentence(&unknown, false).unwrap(), "Faster than 83 % of 1,204 proven runs.");
-    }
-
-    #[test]
-    fn nothing_is_said_twice() {
-        let alone = standing([Some(0.5); 3], [7, 7, 7]);
-        assert_eq!(sentence(&alone, true).unwrap(), "Faster than 50 % of 7 proven runs, all on this device.");
-        let vendor = standing([Some(0.5), Some(0.25), Some(0.5)], [7, 2, 7]);
-        assert_eq!(
-            sentence(&vendor, true).unwrap(),
-            "Faster than 50 % of 7 proven runs, all of this vendor; than 25 % of 2 on this device."
-        );
-        let first = standing([Some(0.9), Some(0.5), Some(0.5)], [7, 1, 1]);
-        assert_eq!(sentence(&first, true).unwrap(), "Faster than 90 % of 7 proven runs; the only one on this device.");
-    }
-
-    #[test]
-    fn the_first_proven_run_is_compared_with_nobody() {
-        assert_eq!(sentence(&standing([None; 3], [0; 3]), false), None);
-        let one = standing([Some(0.5); 3], [1; 3]);
-        assert!(sentence(&one, true).unwrap().starts_with("This is the only proven run"));
-        assert!(sentence(&one, false).unwrap().starts_with("It stands beside the only proven run"));
-    }
-
-    #[test]
-    fn nearly_all_is_not_all() {
+    fn a_run_is_compared_with_all_runs_its_device_and_its_vendor() {
+        let said = |shares: [Option<f64>; 3], runs: [u64; 3], counts| {
+            let [among_all, of_device, of_vendor] = shares;
+            let workload = "caffe-mnist".to_owned();
+            let standing =
+                WorkloadStanding { workload, samples_per_second: 1000.0, among_all, of_device, of_vendor, runs };
+            sentence(&standing, counts)
+        };
+        for (shares, runs, expected) in [
+            (
+                [Some(0.83), Some(0.51), Some(0.7)],
+                [1204, 40, 300],
+                "Faster than 83 % of 1,204 proven runs; than 51 % of 40 on this device; than 70 % of 300 of this vendor.",
+            ),
+            ([Some(0.83), None, None], [1204, 0, 0], "Faster than 83 % of 1,204 proven runs."),
+            // Nothing is said twice.
+            ([Some(0.5); 3], [7, 7, 7], "Faster than 50 % of 7 proven runs, all on this device."),
+            (
+                [Some(0.5), Some(0.25), Some(0.5)],
+                [7, 2, 7],
+                "Faster than 50 % of 7 proven runs, all of this vendor; than 25 % of 2 on this device.",
+            ),
+            (
+                [Some(0.9), Some(0.5), Some(0.5)],
+                [7, 1, 1],
+                "Faster than 90 % of 7 proven runs; the only one on this device.",
+            ),
+        ] {
+            assert_eq!(said(shares, runs, true).unwrap(), expected);
+        }
+        assert_eq!(said([None; 3], [0; 3], false), None);
+        assert!(said([Some(0.5); 3], [1; 3], true).unwrap().starts_with("This is the only proven run"));
+        assert!(said([Some(0.5); 3], [1; 3], false).unwrap().starts_with("It stands beside the only proven run"));
         assert_eq!([0.0, 0.001, 0.506, 0.999, 1.0].map(percent), ["0 %", "1 %", "51 %", "99 %", "100 %"]);
     }
 
-    fn tax(native_over_browser: f64) -> BrowserTaxOfDevice {
-        BrowserTaxOfDevice {
+    #[test]
+    fn the_cost_of_a_browser_is_a_share_of_the_programs_rate() {
+        let tax = |native_over_browser| BrowserTaxOfDevice {
             suite: Suite { name: "quick".to_owned(), version: 1 },
             workload: "caffe-mnist".to_owned(),
             backend: "wgsl".to_owned(),
@@ -208,11 +187,7 @@ mod tests {
             native_over_browser,
             native_submitters: 1,
             browser_submitters: 12,
-        }
-    }
-
-    #[test]
-    fn what_a_browser_costs_is_a_share_of_the_programs_rate() {
+        };
         assert_eq!(browser_tax(&tax(1.25)), "a browser trains 20 % slower than a program");
         assert_eq!(browser_tax(&tax(0.8)), "a browser trains 25 % faster than a program");
         assert_eq!(browser_tax(&tax(1.004)), "a browser trains as fast as a program");

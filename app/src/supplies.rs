@@ -1,21 +1,194 @@
-//! What the server has for runs: the worker with Burn, other frameworks, and the data sets. Each may be missing while
-//! everything else works, and Burn and data may come while the page is open.
+//! Supplies of the server for runs: the training worker, the worker with Burn, other frameworks, and the data sets.
+//!
+//! Every page has the plain worker. The file burn.json in the page's folder says `building`, `missing` (each with a note) or
+//! `ready`, with folder and sizes; the page reads it when it is opened and, while Burn is being built, every few seconds,
+//! except during a run, so that the choice appears without a reload. frameworks.json has the same for the bundles of
+//! TensorFlow.js and jax-js, one for each of their backends (`app/hooks/src/frameworks.rs`). A bundle is fetched when it is
+//! chosen; its loader reports progress, size and time. Nothing can wait for a shader compiler in a browser, so Burn goes on
+//! without kernels that the browser refuses: they are logged to the console, and the comparison with the reference ends the
+//! run.
 
 use engine::SuiteDefinition;
 use results::api::DataSetList;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer};
+use training_worker::Loaded;
 
 use crate::backend::{Maker, PageBackend};
-use crate::bundle::{Bundle, BurnState};
-use crate::frameworks::FrameworksState;
-use crate::t;
-use crate::text;
+use crate::{t, text};
 
-/// What is known of it so far.
+/// Name of the page's `<meta>` whose content is the address of the plain worker's loader.
+pub const WORKER_META: &str = "gradmark-worker";
+
+/// Returns the address of the plain worker's loader, from the content of [`WORKER_META`].
+///
+/// # Errors
+/// A part of a sentence: the page was not put together completely.
+pub fn worker_loader(content: Option<&str>) -> Result<String, String> {
+    let address = content.map(str::trim).filter(|address| address.starts_with('/') && !address.starts_with("//"));
+    address.map(str::to_owned).ok_or_else(|| t!(backend_no_worker, name = WORKER_META))
+}
+
+/// Availability of one or more bundles on the server.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum Availability<T> {
+    /// The server has not answered yet.
+    #[default]
+    #[serde(skip)]
+    Asking,
+    /// The note is a part of a sentence, and changes during the build.
+    Building {
+        note: String,
+    },
+    /// The note is the reason, a part of a sentence.
+    Missing {
+        note: String,
+    },
+    Ready(T),
+}
+
+impl<T: DeserializeOwned> Availability<T> {
+    /// Reads a file. An unreadable one counts as missing.
+    pub fn parse(file: &str, text: &str) -> Self {
+        serde_json::from_str(text)
+            .unwrap_or_else(|error| Self::missing(t!(backend_unreadable, file = file, why = error.to_string())))
+    }
+}
+
+impl<T> Availability<T> {
+    pub fn missing(note: impl Into<String>) -> Self {
+        Self::Missing { note: note.into() }
+    }
+
+    pub fn ready(&self) -> Option<&T> {
+        if let Self::Ready(bundles) = self { Some(bundles) } else { None }
+    }
+
+    /// Returns why nothing can be trained with it, to follow a subject: `is being built: …`.
+    pub fn obstacle(&self) -> Option<String> {
+        // A note becomes a part of a sentence, with or without a final stop.
+        let part = |note: &str| note.trim().trim_end_matches('.').to_owned();
+        match self {
+            Self::Asking => Some(t!(backend_asking).to_owned()),
+            Self::Building { note } => Some(t!(backend_building, note = part(note))),
+            Self::Missing { note } => Some(t!(backend_missing, note = part(note))),
+            Self::Ready(_) => None,
+        }
+    }
+}
+
+/// The worker with Burn, or one of a framework.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Bundle {
+    /// Folder below the page's own; its name has a digest of the content.
+    #[serde(deserialize_with = "plain_folder")]
+    folder: String,
+    /// Size of all its files, as a browser fetches them.
+    pub compressed_bytes: u64,
+    /// Size of its module, unpacked.
+    pub bytes: u64,
+}
+
+/// Refuses an address that leads elsewhere.
+fn plain_folder<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let folder = String::deserialize(deserializer)?;
+    let is_plain = !folder.is_empty() && folder.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if is_plain { Ok(folder) } else { Err(D::Error::custom(t!(backend_no_plain_folder))) }
+}
+
+impl Bundle {
+    /// Returns the address of the script that starts the worker.
+    pub fn loader(&self) -> String {
+        format!("/{}/loader.js", self.folder)
+    }
+}
+
+/// Bundles of other frameworks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct FrameworkBundles {
+    bundles: Vec<FrameworkBundle>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+struct FrameworkBundle {
+    /// Name of the backend.
+    name: String,
+    #[serde(flatten)]
+    bundle: Bundle,
+}
+
+/// Progress of fetching and starting a bundle for a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Arrival {
+    /// Name of the content, for people.
+    pub of: &'static str,
+    pub state: ArrivalState,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ArrivalState {
+    /// Bytes of the module received, as far as the loader reports them, and its size.
+    Coming {
+        bytes: u64,
+        total: u64,
+    },
+    Started(Loaded),
+}
+
+impl Arrival {
+    pub fn begin(of: &'static str, total: u64) -> Self {
+        Self { of, state: ArrivalState::Coming { bytes: 0, total } }
+    }
+
+    pub fn is_coming(self) -> bool {
+        matches!(self.state, ArrivalState::Coming { .. })
+    }
+
+    /// Share of the module that was received.
+    pub fn fraction(self) -> f64 {
+        match self.state {
+            ArrivalState::Coming { bytes, total } => (bytes as f64 / total.max(1) as f64).min(1.0),
+            ArrivalState::Started(_) => 1.0,
+        }
+    }
+
+    pub fn sentence(self) -> String {
+        let of = self.of;
+        match self.state {
+            ArrivalState::Coming { bytes: 0, .. } => t!(backend_fetching, what = of),
+            ArrivalState::Coming { bytes, total } if bytes >= total => t!(backend_compiling, what = of),
+            ArrivalState::Coming { .. } => {
+                t!(backend_arriving, what = of, percent = text::whole_percent(self.fraction()))
+            }
+            ArrivalState::Started(Loaded { compressed_bytes, bytes, cached, seconds }) => {
+                let unpacked = text::megabytes(bytes);
+                let size = match compressed_bytes {
+                    Some(compressed) => {
+                        t!(backend_size, compressed = text::megabytes(compressed), unpacked = unpacked)
+                    }
+                    None => t!(backend_size_unpacked, unpacked = unpacked),
+                };
+                let seconds = text::number(seconds, 1);
+                if cached == Some(true) {
+                    t!(backend_from_cache, what = of, size = size, seconds = seconds)
+                } else {
+                    t!(backend_from_server, what = of, size = size, seconds = seconds)
+                }
+            }
+        }
+    }
+}
+
+/// Known supplies. Each may be missing while everything else works, and Burn and data may come while the page is
+/// open.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Supplies {
-    pub burn: BurnState,
-    pub frameworks: FrameworksState,
-    missing: Vec<MissingData>,
+    pub burn: Availability<Bundle>,
+    pub frameworks: Availability<FrameworkBundles>,
+    /// Data sets that are missing. Before the server has answered, and for data that it does not know, there are none: then
+    /// a run finds out when it fetches them.
+    pub missing_data: Vec<MissingData>,
 }
 
 /// A data set that the server cannot serve.
@@ -27,63 +200,55 @@ pub struct MissingData {
 }
 
 impl Supplies {
-    /// Takes what the server says of the worker with Burn.
-    #[must_use]
-    pub fn with_burn(self, burn: BurnState) -> Self {
-        Self { burn, ..self }
-    }
-
-    /// Why nothing can be trained with this back end, to follow a subject: `is not on this server: …`.
+    /// Returns why nothing can be trained with this backend, to follow a subject: `is not on this server: …`.
     pub fn obstacle(&self, backend: PageBackend) -> Option<String> {
         match backend.maker() {
             Maker::Ours => None,
             Maker::Burn => self.burn.obstacle(),
-            Maker::Framework(_) => self.frameworks.obstacle(backend),
+            Maker::Framework(_) => self.frameworks.obstacle().or_else(|| {
+                let note = t!(backend_built_without);
+                self.bundle(backend).is_none().then(|| t!(backend_missing, note = note))
+            }),
         }
     }
 
-    /// Whether nobody knows yet if the server has this back end, or it is being built: worth waiting for.
+    /// True while the server has not answered, or builds this backend.
     pub fn is_coming(&self, backend: PageBackend) -> bool {
         match backend.maker() {
             Maker::Ours => false,
-            Maker::Burn => matches!(self.burn, BurnState::Asking | BurnState::Building { .. }),
-            Maker::Framework(_) => self.frameworks == FrameworksState::Asking,
+            Maker::Burn => matches!(self.burn, Availability::Asking | Availability::Building { .. }),
+            Maker::Framework(_) => self.frameworks == Availability::Asking,
         }
     }
 
-    /// What has to be fetched for this back end, if anything, once it is there.
+    /// Returns what has to be fetched for this backend, once the server has it.
     pub fn bundle(&self, backend: PageBackend) -> Option<&Bundle> {
         match backend.maker() {
             Maker::Ours => None,
-            Maker::Burn => self.burn.bundle(),
-            Maker::Framework(_) => self.frameworks.bundle(backend),
+            Maker::Burn => self.burn.ready(),
+            Maker::Framework(_) => {
+                let mut bundles = self.frameworks.ready()?.bundles.iter();
+                bundles.find(|of| of.name == backend.name()).map(|of| &of.bundle)
+            }
         }
     }
 
-    /// Takes what the server says of its data sets.
-    #[must_use]
     pub fn with_data_sets(self, list: DataSetList) -> Self {
         let missing = |set: results::api::ServedDataSet| Some(MissingData { name: set.name, reason: set.missing? });
-        Self { missing: list.data_sets.into_iter().filter_map(missing).collect(), ..self }
+        Self { missing_data: list.data_sets.into_iter().filter_map(missing).collect(), ..self }
     }
 
-    /// The data sets that are missing. Before the server has answered, and for data that it does not know, that is
-    /// none: then a run finds out when it fetches them.
-    pub fn missing_data(&self) -> &[MissingData] {
-        &self.missing
-    }
-
-    /// The data set that a network needs and that is missing.
+    /// Returns the data set that a network needs, if it is missing.
     pub fn missing_for(&self, network: &str) -> Option<&MissingData> {
         let needed = engine::workload(network)?.data_set;
-        self.missing.iter().find(|data| data.name == needed)
+        self.missing_data.iter().find(|data| data.name == needed)
     }
 
-    /// Why a suite cannot be run, a sentence. Its networks that have their data would be less than the suite, under the
-    /// suite's name; they can be chosen one by one.
+    /// Returns why a suite cannot be run. Those of its networks that have their data can be chosen one by one; as a suite
+    /// they would be another one under its name.
     pub fn lacking_for_suite(&self, suite: &SuiteDefinition) -> Option<String> {
         let lacking: Vec<&MissingData> = suite.workloads.iter().filter_map(|name| self.missing_for(name)).collect();
-        let titles = self.missing.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
+        let titles = self.missing_data.iter().filter(|data| lacking.contains(data)).map(MissingData::title);
         let titles = titles.reduce(|some, other| t!(supplies_and, some = some, other = other)).unwrap_or_default();
         let (few, all) = (lacking.len(), suite.workloads.len());
         (few > 0).then(|| t!(supplies_lacking, few = few, all = all, data = titles))
@@ -95,7 +260,7 @@ impl MissingData {
         text::data_set_title(&self.name)
     }
 
-    /// What is missing, why, and what cannot be trained without it.
+    /// Returns what is missing, why, and what cannot be trained without it.
     pub fn sentences(&self) -> String {
         let needed_by = engine::WORKLOADS.iter().filter(|make| make().data_set == self.name).count();
         t!(
@@ -114,6 +279,19 @@ pub(crate) mod tests {
 
     use super::*;
 
+    const BURN: &str =
+        r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;
+    const FRAMEWORKS: &str = r#"{"state":"ready","bundles":[
+        {"name":"tfjs-webgpu","folder":"framework-tfjs-webgpu-01","compressed_bytes":120000,"bytes":460000}]}"#;
+
+    pub(crate) fn with_burn(text: &str) -> Supplies {
+        Supplies { burn: Availability::parse("burn.json", text), ..Supplies::default() }
+    }
+
+    fn with_frameworks(text: &str) -> Supplies {
+        Supplies { frameworks: Availability::parse("frameworks.json", text), ..Supplies::default() }
+    }
+
     /// A server that has every data set but this one.
     pub(crate) fn without(name: &str) -> Supplies {
         let served = ["mnist", "cifar10"].map(|set| ServedDataSet {
@@ -124,37 +302,104 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn what_may_still_come_is_told_from_what_never_will() {
-        let asking = Supplies::default();
-        let coming = |supplies: &Supplies, backend| supplies.is_coming(backend);
-        assert!(!coming(&asking, PageBackend::Wgsl), "every page has it");
-        assert!(coming(&asking, PageBackend::BurnFlex) && coming(&asking, PageBackend::JaxJsWasm));
-        let building = asking.clone().with_burn(BurnState::parse(r#"{"state":"building","note":"compiling"}"#));
-        assert!(coming(&building, PageBackend::BurnWgpu));
-        let mut missing = building.with_burn(BurnState::missing("not here"));
-        missing.frameworks = FrameworksState::missing("not here");
-        assert!(!coming(&missing, PageBackend::BurnWgpu) && !coming(&missing, PageBackend::JaxJsWasm));
+    fn bundles_that_are_ready_have_a_loader_and_sizes() {
+        let supplies = with_burn(BURN);
+        let burn = supplies.bundle(PageBackend::BurnFlex).unwrap();
+        assert_eq!(burn.loader(), "/burn-0123456789abcdef/loader.js");
+        assert_eq!((burn.compressed_bytes, burn.bytes), (3_440_000, 12_000_000));
+        let supplies = with_frameworks(FRAMEWORKS);
+        let framework = supplies.bundle(PageBackend::TfjsWebgpu).unwrap();
+        assert_eq!(framework.loader(), "/framework-tfjs-webgpu-01/loader.js");
+        assert_eq!(supplies.obstacle(PageBackend::TfjsWebgpu), None);
+        assert!(supplies.obstacle(PageBackend::JaxJsWasm).unwrap().contains("built without it"));
     }
 
     #[test]
-    fn a_network_lacks_data_exactly_where_its_own_set_is_missing() {
+    fn bundles_that_are_not_ready_say_why() {
+        let burn = |text: &str| with_burn(text).obstacle(PageBackend::BurnWgpu).unwrap();
+        assert_eq!(
+            burn(r#"{"state":"building","note":"compiling Burn for the page"}"#),
+            "is being built: compiling Burn for the page"
+        );
+        assert_eq!(
+            burn(r#"{"state":"missing","note":"the page was built without Burn (--no-burn-page)."}"#),
+            "is not on this server: the page was built without Burn (--no-burn-page)"
+        );
+        let asking = Supplies::default().obstacle(PageBackend::BurnWgpu).unwrap();
+        assert_eq!(asking, "is being looked for on this server");
+    }
+
+    #[test]
+    fn unreadable_files_count_as_missing() {
+        for wrong in [
+            "",
+            "<!doctype html>",
+            r#"{"state":"asking"}"#,
+            r#"{"state":"building"}"#,
+            r#"{"state":"ready","folder":"burn-1","bytes":3}"#,
+            r#"{"state":"ready","folder":"burn-1","compressed_bytes":"many","bytes":3}"#,
+            &BURN.replace("burn-", "/elsewhere.example/"),
+            r#"{"state":"ready","folder":"","compressed_bytes":2,"bytes":3}"#,
+            &FRAMEWORKS.replace("framework-tfjs", "//elsewhere"),
+        ] {
+            let (burn, frameworks) = (with_burn(wrong), with_frameworks(wrong));
+            let why = burn.obstacle(PageBackend::BurnFlex).unwrap();
+            assert!(why.contains("burn.json cannot be read"), "{wrong}: {why}");
+            let why = frameworks.obstacle(PageBackend::TfjsWebgpu).unwrap();
+            assert!(why.contains("frameworks.json cannot be read"), "{wrong}: {why}");
+        }
+    }
+
+    #[test]
+    fn a_missing_address_of_the_worker_is_an_error_with_advice() {
+        let address = "/worker-0123456789abcdef/loader.js";
+        assert_eq!(worker_loader(Some(address)).as_deref(), Ok(address));
+        for wrong in [None, Some(""), Some("worker/loader.js"), Some("//elsewhere.example/loader.js")] {
+            let reason = worker_loader(wrong).unwrap_err();
+            assert!(reason.contains("gradmark-worker") && reason.contains("cargo xtask run"), "{wrong:?}: {reason}");
+        }
+    }
+
+    #[test]
+    fn an_arrival_says_what_was_fetched_and_how_long_it_took() {
+        let arrival = |state| Arrival { of: "Burn", state }.sentence();
+        let half = ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 };
+        assert_eq!(arrival(half), "Burn: 50 % is here.");
+        assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "jax-js is being fetched.");
+        let loaded =
+            Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };
+        let started = |loaded| arrival(ArrivalState::Started(loaded));
+        assert_eq!(started(loaded), "Burn: 3.4 MB (12.0 MB unpacked) fetched and started in 2.3 s.");
+        let unknown = Loaded { compressed_bytes: None, cached: None, ..loaded };
+        assert_eq!(started(unknown), "Burn: 12.0 MB unpacked fetched and started in 2.3 s.");
+        assert!(started(Loaded { cached: Some(true), ..loaded }).contains("from the browser's cache"));
+    }
+
+    #[test]
+    fn only_unanswered_and_unfinished_backends_may_still_come() {
+        let asking = Supplies::default();
+        assert!(!asking.is_coming(PageBackend::Wgsl), "every page has it");
+        assert!(asking.is_coming(PageBackend::BurnFlex) && asking.is_coming(PageBackend::JaxJsWasm));
+        assert!(with_burn(r#"{"state":"building","note":"compiling"}"#).is_coming(PageBackend::BurnWgpu));
+        assert!(
+            !with_burn("").is_coming(PageBackend::BurnWgpu) && !with_frameworks("").is_coming(PageBackend::JaxJsWasm)
+        );
+    }
+
+    #[test]
+    fn a_network_lacks_data_where_its_own_set_is_missing() {
         let supplies = without("cifar10");
         assert_eq!(supplies.missing_for("keras-cifar10-cnn").unwrap().title(), "CIFAR-10");
         for there in ["keras-mnist-mlp", "keras-babi-rnn"] {
             assert_eq!(supplies.missing_for(there), None, "{there}");
         }
-        assert!(Supplies::default().missing_data().is_empty(), "nothing is said before the server has answered");
-        let complete = DataSetList { data_sets: vec![ServedDataSet { name: "cifar10".into(), missing: None }] };
-        assert!(supplies.with_data_sets(complete).missing_data().is_empty(), "it came while the page was open");
-    }
-
-    #[test]
-    fn what_is_missing_is_told_with_its_reason_and_what_depends_on_it() {
         assert_eq!(
-            without("cifar10").missing_data()[0].sentences(),
+            supplies.missing_data[0].sentences(),
             "CIFAR-10 is not on this server: cifar10-train.bin is missing in its data folder. 8 of the 20 networks need \
              it and cannot be trained here until then."
         );
+        let complete = DataSetList { data_sets: vec![ServedDataSet { name: "cifar10".into(), missing: None }] };
+        assert!(supplies.with_data_sets(complete).missing_data.is_empty(), "it came while the page was open");
     }
 
     #[test]
@@ -168,7 +413,6 @@ pub(crate) mod tests {
         assert!(without("mnist").lacking_for_suite(quick).unwrap().starts_with("2 of its 2 networks need data"));
     }
 
-    /// The page must know each set that the server may call missing by a name for people.
     #[test]
     fn every_data_set_with_files_has_a_title() {
         for set in engine::DATA_SETS.iter().filter(|set| matches!(set.origin, engine::Origin::Files { .. })) {

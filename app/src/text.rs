@@ -1,37 +1,28 @@
-//! Names, numbers and outcomes in words.
+//! Names, numbers and outcomes in words. English names are those of the crates `engine` and `results`; tests compare them.
 
 use engine::SuiteDefinition;
+use results::api::Tier;
 use results::software::program_of_architecture;
 use results::{
-    Adapter, ClientKind, Date, FailureCause, HiddenDevice, Outcome, RunRecord, UNNAMED_ADAPTER, WorkloadRecord,
-    api::Tier, metric,
+    Adapter, ClientKind, Date, FailureCause, HiddenDevice, Metric, Outcome, RunRecord, Summary, UNNAMED_ADAPTER, Unit,
+    WorkloadRecord, metric,
 };
 
-use crate::words::{self, language};
-use crate::{headline, t};
+use crate::headline;
+use crate::t;
+use crate::words::{self, Language, language};
 
-/// The title of a workload, or its name where this build does not know it.
-pub fn workload_title(name: &str) -> String {
-    words::network::title(name).to_owned()
-}
-
-/// A suite's name as a title.
-pub fn suite_title(suite: &SuiteDefinition) -> String {
-    words::network::suite(suite.name)
-}
-
-/// A text that begins with a capital letter.
 pub fn capitalised(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
 /// A suite as the subject of a sentence.
-pub fn suite(suite: &SuiteDefinition) -> String {
-    t!(network_suite_sentence, suite = words::network::suite_inside(suite.name))
+pub fn suite_as_subject(suite: &SuiteDefinition) -> String {
+    t!(network_suite_sentence, suite = suite_inside(suite.name))
 }
 
-/// How people call a data set; its name where this build does not know it.
+/// Title of a data set, or its name if it is unknown.
 pub fn data_set_title(name: &str) -> String {
     match name {
         "mnist" => "MNIST".to_owned(),
@@ -40,7 +31,7 @@ pub fn data_set_title(name: &str) -> String {
     }
 }
 
-/// How a run ended, in one sentence for the status region.
+/// End of a run, in one sentence for the status region.
 pub fn headline(record: &RunRecord) -> String {
     let parts: Vec<String> = record.workloads.iter().map(workload_headline).collect();
     if parts.is_empty() {
@@ -50,12 +41,12 @@ pub fn headline(record: &RunRecord) -> String {
     }
 }
 
-/// What a run came to, without a word on its end.
+/// Results of a run.
 pub fn came_to(record: &RunRecord) -> String {
     record.workloads.iter().map(workload_headline).collect::<Vec<_>>().join(" ")
 }
 
-/// A result as a text to pass on, with the address where it is to be seen, or where others can try.
+/// A result as a text to share, with the address of its page, or of the start page.
 pub fn to_pass_on(record: &RunRecord, address: &str) -> String {
     let device = device_name(&record.device.adapter, record.device.claimed_name.as_deref());
     let client = &record.provenance.client;
@@ -77,18 +68,19 @@ fn workload_headline(record: &WorkloadRecord) -> String {
     }
 }
 
-/// How a workload ended, as a sentence.
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Completed => t!(outcome_completed).to_owned(),
         Outcome::Diverged { step } => t!(outcome_diverged, step = *step),
         Outcome::Incorrect => t!(outcome_incorrect).to_owned(),
         Outcome::Cancelled => t!(outcome_cancelled).to_owned(),
-        Outcome::Failed { cause, reason } => t!(outcome_failed, reason = words::failure::of_workload(*cause, reason)),
+        Outcome::Failed { cause, reason } => {
+            t!(outcome_failed, reason = words::remarks::failure_of_workload(*cause, reason))
+        }
     }
 }
 
-/// Why nothing at all was trained; nothing where something was.
+/// Reason why no workload was trained; `None` if some was.
 pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     let reason = |of: &WorkloadRecord| match &of.outcome {
         Outcome::Failed { cause, reason } => Some((*cause, reason.clone())),
@@ -98,7 +90,7 @@ pub fn nothing_trained(record: &RunRecord) -> Option<(FailureCause, String)> {
     reasons.into_iter().next()
 }
 
-/// How a device is called: as claimed by its owner, else as far as the platform says.
+/// Name of a device: its owner's, else the platform's.
 pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     match claimed.map(str::trim).filter(|name| !name.is_empty()) {
         Some(name) => name.to_owned(),
@@ -112,7 +104,7 @@ pub fn device_name(adapter: &Adapter, claimed: Option<&str>) -> String {
     }
 }
 
-/// How a device is called whose name the leaderboard gives, which calls hidden ones something.
+/// Name of a device from the leaderboard, which has placeholders for hidden ones.
 pub fn named_device(name: &str) -> String {
     match HiddenDevice::called(name) {
         Some(HiddenDevice { told }) if told.is_empty() => t!(device_masked).to_owned(),
@@ -121,7 +113,7 @@ pub fn named_device(name: &str) -> String {
     }
 }
 
-/// What WebGPU says of a GPU, put into words: `NVIDIA, ampere`.
+/// Name of a GPU from the words of WebGPU: `NVIDIA, ampere`.
 pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if !description.is_empty() {
         return description.to_owned();
@@ -147,29 +139,16 @@ pub fn gpu_name(vendor: &str, architecture: &str, description: &str) -> String {
     if architecture.is_empty() { t!(device_of_vendor, vendor = vendor) } else { format!("{vendor}, {architecture}") }
 }
 
-/// What a tier means, for readers of a result.
+/// Meaning of a tier, for readers of a result.
 pub fn tier_meaning(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Proven => t!(tier_proven_meaning),
-        Tier::Checked => t!(tier_checked_meaning),
-        Tier::Unverified => t!(tier_unverified_meaning),
-        Tier::Flagged => t!(tier_flagged_meaning),
-        Tier::Hidden => t!(tier_hidden_meaning),
-    }
+    words::named("tier", &format!("{}_meaning", tier.name())).unwrap_or_default()
 }
 
-/// A tier in one word.
 pub fn tier(tier: Tier) -> &'static str {
-    match tier {
-        Tier::Proven => t!(tier_proven),
-        Tier::Checked => t!(tier_checked),
-        Tier::Unverified => t!(tier_unverified),
-        Tier::Flagged => t!(tier_flagged),
-        Tier::Hidden => t!(tier_hidden),
-    }
+    words::named("tier", tier.name()).unwrap_or(tier.name())
 }
 
-/// Where a run happened, to follow a comma or a column's head.
+/// Kind of client, to follow a comma or a column's head.
 pub fn client(kind: ClientKind) -> &'static str {
     match kind {
         ClientKind::Browser => t!(common_in_browser),
@@ -177,7 +156,7 @@ pub fn client(kind: ClientKind) -> &'static str {
     }
 }
 
-/// A throughput without its unit, as the results write it.
+/// A throughput without its unit, formatted as in the crate `results`.
 pub fn rate(samples_per_second: f64) -> String {
     let text = metric("samples_per_second").map(|metric| metric.text(samples_per_second)).unwrap_or_default();
     language().number(text.trim_end_matches(" samples/s"))
@@ -193,18 +172,18 @@ pub fn whole_percent(share: f64) -> String {
     number(share * 100.0, 0) + " %"
 }
 
-/// A number with so many digits after the decimal point, or the comma.
+/// A number with `decimals` digits after the decimal point or comma.
 pub fn number(value: f64, decimals: usize) -> String {
     language().number(&format!("{value:.decimals$}"))
 }
 
-/// A time of training or testing, as the results write it.
+/// A time of training or testing, formatted as in the crate `results`.
 pub fn seconds(seconds: f64) -> String {
     let text = metric("testing_seconds").map(|metric| metric.text(seconds)).unwrap_or_default();
     language().number(&text)
 }
 
-/// A time that is left, as coarse as it is known: `20 s`, `3 min`.
+/// A coarse estimate of a time: `20 s`, `3 min`.
 pub fn about(seconds: f64) -> String {
     if seconds < 90.0 {
         format!("{:.0} s", ((seconds / 5.0).ceil() * 5.0).max(5.0))
@@ -213,7 +192,7 @@ pub fn about(seconds: f64) -> String {
     }
 }
 
-/// How often the fastest goes into it, such as `1.25 ×`.
+/// A ratio to the fastest, such as `1.25 ×`.
 pub fn ratio(to_fastest: f64) -> String {
     number(to_fastest, 2) + " ×"
 }
@@ -223,7 +202,7 @@ pub fn megabytes(bytes: u64) -> String {
     number(bytes as f64 / 1e6, 1) + " MB"
 }
 
-/// A size that is not known exactly, such as `60 MB`.
+/// An approximate size, such as `60 MB`.
 pub fn rounded_size(bytes: u64) -> String {
     let megabytes = bytes as f64 / 1e6;
     let step = if megabytes < 100.0 { 10.0 } else { 100.0 };
@@ -235,13 +214,12 @@ pub fn count(number: u64) -> String {
     language().grouped(number)
 }
 
-/// How many results a list has of which only the first are shown; counting ends somewhere.
+/// Number of results of a list; counting has a limit.
 pub fn results_listed(total: u64, more_than_total: bool) -> String {
     let results = t!(common_results, number = total);
     if more_than_total { t!(common_results_more, results = results) } else { results }
 }
 
-/// A score of a whole suite, such as `1.84`.
 pub fn score(score: f64) -> String {
     number(score, 2)
 }
@@ -251,41 +229,86 @@ pub fn day(unix_seconds: f64) -> String {
     language().day(Date::of(unix_seconds))
 }
 
+/// Title of a workload, or its name if it is unknown.
+pub fn workload_title(workload: &str) -> String {
+    words::named("network", workload).unwrap_or(workload).to_owned()
+}
+
+pub fn suite_title(name: &str) -> String {
+    match name {
+        "quick" => t!(network_suite_quick).to_owned(),
+        "complete" => t!(network_suite_complete).to_owned(),
+        other => capitalised(other),
+    }
+}
+
+/// A suite's title inside a sentence, in lower case in English.
+pub fn suite_inside(name: &str) -> String {
+    match language() {
+        Language::English => name.to_owned(),
+        Language::German => suite_title(name),
+    }
+}
+
+pub fn suite_description(suite: &engine::SuiteDefinition) -> &'static str {
+    match suite.name {
+        "quick" => t!(network_suite_quick_description),
+        "complete" => t!(network_suite_complete_description),
+        _ => suite.description,
+    }
+}
+
+pub fn metric_title(metric: &Metric) -> &'static str {
+    words::named("metric", metric.id).unwrap_or(metric.title)
+}
+
+/// One sentence for a person who has not read the methodology.
+pub fn metric_description(metric: &Metric) -> &'static str {
+    words::named("metric", &format!("{}_description", metric.id)).unwrap_or(metric.description)
+}
+
+/// Value of a metric with four significant digits and its unit.
+pub fn metric_text(metric: &Metric, value: f64) -> String {
+    let english = metric.text(value);
+    let text = match metric.unit {
+        Unit::SamplesPerSecond | Unit::SamplesPerJoule => {
+            english.replace("samples/", &format!("{}/", t!(common_samples)))
+        }
+        Unit::FlopsPerSecond | Unit::Seconds | Unit::Share | Unit::Joules | Unit::One => english,
+    };
+    language().number(&text)
+}
+
+/// Value of a metric in `summary`, or a dash.
+pub fn metric_or_dash(metric: &Metric, summary: &Summary) -> String {
+    (metric.value)(summary).map_or_else(|| "–".to_owned(), |value| metric_text(metric, value))
+}
+
+/// Unit at the end of throughputs.
+pub fn rate_unit() -> String {
+    format!(" {}/s", t!(common_samples))
+}
+
 #[cfg(test)]
 mod tests {
+    use results::METRICS;
+
     use super::*;
+    use crate::words::{Language, speak};
 
     #[test]
-    fn days_are_those_of_the_calendar() {
-        assert_eq!(day(0.0), "1 Jan 1970");
-        assert_eq!(day(951_782_400.0), "29 Feb 2000");
-        assert_eq!(day(1_795_219_199.0), "20 Nov 2026");
-        assert_eq!(day(1_795_219_200.0), "21 Nov 2026");
-    }
-
-    #[test]
-    fn what_is_left_is_told_coarsely() {
+    fn numbers_and_days_are_written_as_the_language_writes_them() {
+        assert_eq!([0.0, 951_782_400.0, 1_795_219_199.0].map(day), ["1 Jan 1970", "29 Feb 2000", "20 Nov 2026"]);
         assert_eq!([0.2, 17.0, 88.0, 100.0, 600.0].map(about), ["5 s", "20 s", "90 s", "2 min", "10 min"]);
-    }
-
-    #[test]
-    fn numbers_have_a_decimal_comma_in_german() {
-        words::speak(words::Language::German);
-        assert_eq!(
-            (percent(0.9785), ratio(1.25), megabytes(3_440_000)),
-            ("97,85 %".into(), "1,25 ×".into(), "3,4 MB".into())
-        );
-        assert_eq!(
-            (rate(12_345.0), seconds(2.5), count(60_000)),
-            ("12,35 k".into(), "2,500 s".into(), "60.000".into())
-        );
-        assert_eq!(day(1_795_219_200.0), "21.11.2026");
-    }
-
-    #[test]
-    fn a_list_that_was_not_counted_to_its_end_says_so() {
         assert_eq!(results_listed(1, false), "1 result");
         assert_eq!(results_listed(10_000, true), "More than 10,000 results");
+        speak(Language::German);
+        assert_eq!([percent(0.9785), ratio(1.25), megabytes(3_440_000)], ["97,85 %", "1,25 ×", "3,4 MB"]);
+        assert_eq!([rate(12_345.0), seconds(2.5), count(60_000)], ["12,35 k", "2,500 s", "60.000"]);
+        assert_eq!(day(1_795_219_200.0), "21.11.2026");
+        let text = |id: &str, value: f64| metric_text(results::metric(id).unwrap(), value);
+        assert_eq!(text("accuracy", 0.9785), "97,85 %");
+        assert_eq!(text("samples_per_second", 12_345.0), "12,35 k Beispiele/s");
     }
 
     #[test]
@@ -295,24 +318,42 @@ mod tests {
         assert_eq!(gpu_name("google", "swiftshader", ""), "SwiftShader");
         assert_eq!(gpu_name("nvidia", "ampere", "NVIDIA GeForce RTX 3080"), "NVIDIA GeForce RTX 3080");
         assert_eq!(gpu_name("", "", ""), "A GPU that its browser hides");
-    }
-
-    #[test]
-    fn a_hidden_device_is_called_in_the_language_of_the_page() {
         let hidden = |told: &str| named_device(&HiddenDevice { told: told.to_owned() }.to_string());
-        assert_eq!(hidden(""), "A GPU that its browser hides");
-        assert_eq!(hidden("Apple"), "Apple (the browser hides which)");
-        words::speak(words::Language::German);
+        assert_eq!([hidden(""), hidden("Apple")], ["A GPU that its browser hides", "Apple (the browser hides which)"]);
+        speak(Language::German);
         assert_eq!(hidden(""), "Eine GPU, die ihr Browser verbirgt");
         assert_eq!(hidden("Apple"), "Apple (der Browser verbirgt, welche)");
         assert_eq!(named_device("NVIDIA GeForce RTX 4090"), "NVIDIA GeForce RTX 4090");
     }
 
     #[test]
-    fn an_unfinished_workload_says_why_in_place_of_figures() {
+    fn an_unfinished_workload_says_why() {
         assert!(outcome(&Outcome::Diverged { step: 12 }).contains("step 12"));
         assert!(outcome(&Outcome::Incorrect).contains("nothing was timed"));
         let failed = Outcome::failed(results::FailureCause::DoesNotFit, "the buffer `x` needs 2 bytes.");
         assert_eq!(outcome(&failed), "it could not be trained on this device: the buffer `x` needs 2 bytes.");
+    }
+
+    #[test]
+    fn networks_suites_and_metrics_have_their_crates_english_and_german() {
+        for make in engine::WORKLOADS {
+            let workload = make();
+            assert_ne!(workload_title(workload.name), workload.name, "give it a title: app/locales/*/network.ftl");
+            assert_eq!(workload_title(workload.name), workload.title);
+        }
+        for of in engine::SUITES {
+            assert_eq!(suite_title(of.name), capitalised(of.name));
+            assert_eq!(suite_description(of), of.description);
+            speak(Language::German);
+            assert_ne!(suite_description(of), of.description, "translate it: app/locales/de/network.ftl");
+            speak(Language::English);
+        }
+        for metric in METRICS {
+            assert_eq!((metric_title(metric), metric_description(metric)), (metric.title, metric.description));
+            assert_eq!(metric_text(metric, 12_345.678), metric.text(12_345.678));
+            speak(Language::German);
+            assert_ne!(metric_description(metric), metric.description, "translate it: app/locales/de/metric.ftl");
+            speak(Language::English);
+        }
     }
 }

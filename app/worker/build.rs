@@ -18,7 +18,7 @@ fn main() {
     }
 }
 
-/// What git prints, or nothing when git is missing or this is no checkout.
+/// Output of git, if it is installed and this is a checkout.
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -1,4 +1,4 @@
-//! What training in a browser costs beside the command line, on the same adapter:
+//! Compares training in a browser with the command line, on the same adapter:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example browser_tax -- firefox keras-mnist-mlp,keras-babi-rnn
@@ -13,7 +13,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox, watch_to_the_end};
+use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
 use serde_json::Value;
 
 const TURNS: u32 = 3;
@@ -67,19 +67,16 @@ fn train_in_browser(browser: &str, workload: &str) -> Value {
     let record = RefCell::new(Value::Null);
     let path = format!("/?workload={workload}&seconds={SECONDS}&without=subgroups");
     match browser {
-        "firefox" => drive_firefox(Setup::default(), async |page| *record.borrow_mut() = train(page, &path).await),
-        "chromium" => drive(Setup::default(), async |page| *record.borrow_mut() = train(page, &path).await),
+        "firefox" => drive_firefox(Setup::USUAL, async |page| *record.borrow_mut() = train(page, &path).await),
+        "chromium" => drive(Setup::USUAL, async |page| *record.borrow_mut() = train(page, &path).await),
         other => panic!("{other} is neither `firefox` nor `chromium`"),
     }
     record.into_inner()
 }
 
 async fn train(page: &impl Page, path: &str) -> Value {
-    page.open(path).await;
-    page.wait_for("button", "Benchmark", PATIENCE).await;
-    page.click("button", "Benchmark").await;
-    watch_to_the_end(page).await;
-    serde_json::from_str(&page.text("details.json pre").await.expect("the record is shown")).expect("a record")
+    page.train(path).await;
+    page.record().await
 }
 
 fn samples_per_second(record: &Value) -> f64 {

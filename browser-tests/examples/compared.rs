@@ -20,7 +20,7 @@ fn main() {
     let [browser, file, settings] = &words[..] else {
         panic!("name a browser, `firefox` or `chromium`, a file, and settings")
     };
-    let (file, setup) = (Path::new(file), Setup::default());
+    let (file, setup) = (Path::new(file), Setup::USUAL);
     match browser.as_str() {
         "firefox" => drive_firefox(setup, async |page| compare(page, settings, file).await),
         "chromium" => drive(setup, async |page| compare(page, settings, file).await),
@@ -36,7 +36,7 @@ async fn compare(page: &impl Page, settings: &str, file: &Path) {
     page.open(&format!("/compare?{settings}&autostart=1")).await;
     let mut said = String::new();
     loop {
-        let state = page.call("() => window.gradmark?.state ?? null", Value::Null).await;
+        let state = page.ask("() => window.gradmark?.state ?? null").await;
         if matches!(state.as_str(), Some("finished" | "cancelled")) {
             break;
         }
@@ -47,7 +47,7 @@ async fn compare(page: &impl Page, settings: &str, file: &Path) {
         }
         page.leave_alone(LOOK_EVERY).await;
     }
-    let comparison = page.call("() => window.gradmark.comparison", Value::Null).await;
+    let comparison = page.ask("() => window.gradmark.comparison").await;
     let text = serde_json::to_string_pretty(&comparison).expect("a comparison is JSON");
     std::fs::write(file, text).expect("the file can be written");
     comparison["comparisons"].as_array().expect("a list of networks").iter().for_each(print);

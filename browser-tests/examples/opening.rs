@@ -1,4 +1,4 @@
-//! What opening the page asks of the server, and how long it takes until a run can be started:
+//! Measures the requests of an opening page, and the time until a run can be started:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example opening -- chromium / /
@@ -25,19 +25,18 @@ fn main() {
         panic!("name a browser, `firefox` or `chromium`, and addresses")
     };
     match browser.as_str() {
-        "firefox" => drive_firefox(Setup::default(), async |page| open_all(page, addresses).await),
-        "chromium" => drive(Setup::default(), async |page| open_all(page, addresses).await),
+        "firefox" => drive_firefox(Setup::USUAL, async |page| open_all(page, addresses).await),
+        "chromium" => drive(Setup::USUAL, async |page| open_all(page, addresses).await),
         other => panic!("{other} is neither `firefox` nor `chromium`"),
     }
 }
 
 async fn open_all(page: &impl Page, addresses: &[String]) {
     for address in addresses {
-        page.open(address).await;
-        page.wait_for("button", "Benchmark", PATIENCE).await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
-        let ready = page.call(NOW, Value::Null).await;
-        let timings = page.call(TIMINGS, Value::Null).await;
+        page.open_to(address, "button", "Benchmark").await;
+        page.wait_for("table", "Leaderboard").await;
+        let ready = page.ask(NOW).await;
+        let timings = page.ask(TIMINGS).await;
         let timings = timings.as_array().expect("a list");
         let of_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
         let bytes: f64 = timings.iter().filter_map(|entry| entry[3].as_f64()).sum();

@@ -10,7 +10,7 @@
 use std::env;
 use std::time::Duration;
 
-use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox, watch_to_the_end};
+use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
 use serde_json::Value;
 
 fn main() {
@@ -20,22 +20,17 @@ fn main() {
     };
     for address in addresses {
         match browser.as_str() {
-            "firefox" => drive_firefox(Setup::default(), async |page| prove(page, address).await),
-            "chromium" => drive(Setup::default(), async |page| prove(page, address).await),
+            "firefox" => drive_firefox(Setup::USUAL, async |page| prove(page, address).await),
+            "chromium" => drive(Setup::USUAL, async |page| prove(page, address).await),
             other => panic!("{other} is neither `firefox` nor `chromium`"),
         }
     }
 }
 
 async fn prove(page: &impl Page, address: &str) {
-    page.open(address).await;
-    page.wait_for("button", "Benchmark", PATIENCE).await;
-    page.click("button", "Benchmark").await;
-    watch_to_the_end(page).await;
-    let record: Value =
-        serde_json::from_str(&page.text("details.json pre").await.expect("the record is shown")).expect("a record");
-    page.click("button", "Upload").await;
-    page.wait_for("link", "Permalink", PATIENCE).await;
+    page.train(address).await;
+    let record = page.record().await;
+    page.upload().await;
     let mut tier = String::new();
     while tier.is_empty() || tier == "being verified" {
         tokio::time::sleep(Duration::from_millis(500)).await;
@@ -51,7 +46,7 @@ async fn prove(page: &impl Page, address: &str) {
     );
 }
 
-/// All that the timelines name, and the part of it in which the leaderboard was told.
+/// Seconds of the timelines, and those for proving.
 fn seconds(record: &Value) -> (f64, f64) {
     let workloads = record["workloads"].as_array().expect("workloads");
     let stretches = workloads.iter().flat_map(|workload| workload["timeline"].as_array().into_iter().flatten());

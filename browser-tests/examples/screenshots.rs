@@ -18,10 +18,10 @@ fn main() {
     let wants = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     if browsers.is_empty() {
         if wants("run") {
-            drive(Setup::default(), async |page| a_run(page, &folder).await);
+            drive(Setup::USUAL, async |page| a_run(page, &folder).await);
         }
         if wants("comparison") {
-            drive(Setup::default(), async |page| a_comparison(page, &folder).await);
+            drive(Setup::USUAL, async |page| a_comparison(page, &folder).await);
         }
         if wants("absent") {
             what_is_absent(&folder);
@@ -31,53 +31,48 @@ fn main() {
         }
     } else {
         if wants("run") {
-            drive_firefox(Setup::default(), async |page| a_run(page, &folder).await);
+            drive_firefox(Setup::USUAL, async |page| a_run(page, &folder).await);
         }
         if wants("comparison") {
-            drive_firefox(Setup::default(), async |page| a_comparison(page, &folder).await);
+            drive_firefox(Setup::USUAL, async |page| a_comparison(page, &folder).await);
         }
     }
 }
 
 /// From the start page to a result, on the leaderboard too, and its deletion.
 async fn a_run(page: &impl Page, folder: &Path) {
-    page.open("/?batch=32&seconds=12").await;
-    page.wait_for("button", "Benchmark", PATIENCE).await;
+    page.open_to("/?batch=32&seconds=12", "button", "Benchmark").await;
     take(page, folder, "start").await;
     page.click("button", "Benchmark").await;
-    while page.number("[data-figure=step]", "data-value").await.is_none_or(|step| step < 12.0) {
-        tokio::time::sleep(Duration::from_millis(200)).await;
-    }
+    page.wait_for_step(12.0).await;
     take(page, folder, "running").await;
-    page.wait_for("table", "Results", PATIENCE).await;
+    page.wait_for("table", "Results").await;
     take(page, folder, "finished").await;
-    page.click("button", "Upload").await;
-    page.wait_for("link", "Permalink", PATIENCE).await;
+    page.upload().await;
     tokio::time::sleep(Duration::from_secs(1)).await;
     take(page, folder, "uploaded").await;
     follow(page, "Permalink").await;
-    page.wait_for("table", "Results", PATIENCE).await;
+    page.wait_for("table", "Results").await;
     take(page, folder, "run").await;
-    let run = page.call("() => location.pathname", serde_json::Value::Null).await;
+    let run = page.ask("() => location.pathname").await;
     follow(page, "All results of this device").await;
-    page.wait_for("table", "Latest results", PATIENCE).await;
+    page.wait_for("table", "Latest results").await;
     take(page, folder, "device").await;
-    page.open("/?leaderboard=runs").await;
-    page.wait_for("table", "Leaderboard", PATIENCE).await;
+    page.open_to("/?leaderboard=runs", "table", "Leaderboard").await;
     take(page, folder, "leaderboard").await;
     page.open(run.as_str().expect("a path")).await;
     follow(page, "Delete this result").await;
-    page.wait_for("button", "Delete this result", PATIENCE).await;
+    page.wait_for("button", "Delete this result").await;
     take(page, folder, "delete").await;
 }
 
-/// From what is compared to a comparison with a page of its own.
+/// From the choice of backends to the page of a shared comparison.
 async fn a_comparison(page: &impl Page, folder: &Path) {
     page.open(
         "/compare?workload=keras-mnist-mlp&batch=8&steps=6&seeds=2&compare=wgsl,burn-flex,tfjs-webgl,jax-js-wasm",
     )
     .await;
-    page.wait_for("button", "Compare", PATIENCE).await;
+    page.wait_for("button", "Compare").await;
     take(page, folder, "compare").await;
     page.click("button", "Compare").await;
     page.wait_for_status(PATIENCE, |text| text.ends_with(": training")).await;
@@ -86,11 +81,11 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     take(page, folder, "compared").await;
     page.click("button", "Upload the comparison").await;
     follow(page, "Page of the comparison").await;
-    page.wait_for("heading", "Comparison of back ends", PATIENCE).await;
+    page.wait_for("heading", "Comparison of back ends").await;
     take(page, folder, "shared").await;
 }
 
-/// What is optional and not there, or not yet, with both lists of choices open.
+/// Missing optional parts, with both lists of choices open.
 fn what_is_absent(folder: &Path) {
     let burn = |burn| Setup { burn: Some(burn), ..Setup::USUAL };
     let states = [
@@ -105,8 +100,7 @@ fn what_is_absent(folder: &Path) {
     ];
     for (name, setup) in states {
         drive(setup, async |page| {
-            page.open("/").await;
-            page.wait_for("table", "Leaderboard", PATIENCE).await;
+            page.open_to("/", "table", "Leaderboard").await;
             take(page, folder, &format!("{name}-closed")).await;
             for list in ["details.networks > summary", "details.engines > summary"] {
                 let summary = page.client().find(Locator::Css(list)).await.expect("a list of choices");
@@ -118,16 +112,15 @@ fn what_is_absent(folder: &Path) {
 }
 
 fn no_webgpu(folder: &Path) {
-    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
-        page.open("/").await;
-        page.wait_for("heading", "WebGPU is missing", PATIENCE).await;
+    drive(Setup { webgpu: false, ..Setup::USUAL }, async |page| {
+        page.open_to("/", "heading", "WebGPU is missing").await;
         take(page, folder, "no-webgpu").await;
     });
 }
 
 /// Opens the page that a link leads to. Firefox finds no roles in a page that a click has led to.
 async fn follow(page: &impl Page, link: &str) {
-    page.wait_for("link", link, PATIENCE).await;
+    page.wait_for("link", link).await;
     let address = "(name) => {
         const link = [...document.links].find((link) => link.textContent.trim() === name);
         return link.pathname + link.search + link.hash;
@@ -139,7 +132,7 @@ async fn follow(page: &impl Page, link: &str) {
 /// Wide and phone, light and dark, English and German.
 async fn take(page: &impl Page, folder: &Path, name: &str) {
     for language in ["en", "de"] {
-        speak(page, language).await;
+        page.speak(language).await;
         for (kind, size, scale) in [("wide", (1280, 900), 1), ("phone", (360, 740), 2)] {
             for (scheme, dark) in [("light", false), ("dark", true)] {
                 page.set_appearance(Setup { dark, size, scale, ..Setup::USUAL }).await.expect("the appearance changes");
@@ -150,6 +143,6 @@ async fn take(page: &impl Page, folder: &Path, name: &str) {
             }
         }
     }
-    speak(page, "en").await;
+    page.speak("en").await;
     page.set_appearance(Setup::USUAL).await.expect("the appearance changes");
 }

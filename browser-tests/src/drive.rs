@@ -1,36 +1,33 @@
+//! Tests with a fresh server and a fresh browser.
+
 use std::env;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::driven::Driven;
+use anyhow::Result;
+
 use crate::{Browser, Firefox, Server, Setup, skipped};
 
-/// One browser at a time: two that emulate a GPU on the same processor would only wait for each other.
+/// One browser at a time: two emulated GPUs on one processor would wait for each other.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Runs `body` with a fresh server and a fresh Chromium, and afterwards looks at what the browser logged.
-///
-/// Where no browser can be driven this says that the test is skipped, or fails when `REQUIRE_GPU=1`.
+/// Runs `body` with a fresh server and a fresh Chromium. Without a browser the test is skipped, or fails if
+/// `REQUIRE_GPU=1`.
 ///
 /// # Panics
-/// The body does; the page logged an error; it broke its content security policy; or it asked
-/// another server than its own for anything.
+/// The body panics, the page logged an error or broke its content security policy, or it sent a request to another
+/// server.
 pub fn drive(setup: Setup, body: impl AsyncFnOnce(&Browser)) {
     drive_with_server(setup, async |page, _| body(page).await);
 }
 
-/// As [`drive`], for a `body` that has something to do to the server.
-///
-/// # Panics
-/// As [`drive`] does.
+/// As [`drive`], with access to the server.
 pub fn drive_with_server(setup: Setup, body: impl AsyncFnOnce(&Browser, &Server)) {
     drive_any::<Browser>(setup, body);
 }
 
 /// As [`drive`], in Firefox.
-///
-/// # Panics
-/// As [`drive`] does.
 pub fn drive_firefox(setup: Setup, body: impl AsyncFnOnce(&Firefox)) {
     drive_any::<Firefox>(setup, async |page, _| body(page).await);
 }
@@ -58,4 +55,41 @@ fn drive_any<B: Driven>(setup: Setup, body: impl AsyncFnOnce(&B, &Server)) {
     if let Err(panic) = outcome {
         resume_unwind(panic);
     }
+}
+
+/// A browser from its start to its end.
+pub(crate) trait Driven: Sized {
+    /// Message if [`Self::find`] finds nothing.
+    const MISSING: &'static str;
+
+    fn find() -> Option<PathBuf>;
+
+    /// Starts the browser with a new profile and one tab.
+    async fn start(program: &Path, server: &Server, setup: Setup) -> Result<Self>;
+
+    /// Fails if the console has an error or reports a broken content security policy, or the page sent a request to
+    /// another server.
+    async fn assert_well_behaved(&self);
+
+    /// State after a failure, for people.
+    async fn describe(&self) -> String;
+
+    /// Ends the browser and its driver.
+    async fn close(self);
+}
+
+/// The first of these programs that is on the PATH.
+pub(crate) fn on_the_path(names: &[&str]) -> Option<PathBuf> {
+    let path = env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = env::split_paths(&path).collect();
+    let mut programs = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    programs.find(|program| program.is_file())
+}
+
+/// Fails if the page sent a request to another server, or if there is no log of its requests.
+pub(crate) fn assert_own(addresses: &[String], origin: &str) {
+    let addresses = addresses.iter().filter(|address| address.starts_with("http"));
+    let (own, foreign): (Vec<_>, Vec<_>) = addresses.partition(|address| address.starts_with(origin));
+    assert!(!own.is_empty(), "the network's log is empty, so nothing is known about the page's requests");
+    assert!(foreign.is_empty(), "the page asked other servers: {foreign:#?}");
 }

@@ -1,3 +1,6 @@
+//! Firefox, driven over WebDriver BiDi, which it speaks without a driver: commands, answers and events, each a JSON text
+//! over one WebSocket. <https://w3c.github.io/webdriver-bidi/>
+
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command as Program, Stdio};
@@ -6,20 +9,23 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use base64::Engine;
+use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::net::TcpStream;
 use tokio::sync::Mutex;
+use tokio::time::timeout;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::{WebSocketStream, client_async};
 
-use crate::bidi::Session;
-use crate::driven::{Driven, assert_own, on_the_path};
-use crate::page::selector;
-use crate::patience::PATIENCE;
+use crate::drive::{Driven, assert_own, on_the_path};
+use crate::page::{PATIENCE, selector};
 use crate::{Page, Server, Setup};
 
 /// Firefox with one tab on a server's page.
 pub struct Firefox {
-    session: Mutex<Session>,
-    /// Where it listens.
+    session: Mutex<BidiSession>,
+    /// Its port.
     port: u16,
     setup: Setup,
     /// The tab's name in the commands of the present session.
@@ -28,13 +34,13 @@ pub struct Firefox {
     process: Process,
 }
 
-/// What makes Firefox offer WebGPU on Linux, also on a software adapter, and makes its owner one who likes dark pages.
+/// Preferences with which Firefox offers WebGPU on Linux, also on a software adapter, and prefers dark pages.
 fn preferences(setup: Setup) -> String {
     let preferences = [
         ("dom.webgpu.enabled", json!(setup.webgpu)),
         // Software adapters are on the list of those that are not to be used.
         ("gfx.webgpu.ignore-blocklist", json!(true)),
-        // Whatever the machine's own language is.
+        // Independent of the machine's language.
         ("intl.accept_languages", json!("en-US")),
         // 0 is dark.
         ("layout.css.prefers-color-scheme.content-override", json!(u8::from(!setup.dark))),
@@ -42,20 +48,19 @@ fn preferences(setup: Setup) -> String {
     preferences.iter().map(|(name, value)| format!("user_pref(\"{name}\", {value});\n")).collect()
 }
 
-/// What makes a tab so large.
 fn viewport(tab: &str, setup: Setup) -> Value {
     let (width, height) = setup.size;
     json!({ "context": tab, "viewport": { "width": width, "height": height }, "devicePixelRatio": setup.scale })
 }
 
 /// Begins a session, and gives the name of the only tab.
-async fn attach(port: u16, setup: Setup) -> Result<(Session, String)> {
-    let mut session = Session::begin(port).await?;
+async fn attach(port: u16, setup: Setup) -> Result<(BidiSession, String)> {
+    let mut session = BidiSession::begin(port).await?;
     let tabs = session.issue("browsingContext.getTree", json!({ "maxDepth": 0 })).await?;
     let tab = tabs["contexts"][0]["context"].as_str().context("Firefox has no tab")?.to_owned();
     session.issue("browsingContext.setViewport", viewport(&tab, setup)).await?;
     session.issue("session.subscribe", json!({ "events": [CONSOLE, REQUESTS] })).await?;
-    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": LARGEST_BODY });
+    let bodies = json!({ "dataTypes": ["request"], "maxEncodedDataSize": MAX_BODY_BYTES });
     session.issue("network.addDataCollector", bodies).await?;
     Ok((session, tab))
 }
@@ -105,7 +110,7 @@ impl Driven for Firefox {
 }
 
 impl Page for Firefox {
-    /// A reference to it, as commands take it.
+    /// A reference for commands.
     type Element = Value;
 
     async fn open(&self, path: &str) {
@@ -129,7 +134,7 @@ impl Page for Firefox {
     }
 
     async fn click(&self, role: &str, name: &str) {
-        let element = self.wait_for(role, name, PATIENCE).await;
+        let element = self.wait_for(role, name).await;
         let scroll = "(element) => element.scrollIntoView({ block: 'center' })";
         self.call_with(scroll, element.clone()).await.expect("it can be scrolled to");
         let actions = json!([
@@ -195,11 +200,10 @@ impl Page for Firefox {
     }
 }
 
-/// Names of events.
 const CONSOLE: &str = "log.entryAdded";
 const REQUESTS: &str = "network.beforeRequestSent";
-/// Of a request, in bytes; Firefox keeps no larger one.
-const LARGEST_BODY: u32 = 10_000_000;
+/// Maximum of the bodies that Firefox stores, bytes.
+const MAX_BODY_BYTES: u32 = 10_000_000;
 
 impl Firefox {
     fn tab(&self) -> String {
@@ -210,7 +214,7 @@ impl Firefox {
         self.session.lock().await.issue(command, parameters).await
     }
 
-    /// References to all elements that are located so, among these and what is in them, or in the whole page.
+    /// References to all elements that a locator finds, inside these elements or in the whole page.
     async fn locate(&self, locator: Value, among: &[Value]) -> Result<Vec<Value>> {
         let mut parameters = json!({ "context": self.tab(), "locator": locator });
         if !among.is_empty() {
@@ -221,7 +225,7 @@ impl Firefox {
         Ok(nodes.iter().map(|node| json!({ "sharedId": node["sharedId"] })).collect())
     }
 
-    /// Calls a function with something that is given and returned as JSON; what is no JSON becomes null.
+    /// Calls a function whose argument and result are JSON.
     async fn try_call(&self, function: &str, argument: Value) -> Result<Value> {
         let function = format!("async (text) => JSON.stringify(await ({function})(JSON.parse(text))) ?? 'null'");
         let text = self.call_with(&function, json!({ "type": "string", "value": argument.to_string() })).await?;
@@ -241,15 +245,15 @@ impl Firefox {
         Ok(outcome["result"].take())
     }
 
-    /// The parameters of all events of a kind so far.
+    /// Parameters of all events with this name so far.
     async fn events(&self, name: &str) -> Vec<Value> {
         let mut session = self.session.lock().await;
-        // What happened until now is told before this is answered. A browser that has crashed tells no more.
+        // Earlier events arrive before this answer. A crashed browser sends nothing.
         drop(session.issue("session.status", json!({})).await);
         session.events(name).cloned().collect()
     }
 
-    /// What the page logged so far, one line each, which begins with its level.
+    /// Lines logged by the page, each with its level.
     async fn console(&self) -> Vec<String> {
         let line = |entry: &Value| {
             format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["text"].as_str().unwrap_or_default())
@@ -258,7 +262,7 @@ impl Firefox {
     }
 }
 
-/// A running Firefox, and everything that it writes.
+/// A running Firefox, and its files.
 struct Process {
     child: Child,
     folder: TempDir,
@@ -284,13 +288,13 @@ impl Process {
         Ok(Self { child, folder })
     }
 
-    /// Where it listens, which it writes into its profile.
+    /// Reads its port from its profile.
     async fn port(&mut self) -> Result<u16> {
         let file = self.folder.path().join("profile/WebDriverBiDiServer.json");
         let start = Instant::now();
         loop {
             let told = fs::read_to_string(&file).unwrap_or_default();
-            // What is not yet complete is no JSON.
+            // An incomplete file is not JSON.
             if let Ok(told) = serde_json::from_str::<Value>(&told) {
                 return Ok(u16::try_from(told["ws_port"].as_u64().context("Firefox tells no port")?)?);
             }
@@ -302,7 +306,7 @@ impl Process {
         }
     }
 
-    /// Waits until it has ended as it was told to, though not for long.
+    /// Waits a few seconds until it has ended.
     async fn finish(&mut self) {
         let start = Instant::now();
         while start.elapsed() < Duration::from_secs(10) && matches!(self.child.try_wait(), Ok(None)) {
@@ -314,8 +318,69 @@ impl Process {
 impl Drop for Process {
     fn drop(&mut self) {
         // One that has ended already is what is wanted. The processes that it has started end without it, in seconds;
-        // in a group of their own they would outlive a test that is ended with Ctrl-C.
+        // in another process group they would outlive a test that is ended with Ctrl-C.
         drop(self.child.kill());
         drop(self.child.wait());
+    }
+}
+
+/// Limit of a command. Compiling a kernel for an emulated GPU may take long on a busy machine.
+const COMMAND_TIMEOUT: Duration = Duration::from_secs(300);
+
+/// A session with a browser, which executes one command after another.
+pub(crate) struct BidiSession {
+    socket: WebSocketStream<TcpStream>,
+    /// The number of the latest command; its answer has the same.
+    command: u64,
+    /// Received events, oldest first.
+    events: Vec<Value>,
+}
+
+impl BidiSession {
+    /// Begins a session with the browser that listens on this port of this machine.
+    pub(crate) async fn begin(port: u16) -> Result<Self> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).await?;
+        let (socket, _) = client_async(format!("ws://127.0.0.1:{port}/session"), stream).await?;
+        let mut session = Self { socket, command: 0, events: Vec::new() };
+        session.issue("session.new", json!({ "capabilities": {} })).await?;
+        Ok(session)
+    }
+
+    /// Gives a command, such as `browsingContext.navigate`, and waits for its result.
+    pub(crate) async fn issue(&mut self, method: &str, parameters: Value) -> Result<Value> {
+        self.command += 1;
+        let command = json!({ "id": self.command, "method": method, "params": parameters });
+        self.socket.send(Message::text(command.to_string())).await?;
+        let answer = timeout(COMMAND_TIMEOUT, self.answer()).await.with_context(|| format!("{method}: no answer"))?;
+        let mut answer = answer.with_context(|| format!("{method}: the browser has gone"))?;
+        if answer["type"] != "success" {
+            bail!("{method}: {}: {}", answer["error"], answer["message"]);
+        }
+        Ok(answer["result"].take())
+    }
+
+    /// Receives the answer to the latest command, and keeps events that come before it.
+    async fn answer(&mut self) -> Result<Value> {
+        while let Some(message) = self.socket.next().await {
+            // Pings are not text; the library answers them while it reads.
+            let Message::Text(text) = message? else { continue };
+            let message: Value = serde_json::from_str(&text)?;
+            if message["type"] == "event" {
+                self.events.push(message);
+            } else if message["id"] == self.command {
+                return Ok(message);
+            }
+        }
+        bail!("it closed the connection");
+    }
+
+    /// Takes over the events of an earlier session.
+    pub(crate) fn follow(&mut self, earlier: &mut Self) {
+        self.events.splice(..0, earlier.events.drain(..));
+    }
+
+    /// Parameters of all events with this name so far, oldest first.
+    pub(crate) fn events(&self, name: &str) -> impl Iterator<Item = &Value> {
+        self.events.iter().filter(move |event| event["method"] == name).map(|event| &event["params"])
     }
 }

@@ -11,26 +11,20 @@ use tempfile::TempDir;
 
 use crate::Setup;
 
-/// The real leaderboard on a free port, with a data base of its own.
+/// The real leaderboard on a free port, with its own database.
 pub struct Server {
     process: Child,
     address: String,
-    /// The built page.
     original: PathBuf,
-    /// What is served: the built page, or a copy of it in which something is different.
+    /// Served page: the built one, or a modified copy.
     page: PathBuf,
-    /// All the data sets.
     original_data: PathBuf,
-    /// What is served of them.
     data: PathBuf,
     _folder: TempDir,
 }
 
 impl Server {
-    /// Starts the server with the built page and the data sets, each as `setup` wants it.
-    ///
-    /// # Errors
-    /// The binary or the page is missing, or the server ends without listening.
+    /// Starts the server with the built page and the data sets, modified by `setup`.
     pub fn start(setup: &Setup) -> Result<Self> {
         let binary = place("GRADMARK_LEADERBOARD", beside_the_tests()?.join("leaderboard"));
         let (original, original_data) = (built_page()?, place("GRADMARK_DATA", top()?.join("data")));
@@ -76,9 +70,6 @@ impl Server {
     }
 
     /// Gives the running server the files that it was started without.
-    ///
-    /// # Errors
-    /// They cannot be copied.
     pub fn restore_missing(&self) -> Result<()> {
         for (original, copy) in [(&self.original, &self.page), (&self.original_data, &self.data)] {
             if copy != original {
@@ -89,9 +80,6 @@ impl Server {
     }
 
     /// Replaces the running server's `burn.json` in one step, as `cargo xtask run` does.
-    ///
-    /// # Errors
-    /// It cannot be written, or it is the built page's own.
     pub fn say_of_burn(&self, said: &str) -> Result<()> {
         if self.page == self.original {
             bail!("the built page stays as it is: start the server with a `burn` of its own");
@@ -99,10 +87,7 @@ impl Server {
         replace_burn(&self.page, said)
     }
 
-    /// Ends the server while the browser goes on, as when a network is left.
-    ///
-    /// # Errors
-    /// It cannot be ended.
+    /// Ends the server while the browser goes on, as if the network were lost.
     pub fn stop(&self) -> Result<()> {
         let id = self.process.id().to_string();
         let ended = Command::new("kill").args(["-KILL", &id]).status().context("cannot start `kill`")?;
@@ -117,7 +102,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // A server that has ended already is what is wanted.
+        // A server that has ended already cannot be killed.
         drop(self.process.kill());
         drop(self.process.wait());
     }
@@ -126,49 +111,33 @@ impl Drop for Server {
 /// The file of the page that says whether the worker with Burn is there.
 const BURN: &str = "burn.json";
 
-/// What the built page's `burn.json` says.
-///
-/// # Errors
-/// There is none, or it is not JSON.
-pub fn what_is_said_of_burn() -> Result<Value> {
-    said_in(BURN)
-}
-
-/// What the built page's `frameworks.json` says.
-///
-/// # Errors
-/// There is none, or it is not JSON.
-pub fn what_is_said_of_frameworks() -> Result<Value> {
-    said_in("frameworks.json")
-}
-
-fn said_in(name: &str) -> Result<Value> {
+/// Reads a JSON file of the built page.
+pub fn file_of_page(name: &str) -> Result<Value> {
     let file = built_page()?.join(name);
     let text = fs::read_to_string(&file).with_context(|| format!("{} cannot be read", file.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", file.display()))
 }
 
-/// Puts another file in its place, whose content may belong to the built page too.
+/// Replaces burn.json; the old file may be a hard link to that of the built page.
 fn replace_burn(page: &Path, said: &str) -> Result<()> {
     let aside = page.join(format!("{BURN}.new"));
     fs::write(&aside, said)?;
     Ok(fs::rename(aside, page.join(BURN))?)
 }
 
-/// Lets the training worker of a copied page run a script before anything else.
+/// Makes the training worker of a copied page run a script first.
 fn begin_worker_with(script: &str, page: &Path) -> Result<()> {
     let is_worker = |entry: &fs::DirEntry| entry.file_name().to_string_lossy().starts_with("worker-");
     let folder = fs::read_dir(page)?.filter_map(Result::ok).find(is_worker).context("the page has no worker")?.path();
     let loader = folder.join("loader.js");
     let own = fs::read_to_string(&loader)?;
     for ending in ["", ".br", ".gz"] {
-        // Another name of the built page's file, which stays as it is.
+        // A hard link to the built page's file, which stays as it is.
         fs::remove_file(folder.join(format!("loader.js{ending}")))?;
     }
     Ok(fs::write(loader, format!("{script}\n{own}"))?)
 }
 
-/// The folder of the built page.
 fn built_page() -> Result<PathBuf> {
     Ok(place("GRADMARK_PAGE", top()?.join("dist")))
 }
@@ -177,13 +146,11 @@ fn place(variable: &str, default: PathBuf) -> PathBuf {
     env::var_os(variable).map_or(default, PathBuf::from)
 }
 
-/// The top folder of the workspace.
 fn top() -> Result<&'static Path> {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate lies in a workspace")
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("the crate is in a workspace")
 }
 
-/// Copies a folder, less some of its files. What need not be copied has one content under two names, which nobody
-/// writes to.
+/// Copies a folder without some of its files, as hard links where that is possible.
 fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
     fs::create_dir_all(&to)?;
     for entry in fs::read_dir(from)? {
@@ -200,12 +167,12 @@ fn copy_without(from: &Path, to: PathBuf, missing: &[&str]) -> Result<PathBuf> {
     Ok(to)
 }
 
-/// Whether a file is `wanted` itself or a compressed form of it, which the server would send in its place.
+/// True for `wanted` and its compressed forms, which the server would send in its place.
 fn is_form_of(name: &OsStr, wanted: &str) -> bool {
     ["", ".br", ".gz"].iter().any(|ending| name == format!("{wanted}{ending}").as_str())
 }
 
-/// Cargo's folder of binaries; tests lie in `deps` and examples in `examples` below it.
+/// Cargo's folder of binaries; tests are in `deps` below it, and examples in `examples`.
 fn beside_the_tests() -> Result<PathBuf> {
     let here = env::current_exe()?;
     here.ancestors().nth(2).map(Path::to_path_buf).context("a test lies two folders deep in the target folder")

@@ -3,15 +3,16 @@
 //! Compiling Burn takes minutes, and the page works without it. So `cargo xtask run` serves the page first. `burn.json`
 //! in the page's folder says how far the bundle is, and the page offers the choice when that file says `ready`.
 
-use crate::bindgen::{self, Target};
-use crate::{bundle, compress};
-use anyhow::{Context, Result, bail};
-use serde::Serialize;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use serde::Serialize;
+
+use crate::{BindgenTarget, bundle, generate};
 
 /// Everything that can change the bundle.
 const SOURCES: [&str; 8] = [
@@ -43,13 +44,13 @@ const NOTE_INTERVAL: Duration = Duration::from_secs(60);
 /// Content of `burn.json`.
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-enum State {
+enum BurnState {
     Ready { folder: String, compressed_bytes: u64, bytes: u64 },
     Building { note: String },
     Missing { note: String },
 }
 
-fn write_state(page: &Path, state: &State) -> Result<()> {
+fn write_state(page: &Path, state: &BurnState) -> Result<()> {
     bundle::replace(&page.join("burn.json"), state)
 }
 
@@ -58,11 +59,11 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
         let note = "it is not built yet, which `cargo xtask run` does".to_owned();
-        return write_state(page, &State::Missing { note });
+        return write_state(page, &BurnState::Missing { note });
     }
     let placed = bundle::place(&made, "burn", page)?;
     let (folder, compressed_bytes) = (placed.folder, placed.compressed_bytes);
-    write_state(page, &State::Ready { folder, compressed_bytes, bytes: placed.module_bytes })
+    write_state(page, &BurnState::Ready { folder, compressed_bytes, bytes: placed.module_bytes })
 }
 
 /// Builds the bundle unless the cache has it, and puts it into a page that may be served already.
@@ -72,10 +73,10 @@ pub(crate) fn place(top: &Path, page: &Path) -> Result<()> {
 pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
     let made = bundle::in_cache("burn", top, &SOURCES)?;
     if !made.is_dir() {
-        write_state(page, &State::Building { note: "its compilation begins".to_owned() })?;
+        write_state(page, &BurnState::Building { note: "its compilation begins".to_owned() })?;
         if let Err(error) = bundle::make(&made, |folder| build_into(folder, top, page)) {
             let note = "building it failed; the terminal that serves the page says why".to_owned();
-            write_state(page, &State::Missing { note })?;
+            write_state(page, &BurnState::Missing { note })?;
             return Err(error.context("the page has no Burn"));
         }
     }
@@ -84,9 +85,9 @@ pub(crate) fn build(top: &Path, page: &Path) -> Result<()> {
 
 fn build_into(folder: &Path, top: &Path, page: &Path) -> Result<()> {
     let module = compile(top, page)?;
-    bindgen::generate(&module, Target::NoModules, folder, "worker")?;
+    generate(&module, BindgenTarget::NoModules, folder, "worker")?;
     fs::copy(top.join("app/worker/burn-loader.js"), folder.join("loader.js")).context("cannot copy burn-loader.js")?;
-    compress::compress(folder)
+    bundle::compress(folder)
 }
 
 /// Compiles the worker, and tells the page every minute how many crates are done. Returns the module.
@@ -103,7 +104,7 @@ fn compile(top: &Path, page: &Path) -> Result<PathBuf> {
         }
         if last_note.elapsed() >= NOTE_INTERVAL {
             last_note = Instant::now();
-            write_state(page, &State::Building { note: format!("{crates} crates of it are compiled") })?;
+            write_state(page, &BurnState::Building { note: format!("{crates} crates of it are compiled") })?;
         }
     }
     if !child.wait()?.success() {

@@ -2,16 +2,17 @@
 //!
 //! The page includes the same list of documents (`app/documents.json`). A dead link, or a document without exactly one
 //! title, fails the build.
+//!
+//! HTML in a document becomes text, headings link to themselves, a table of contents follows the title, and tables and code
+//! scroll. The page's policy allows no styles in elements.
 
-mod fragment;
-mod headings;
-mod links;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use headings::Headings;
+use pulldown_cmark::{Alignment, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
 use serde::Deserialize;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 /// Names of all fragments, for the service worker.
 const CONTENTS: &str = "contents.json";
@@ -73,7 +74,7 @@ impl<'a> Library<'a> {
 
     fn fragments(&self) -> Result<Vec<String>> {
         let mut wrong = Vec::new();
-        let fragments = self.documents.iter().map(|document| fragment::html(self, document, &mut wrong)).collect();
+        let fragments = self.documents.iter().map(|document| render(self, document, &mut wrong)).collect();
         if wrong.is_empty() { Ok(fragments) } else { bail!("documents are wrong:\n{}", wrong.join("\n")) }
     }
 
@@ -82,5 +83,423 @@ impl<'a> Library<'a> {
     }
 }
 
+/// Documents with fewer sections have no table of contents.
+const MIN_SECTIONS: usize = 3;
+
+/// Parses a document.
+fn events(text: &str) -> Parser<'_> {
+    Parser::new_ext(text, Options::ENABLE_TABLES)
+}
+
+/// Renders a document, and adds everything that is wrong with it to `wrong`.
+fn render(library: &Library<'_>, document: &Document, wrong: &mut Vec<String>) -> String {
+    let file = document.listed.file.display();
+    let titles = document.headings.titles();
+    if titles != 1 || document.headings.0.first().is_none_or(|first| first.level != HeadingLevel::H1) {
+        wrong.push(format!("{file} has {titles} titles; it must begin with one, and have no other"));
+    }
+    let mut writer = Writer { headings: document.headings.0.iter(), ..Writer::default() };
+    for event in events(&document.text) {
+        writer.take(event, document, &mut |link| {
+            target(library, document, link).unwrap_or_else(|why| {
+                wrong.push(format!("{file} links to {link}: {why}"));
+                LinkTarget::Nowhere
+            })
+        });
+    }
+    if let Some(image) = writer.image {
+        wrong.push(format!("{file} shows the picture {image}: the page has no pictures of documents yet"));
+    }
+    let mut text = String::new();
+    html::push_html(&mut text, writer.events.into_iter());
+    text
+}
+
+/// Turns Markdown events into HTML events.
+#[derive(Default)]
+struct Writer<'a> {
+    events: Vec<Event<'a>>,
+    headings: std::slice::Iter<'a, Heading>,
+    /// Heading that is being written.
+    heading: Option<&'a Heading>,
+    /// For each open link, true if it leads somewhere.
+    links: Vec<bool>,
+    alignments: Vec<Alignment>,
+    column: usize,
+    in_head: bool,
+    /// Address of a picture, which the page cannot show.
+    image: Option<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn take(&mut self, event: Event<'a>, document: &'a Document, target: &mut impl FnMut(&str) -> LinkTarget) {
+        match event {
+            Event::Html(text) | Event::InlineHtml(text) => self.events.push(Event::Text(text)),
+            Event::Start(Tag::HtmlBlock) => self.write("<p>"),
+            Event::End(TagEnd::HtmlBlock) => self.write("</p>\n"),
+            Event::Start(Tag::Heading { .. }) => self.begin_heading(),
+            Event::End(TagEnd::Heading(level)) => self.end_heading(level, &document.headings),
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => match target(&dest_url) {
+                LinkTarget::Address(address) => {
+                    self.links.push(true);
+                    self.events.push(Event::Start(Tag::Link { link_type, dest_url: address.into(), title, id }));
+                }
+                LinkTarget::Nowhere => self.links.push(false),
+            },
+            Event::End(TagEnd::Link) => {
+                if self.links.pop() == Some(true) {
+                    self.events.push(Event::End(TagEnd::Link));
+                }
+            }
+            Event::Start(Tag::Image { dest_url, .. }) => self.image = Some(dest_url.into_string()),
+            Event::Start(Tag::CodeBlock(_)) => self.write("<pre tabindex=\"0\"><code>"),
+            Event::End(TagEnd::CodeBlock) => self.write("</code></pre>\n"),
+            Event::Start(Tag::Table(alignments)) => self.begin_table(alignments),
+            Event::Start(Tag::TableHead) => self.begin_row(true, "<thead><tr>"),
+            Event::End(TagEnd::TableHead) => self.begin_row(false, "</tr></thead><tbody>\n"),
+            Event::Start(Tag::TableRow) => self.begin_row(false, "<tr>"),
+            Event::End(TagEnd::TableRow) => self.write("</tr>\n"),
+            Event::Start(Tag::TableCell) => self.begin_cell(),
+            Event::End(TagEnd::TableCell) => self.write(if self.in_head { "</th>" } else { "</td>" }),
+            Event::End(TagEnd::Table) => self.write("</tbody></table></div>\n"),
+            other => self.events.push(other),
+        }
+    }
+
+    fn write(&mut self, html: impl Into<CowStr<'a>>) {
+        self.events.push(Event::Html(html.into()));
+    }
+
+    fn begin_heading(&mut self) {
+        self.heading = self.headings.next();
+        if let Some(Heading { level, id, .. }) = self.heading {
+            let link =
+                if *level == HeadingLevel::H1 { String::new() } else { format!("<a class=\"self\" href=\"#{id}\">") };
+            self.write(format!("<{level} id=\"{id}\">{link}"));
+        }
+    }
+
+    fn end_heading(&mut self, level: HeadingLevel, headings: &'a Headings) {
+        if level != HeadingLevel::H1 {
+            return self.write(format!("</a></{level}>\n"));
+        }
+        self.write("</h1>\n");
+        let sections: Vec<&Heading> = headings.0.iter().filter(|heading| heading.level == HeadingLevel::H2).collect();
+        if sections.len() < MIN_SECTIONS {
+            return;
+        }
+        self.write("<nav class=\"contents\" aria-label=\"Contents\"><ul>\n");
+        for section in sections {
+            self.write(format!("<li><a href=\"#{}\">", section.id));
+            self.events.push(Event::Text(section.text.as_str().into()));
+            self.write("</a></li>\n");
+        }
+        self.write("</ul></nav>\n");
+    }
+
+    fn begin_table(&mut self, alignments: Vec<Alignment>) {
+        self.alignments = alignments;
+        self.write("<div class=\"scroll\" role=\"region\" aria-label=\"Table, scrollable\" tabindex=\"0\"><table>");
+    }
+
+    fn begin_row(&mut self, in_head: bool, html: &'static str) {
+        (self.in_head, self.column) = (in_head, 0);
+        self.write(html);
+    }
+
+    fn begin_cell(&mut self) {
+        let number = matches!(self.alignments.get(self.column), Some(Alignment::Right | Alignment::Center));
+        self.column += 1;
+        self.write(match (self.in_head, number) {
+            (true, true) => "<th scope=\"col\" class=\"number\">",
+            (true, false) => "<th scope=\"col\">",
+            (false, true) => "<td class=\"number\">",
+            (false, false) => "<td>",
+        });
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Heading {
+    level: HeadingLevel,
+    text: String,
+    /// Anchor, without the `#`.
+    id: String,
+}
+
+/// Headings of a document, in order.
+#[derive(Clone, Debug, Default)]
+struct Headings(Vec<Heading>);
+
+impl Headings {
+    fn parse(text: &str) -> Self {
+        let mut headings: Vec<Heading> = Vec::new();
+        let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+        let mut inside: Option<(HeadingLevel, String)> = None;
+        for event in events(text) {
+            match (event, &mut inside) {
+                (Event::Start(Tag::Heading { level, .. }), _) => inside = Some((level, String::new())),
+                (Event::Text(part) | Event::Code(part), Some((_, text))) => text.push_str(&part),
+                (Event::SoftBreak, Some((_, text))) => text.push(' '),
+                (Event::End(TagEnd::Heading(_)), _) => {
+                    if let Some((level, text)) = inside.take() {
+                        let id = unique(id(&text), &mut seen);
+                        headings.push(Heading { level, text, id });
+                    }
+                }
+                _ => {}
+            }
+        }
+        Self(headings)
+    }
+
+    fn has(&self, id: &str) -> bool {
+        self.0.iter().any(|heading| heading.id == id)
+    }
+
+    /// Number of titles. A document has one.
+    fn titles(&self) -> usize {
+        self.0.iter().filter(|heading| heading.level == HeadingLevel::H1).count()
+    }
+}
+
+/// Anchor as GitHub makes it: lower case, hyphens for spaces, and only letters, digits, hyphens and underscores.
+fn id(text: &str) -> String {
+    let kept = text.trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
+}
+
+/// The second of the same name ends in `-1`, the third in `-2`.
+fn unique(id: String, seen: &mut BTreeMap<String, u32>) -> String {
+    let times = seen.entry(id.clone()).or_default();
+    let unique = if *times == 0 { id } else { format!("{id}-{times}") };
+    *times += 1;
+    unique
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum LinkTarget {
+    Address(String),
+    /// To a file of the repository, whose address is unknown: the link becomes plain text.
+    Nowhere,
+}
+
+/// LinkTarget of a link in `document`, or the reason it is dead.
+fn target(library: &Library<'_>, document: &Document, link: &str) -> Result<LinkTarget, String> {
+    if let Some(id) = link.strip_prefix('#') {
+        return in_document(document, id).map(|()| LinkTarget::Address(link.to_owned()));
+    }
+    if ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme)) {
+        return Ok(LinkTarget::Address(link.to_owned()));
+    }
+    let (path, id) = link.split_once('#').map_or((link, None), |(path, id)| (path, Some(id)));
+    let folder = document.listed.file.parent().unwrap_or(Path::new(""));
+    let (above, path) = relative_to_top(&folder.join(path));
+    if above > 0 {
+        return on_the_host(library, above, &path);
+    }
+    if let Some(other) = library.find(&path) {
+        id.map_or(Ok(()), |id| in_document(other, id))?;
+        let anchor = id.map(|id| format!("#{id}")).unwrap_or_default();
+        return Ok(LinkTarget::Address(format!("/docs/{}{anchor}", other.listed.name)));
+    }
+    let there = library.top.join(&path);
+    if !there.exists() {
+        return Err(format!("there is no {}", path.display()));
+    }
+    let kind = if there.is_dir() { "tree" } else { "blob" };
+    Ok(in_repository(library, &format!("{kind}/HEAD/{}", with_slashes(&path))))
+}
+
+fn in_document(document: &Document, id: &str) -> Result<(), String> {
+    let has = document.headings.has(id);
+    if has { Ok(()) } else { Err(format!("{} has no heading #{id}", document.listed.file.display())) }
+}
+
+/// Resolves links to other pages of the repository's host, such as `../../releases` from the top folder.
+fn on_the_host(library: &Library<'_>, above: usize, path: &Path) -> Result<LinkTarget, String> {
+    // Files are shown at REPOSITORY/blob/BRANCH/FILE.
+    if above == 2 {
+        Ok(in_repository(library, &with_slashes(path)))
+    } else {
+        Err("it leads out of the repository".to_owned())
+    }
+}
+
+fn in_repository(library: &Library<'_>, place: &str) -> LinkTarget {
+    library.repository.map_or(LinkTarget::Nowhere, |address| {
+        LinkTarget::Address(format!("{}/{place}", address.trim_end_matches('/')))
+    })
+}
+
+/// Number of folders above the top at which a path begins, and the path without `.` and `..`.
+fn relative_to_top(path: &Path) -> (usize, PathBuf) {
+    let (mut above, mut inside) = (0, PathBuf::new());
+    for component in path.components() {
+        match component {
+            Component::ParentDir if !inside.pop() => above += 1,
+            Component::Normal(name) => inside.push(name),
+            _ => {}
+        }
+    }
+    (above, inside)
+}
+
+/// The path with slashes on every system.
+fn with_slashes(path: &Path) -> String {
+    path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
+}
+
 #[cfg(test)]
-mod tests;
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn anchors_are_those_of_github() {
+        let ids = |text: &str| Headings::parse(text).0.into_iter().map(|heading| heading.id).collect::<Vec<_>>();
+        assert_eq!(ids("# Targets here, and why most are missed"), ["targets-here-and-why-most-are-missed"]);
+        assert_eq!(ids("## 1. The `archive`\n\n## Limits\n\n## Limits\n"), ["1-the-archive", "limits", "limits-1"]);
+        assert_eq!(ids("no heading\n\n```\n# a comment\n```\n"), [""; 0]);
+    }
+
+    const REPOSITORY: &str = "https://forge.example/somebody/gradmark";
+
+    /// Renders the documents of a repository with these files, those in `docs/`.
+    fn render(files: &[(&str, &str)], repository: Option<&str>) -> Result<Vec<String>> {
+        let top = tempfile::tempdir().unwrap();
+        let mut list = Vec::new();
+        for (path, text) in files {
+            let place = top.path().join(path);
+            fs::create_dir_all(place.parent().unwrap()).unwrap();
+            fs::write(place, text).unwrap();
+            if let Some(name) = path.strip_prefix("docs/").and_then(|name| name.strip_suffix(".md")) {
+                list.push(serde_json::json!({ "name": name.to_lowercase(), "file": path }));
+            }
+        }
+        let list_file = top.path().join("documents.json");
+        fs::write(&list_file, serde_json::to_vec(&list).unwrap()).unwrap();
+        let library = Library::open(top.path(), &list_file, repository)?;
+        library.fragments()
+    }
+
+    fn html(text: &str) -> String {
+        render(&[("docs/A.md", text)], Some(REPOSITORY)).unwrap().remove(0)
+    }
+
+    fn refusal(files: &[(&str, &str)]) -> String {
+        render(files, Some(REPOSITORY)).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_document_of_this_repository_is_listed_and_valid() {
+        let top = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+        let library = Library::open(top, &top.join("app/documents.json"), Some(REPOSITORY)).unwrap();
+        let fragments = library.fragments().unwrap();
+        for (document, html) in library.documents.iter().zip(&fragments) {
+            assert_eq!(html.matches("<h1").count(), 1, "{}", document.listed.name);
+            assert!(
+                !html.contains("style="),
+                "{}: the page's policy allows no styles in elements",
+                document.listed.name
+            );
+        }
+        let listed: BTreeSet<PathBuf> = library.documents.iter().map(|document| document.listed.file.clone()).collect();
+        let there = fs::read_dir(top.join("docs")).unwrap().map(|entry| entry.unwrap().file_name());
+        let there =
+            there.filter(|name| name.to_string_lossy().ends_with(".md")).map(|name| Path::new("docs").join(name));
+        assert_eq!(listed, there.collect::<BTreeSet<PathBuf>>());
+        assert_eq!(listed.len(), library.documents.len(), "no document is listed twice");
+    }
+
+    #[test]
+    fn html_in_a_document_becomes_text() {
+        let html = html("# A\n\nHere <script>alert(1)</script> and\n\n<img src=x onerror=alert(1)>\n\n```\n<b>\n```\n");
+        assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;") && html.contains("&lt;img src=x"), "{html}");
+        assert!(html.contains("&lt;b&gt;"), "{html}");
+        assert!(!html.contains("<script") && !html.contains("<img"), "{html}");
+    }
+
+    #[test]
+    fn links_lead_to_pages_sections_and_the_repository() {
+        let files = [
+            (
+                "docs/A.md",
+                "# A\n[b](B.md#two-words) [a](#more) [c](../Cargo.toml) [d](x/) [r](../../../releases)\n\n## More\n",
+            ),
+            ("docs/B.md", "# B\n[out](https://example.org/)\n\n## Two words\n"),
+            ("docs/x/file.txt", ""),
+            ("Cargo.toml", ""),
+        ];
+        let a = render(&files, Some(REPOSITORY)).unwrap().remove(0);
+        for address in [
+            "/docs/b#two-words".to_owned(),
+            "#more".to_owned(),
+            format!("{REPOSITORY}/blob/HEAD/Cargo.toml"),
+            format!("{REPOSITORY}/tree/HEAD/docs/x"),
+            format!("{REPOSITORY}/releases"),
+        ] {
+            assert!(a.contains(&format!("href=\"{address}\"")), "{address} in {a}");
+        }
+        let without_address = render(&files, None).unwrap().remove(0);
+        assert!(
+            without_address.contains("<p><a href=\"/docs/b#two-words\">b</a> <a href=\"#more\">a</a> c d r</p>"),
+            "{without_address}"
+        );
+    }
+
+    #[test]
+    fn dead_links_second_titles_and_pictures_are_errors() {
+        let refused =
+            refusal(&[("docs/A.md", "# A\n[x](B.md) [y](#nothing) [z](../../../../etc)\n\n# Again\n\n![p](page.png)")]);
+        for said in [
+            "docs/A.md has 2 titles",
+            "docs/A.md links to B.md: there is no docs/B.md",
+            "docs/A.md links to #nothing: docs/A.md has no heading #nothing",
+            "docs/A.md links to ../../../../etc: it leads out of the repository",
+            "docs/A.md shows the picture page.png",
+        ] {
+            assert!(refused.contains(said), "{said}: {refused}");
+        }
+        assert!(refusal(&[("docs/A.md", "Without a title")]).contains("has 0 titles"));
+        let other = refusal(&[("docs/A.md", "# A\n[x](B.md#gone)"), ("docs/B.md", "# B")]);
+        assert!(other.contains("docs/A.md links to B.md#gone: docs/B.md has no heading #gone"), "{other}");
+    }
+
+    #[test]
+    fn tables_and_code_scroll_and_sections_are_listed() {
+        let html =
+            html("# A\n\n| n | s |\n|---|--:|\n| `x` | 1 |\n\n## One & two\n\n## Two\n\n```sh\nls\n```\n\n## Three\n");
+        assert!(html.contains(
+            "tabindex=\"0\"><table><thead><tr><th scope=\"col\">n</th><th scope=\"col\" class=\"number\">s</th>"
+        ));
+        assert!(
+            html.contains("<td><code>x</code></td><td class=\"number\">1</td></tr>\n</tbody></table></div>"),
+            "{html}"
+        );
+        assert!(html.contains("<pre tabindex=\"0\"><code>ls\n</code></pre>"), "{html}");
+        assert!(html.contains(
+            "<nav class=\"contents\" aria-label=\"Contents\"><ul>\n<li><a href=\"#one--two\">One &amp; two</a>"
+        ));
+        assert!(
+            html.contains("<h2 id=\"one--two\"><a class=\"self\" href=\"#one--two\">One &amp; two</a></h2>"),
+            "{html}"
+        );
+    }
+
+    #[test]
+    fn written_fragments_are_listed_in_contents_json() {
+        let top = tempfile::tempdir().unwrap();
+        fs::write(top.path().join("A.md"), "# A\n").unwrap();
+        let list = top.path().join("documents.json");
+        fs::write(&list, r#"[{ "name": "a", "file": "A.md", "title": "A page" }]"#).unwrap();
+        let out = top.path().join("out");
+        write(top.path(), &list, None, &out).unwrap();
+        assert_eq!(fs::read_to_string(out.join("a.html")).unwrap(), "<h1 id=\"a\">A</h1>\n");
+        assert_eq!(fs::read_to_string(out.join(CONTENTS)).unwrap(), r#"["a.html"]"#);
+        fs::remove_file(top.path().join("A.md")).unwrap();
+        let missing = write(top.path(), &list, None, &out).unwrap_err().to_string();
+        assert!(missing.contains("cannot read") && missing.contains("A.md"), "{missing}");
+    }
+}

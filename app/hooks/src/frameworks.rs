@@ -4,19 +4,21 @@
 //! Their packages come from npm, in the versions of a lock file, and none of their scripts is run. Where npm is missing, or
 //! its registry does not answer, the page goes without them and `frameworks.json` in its folder says why.
 
-use crate::{bundle, compress};
-use anyhow::{Context, Result, bail};
-use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use serde::{Deserialize, Serialize};
+
+use crate::bundle;
 
 const SOURCES: &str = "app/frameworks";
 
 /// Content of `frameworks.json`.
 #[derive(Serialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
-enum State {
+enum FrameworksState {
     Ready { bundles: Vec<Bundle> },
     Missing { note: String },
 }
@@ -45,10 +47,10 @@ pub(crate) fn place(top: &Path, page: &Path, may_build: bool) -> Result<()> {
         false => Err(anyhow::anyhow!("they are not built yet, which `trunk build --release` does")),
     };
     let state = match found {
-        Ok(made) => State::Ready { bundles: place_all(top, &made, page)? },
+        Ok(made) => FrameworksState::Ready { bundles: place_all(top, &made, page)? },
         Err(error) => {
             eprintln!("The page goes without TensorFlow.js and jax-js: {error:#}");
-            State::Missing { note: format!("{error:#}") }
+            FrameworksState::Missing { note: format!("{error:#}") }
         }
     };
     bundle::replace(&page.join("frameworks.json"), &state)
@@ -83,7 +85,7 @@ fn build_into(folder: &Path, sources: &Path) -> Result<()> {
     let npm = ["ci", "--ignore-scripts", "--prefer-offline", "--no-audit", "--fetch-retries=1"];
     run(Command::new("npm").args(npm).current_dir(sources), "npm could not fetch their packages")?;
     run(Command::new("node").arg("build.mjs").arg(folder).current_dir(sources), "they could not be bundled")?;
-    compress::compress(folder)
+    bundle::compress(folder)
 }
 
 /// Runs a program of Node.js. The error is for visitors of the page, who do not see the terminal.

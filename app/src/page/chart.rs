@@ -1,4 +1,4 @@
-//! Curves as SVG, drawn to the size that they have on the screen so that their words stay legible.
+//! Curves as SVG, drawn at their size on the screen so that the words stay legible.
 
 use std::sync::Arc;
 
@@ -8,37 +8,31 @@ use results::{CurvePoint, Evaluation};
 use wasm_bindgen::prelude::*;
 use web_sys::{ResizeObserver, ResizeObserverEntry};
 
-use super::chart_files::ChartFiles;
-use crate::geometry::{Axis, Frame, NamedCurve, curve, spread};
+use crate::charts::{self, Axis, Frame, NamedCurve, curve, spread};
 use crate::live::Beside;
 use crate::words::{self, Plain, messages};
-use crate::{chart_data, t, text};
+use crate::{platform, t, text};
 
 const HEIGHT: f64 = 220.0;
 /// Between the end of a curve and its label, pixels.
 const LABEL_GAP: f64 = 10.0;
-/// Room for one letter of a label, pixels; digits are wider than the average letter, hence the margin.
+/// Width of one letter of a label, pixels; digits are wider than the average letter, hence the margin.
 const LABEL_LETTER: f64 = 7.8;
 const LABEL_MARGIN: f64 = 8.0;
 /// Width before the first measurement.
 const FIRST_WIDTH: f64 = 480.0;
 
-/// What curves are called where machines read it.
-const TRAINING: &str = "training";
-const TEST: &str = "test";
-const PUBLISHED: &str = "published";
-
-/// A curve with its label beside its end.
+/// A curve with the label at its end.
 struct Curve {
-    /// `training` or `test`; the style sheet colours by it.
+    /// Class that decides the color in the style sheet.
     class: &'static str,
-    /// Where machines read it.
+    /// Name in files.
     name: String,
-    /// The same for people.
+    /// Name for people.
     title: String,
     label: String,
     points: Vec<(f64, f64)>,
-    /// Single sightings are drawn as dots on their line.
+    /// True to draw each point as a dot.
     dots: bool,
 }
 
@@ -48,11 +42,9 @@ struct Drawing {
     /// Text of a mark on the vertical axis.
     mark: fn(&Axis, f64) -> String,
     curves: Vec<Curve>,
-    /// A value to be reached.
+    /// Target value.
     target: Option<f64>,
-    /// What others reached.
     published: Option<f64>,
-    /// The description for people who cannot see the drawing.
     description: String,
 }
 
@@ -60,27 +52,15 @@ struct Drawing {
 pub(super) fn LossChart(#[prop(into)] training: Signal<Vec<CurvePoint>>) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.loss));
-        let highest = points.iter().map(|p| p.1).fold(0.0, f64::max);
-        let label = points.last().map(|p| text::number(p.1, 3)).unwrap_or_default();
+        let loss = |value: f64| text::number(value, 3);
         let description = match (points.first(), points.last()) {
             (Some(first), Some(last)) => {
-                t!(
-                    chart_loss_described,
-                    first = text::number(first.1, 3),
-                    last = text::number(last.1, 3),
-                    seconds = text::number(last.0, 1)
-                )
+                t!(chart_loss_described, first = loss(first.1), last = loss(last.1), seconds = text::number(last.0, 1))
             }
             _ => t!(chart_no_training).to_owned(),
         };
-        Drawing {
-            y: Axis::covering(0.0, highest, 4),
-            mark: plain_mark,
-            curves: vec![Curve { label, ..training_curve(points) }],
-            target: None,
-            published: None,
-            description,
-        }
+        let label = points.last().map(|point| loss(point.1)).unwrap_or_default();
+        Drawing::of_values(vec![training_curve(points, label)], description)
     };
     view! { <Chart title=messages::chart_loss drawing /> }
 }
@@ -94,120 +74,88 @@ pub(super) fn AccuracyChart(
 ) -> impl IntoView {
     let drawing = move || {
         let points = training.with(|training| curve(training, |point| point.accuracy));
-        let seen: Vec<_> = tests.with(|t| t.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
-        let last = |points: &[(f64, f64)]| points.last().map(|p| tenths(p.1));
-        let (training_text, test_text) = (last(&points), last(&seen));
+        let tested: Vec<_> = tests.with(|tests| tests.iter().map(|e| (e.training_seconds, e.accuracy)).collect());
+        let last = |points: &[(f64, f64)]| points.last().map(|point| tenths(point.1));
+        let (training_text, test_text) = (last(&points), last(&tested));
         let description = match (&training_text, &test_text) {
             (Some(training), Some(test)) => t!(chart_both_described, training = training, test = test),
             (Some(training), None) => t!(chart_training_described, training = training),
             _ => t!(chart_no_training).to_owned(),
         };
-        let training_label = training_text.map(|value| t!(chart_training_label, value = value));
-        let test_label = test_text.map(|value| t!(chart_test_label, value = value));
+        let training_label = training_text.map(|value| t!(chart_training_label, value = value)).unwrap_or_default();
         let beside = published.and_then(|published| published.get());
         let ends_at = beside.as_ref().filter(|beside| beside.learning.curve.is_none());
         let ends_at = ends_at.and_then(|beside| beside.learning.accuracy);
-        let curve = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty());
-        Drawing {
-            y: Axis::covering(0.0, 1.0, 5),
-            mark: percent_mark,
-            published: ends_at,
-            curves: curve
-                .map(published_curve)
-                .into_iter()
-                .chain([
-                    Curve { label: training_label.unwrap_or_default(), ..training_curve(points) },
-                    Curve {
-                        class: "test",
-                        name: TEST.to_owned(),
-                        title: t!(chart_test).to_owned(),
-                        label: test_label.unwrap_or_default(),
-                        points: seen,
-                        dots: true,
-                    },
-                ])
-                .collect(),
-            target: target.get(),
-            description,
-        }
+        let published = beside.map(|beside| beside.curve).filter(|curve| !curve.is_empty()).map(published_curve);
+        let test = Curve {
+            class: "test",
+            name: "test".to_owned(),
+            title: t!(chart_test).to_owned(),
+            label: test_text.map(|value| t!(chart_test_label, value = value)).unwrap_or_default(),
+            points: tested,
+            dots: true,
+        };
+        let curves = published.into_iter().chain([training_curve(points, training_label), test]).collect();
+        Drawing { published: ends_at, target: target.get(), ..Drawing::of_shares(curves, description) }
     };
     view! { <Chart title=messages::chart_accuracy drawing /> }
 }
 
-/// How fast it trains, window by window; what heats up shows here.
+/// Throughput of each window, which shows throttling.
 #[component]
 pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl IntoView {
     let drawing = move || {
         let points = rates.get();
-        let highest = points.iter().map(|point| point.1).fold(0.0, f64::max);
         let latest = points.last().map(|point| text::rate(point.1));
-        Drawing {
-            y: Axis::covering(0.0, highest, 4),
-            mark: plain_mark,
-            description: latest
-                .as_ref()
-                .map_or_else(|| t!(chart_no_training).to_owned(), |rate| t!(chart_now, rate = rate)),
-            curves: vec![Curve { label: latest.unwrap_or_default(), ..training_curve(points) }],
-            target: None,
-            published: None,
-        }
+        let description = latest.as_ref().map(|rate| t!(chart_now, rate = rate));
+        let description = description.unwrap_or_else(|| t!(chart_no_training).to_owned());
+        Drawing::of_values(vec![training_curve(points, latest.unwrap_or_default())], description)
     };
     view! { <Chart title=messages::chart_rate drawing /> }
 }
 
-/// Told apart by colour, by dashes, and by the name at their end.
+/// Classes of curves, which differ by color, dashes, and the name at their end.
 pub(super) const SERIES: [&str; 8] =
     ["series s0", "series s1", "series s2", "series s3", "series s4", "series s5", "series s6", "series s7"];
 
-/// Test accuracies of several back ends in one picture.
+/// Test accuracies of several backends in one chart.
 #[component]
 pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let drawing = move || Drawing {
-        y: Axis::covering(0.0, 1.0, 5),
-        mark: percent_mark,
-        curves: series(&curves, true),
-        target: None,
-        published: None,
-        description: ends_of(&curves, tenths),
-    };
+    let drawing = move || Drawing::of_shares(series(&curves, true), ends_of(&curves, tenths));
     view! { <Chart title=messages::chart_test_accuracy drawing /> }
 }
 
-/// Training losses of several back ends in one picture.
+/// Training losses of several backends in one chart.
 #[component]
 pub(super) fn LossCurves(curves: Vec<NamedCurve>) -> impl IntoView {
-    let drawing = move || {
-        let highest = curves.iter().flat_map(|(_, points)| points).map(|point| point.1).fold(0.0, f64::max);
-        Drawing {
-            y: Axis::covering(0.0, highest, 4),
-            mark: plain_mark,
-            curves: series(&curves, false),
-            target: None,
-            published: None,
-            description: ends_of(&curves, |value| text::number(value, 3)),
-        }
-    };
+    let drawing = move || Drawing::of_values(series(&curves, false), ends_of(&curves, |value| text::number(value, 3)));
     view! { <Chart title=messages::chart_loss drawing /> }
 }
 
-/// What others published, thin and dashed.
+impl Drawing {
+    /// From zero to the highest value.
+    fn of_values(curves: Vec<Curve>, description: String) -> Self {
+        let highest = curves.iter().flat_map(|curve| &curve.points).map(|point| point.1).fold(0.0, f64::max);
+        let mark = |axis: &Axis, value| text::number(value, axis.decimals);
+        Self { y: Axis::covering(0.0, highest, 4), mark, curves, target: None, published: None, description }
+    }
+
+    /// From 0 to 100 %.
+    fn of_shares(curves: Vec<Curve>, description: String) -> Self {
+        let mark = |axis: &Axis, share: f64| text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %";
+        Self { y: Axis::covering(0.0, 1.0, 5), mark, curves, target: None, published: None, description }
+    }
+}
+
+/// A published curve, thin and dashed.
 fn published_curve(points: Vec<(f64, f64)>) -> Curve {
     let title = t!(chart_published).to_owned();
-    Curve { class: "published", name: PUBLISHED.to_owned(), label: title.clone(), title, points, dots: false }
+    Curve { class: "published", name: "published".to_owned(), label: title.clone(), title, points, dots: false }
 }
 
-/// A curve of training, still without its label.
-fn training_curve(points: Vec<(f64, f64)>) -> Curve {
+fn training_curve(points: Vec<(f64, f64)>, label: String) -> Curve {
     let title = t!(chart_training).to_owned();
-    Curve { class: "training", name: TRAINING.to_owned(), title, label: String::new(), points, dots: false }
-}
-
-fn plain_mark(axis: &Axis, value: f64) -> String {
-    text::number(value, axis.decimals)
-}
-
-fn percent_mark(axis: &Axis, share: f64) -> String {
-    text::number(share * 100.0, axis.decimals.saturating_sub(2)) + " %"
+    Curve { class: "training", name: "training".to_owned(), title, label, points, dots: false }
 }
 
 fn tenths(share: f64) -> String {
@@ -226,7 +174,7 @@ fn series(curves: &[NamedCurve], dots: bool) -> Vec<Curve> {
     curves.iter().zip(SERIES.iter().cycle()).map(curve).collect()
 }
 
-/// Where each curve ends, for people who cannot see them.
+/// Description of the ends of curves.
 fn ends_of(curves: &[NamedCurve], value: impl Fn(f64) -> String) -> String {
     let end = |(name, points): &NamedCurve| {
         points.last().map(|last| t!(chart_end, curve = name, value = value(last.1), seconds = text::number(last.0, 1)))
@@ -251,7 +199,6 @@ fn Chart(title: Plain, drawing: impl Fn() -> Drawing + Send + Sync + 'static) ->
     }
 }
 
-/// What the chart's table has.
 fn lines(drawing: Drawing) -> Vec<Vec<String>> {
     let Drawing { curves, mark, y, .. } = drawing;
     let fine = Axis { decimals: y.decimals + 3, ..y };
@@ -263,10 +210,10 @@ fn lines(drawing: Drawing) -> Vec<Vec<String>> {
     curves.into_iter().flat_map(of_curve).collect()
 }
 
-/// Its file, which is in English whatever the page is.
+/// The file of a chart, always in English.
 fn csv(title: Plain, drawing: &Drawing) -> String {
     let curves = drawing.curves.iter().map(|curve| (curve.name.as_str(), curve.points.as_slice()));
-    chart_data::table(words::in_english(|| title.text()), curves)
+    charts::curves_csv(words::in_english(|| title.text()), curves)
 }
 
 fn draw(title: &'static str, drawing: &Drawing, width: f64) -> impl IntoView + use<> {
@@ -323,14 +270,13 @@ fn path(curve: &Curve, frame: &Frame, x: &Axis, y: &Axis) -> impl IntoView + use
     }
 }
 
-/// A word at a height of the vertical axis.
 struct Label {
     class: &'static str,
     text: String,
     value: f64,
 }
 
-/// Each curve's name and latest value, and the target's.
+/// Labels of the curves and of the target.
 fn labels(drawing: &Drawing) -> Vec<Label> {
     let end =
         |curve: &Curve| Some(Label { class: curve.class, text: curve.label.clone(), value: curve.points.last()?.1 });
@@ -341,7 +287,6 @@ fn labels(drawing: &Drawing) -> Vec<Label> {
     lines.chain(drawing.curves.iter().filter_map(end)).collect()
 }
 
-/// The labels right of the curves.
 fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> {
     let mut heights: Vec<f64> = labels.iter().map(|label| frame.y(y, label.value) + 4.0).collect();
     spread(&mut heights, 16.0, frame.top, frame.bottom);
@@ -353,7 +298,7 @@ fn legend(labels: Vec<Label>, y: &Axis, frame: &Frame) -> impl IntoView + use<> 
         .collect_view()
 }
 
-/// Watches an element's width until it leaves the page.
+/// Observer of an element's width, until it is dropped.
 struct Watch {
     observer: ResizeObserver,
     _callback: Closure<dyn FnMut(js_sys::Array)>,
@@ -365,7 +310,7 @@ impl Drop for Watch {
     }
 }
 
-/// The width that a place has on the screen, also when that changes.
+/// Width of an element on the screen, updated when it changes.
 pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
     let (width, set_width) = signal(FIRST_WIDTH);
     let watch = StoredValue::new_local(None::<Watch>);
@@ -384,4 +329,63 @@ pub(super) fn measured_width(place: NodeRef<html::Div>) -> ReadSignal<f64> {
         }
     });
     width
+}
+
+/// Makes the lines of a chart's table, or its file, on demand.
+pub(super) type Make<T> = Arc<dyn Fn() -> T + Send + Sync>;
+
+#[component]
+pub(super) fn ChartFiles(
+    title: Plain,
+    place: NodeRef<html::Div>,
+    /// Heads of the columns.
+    head: Vec<&'static str>,
+    /// Cells of every line; the first is its head.
+    lines: Make<Vec<Vec<String>>>,
+    csv: Make<String>,
+) -> impl IntoView {
+    // A closed table is not drawn, which would be four times a second during a run.
+    let open = RwSignal::new(false);
+    let said = RwSignal::new(String::new());
+    // Files are called alike in every language.
+    let file = words::in_english(|| title.text()).to_lowercase().replace(' ', "-");
+    let title = title.text();
+    let save = move |ending: &str, kind: &str, text: Option<String>| {
+        let text = text.ok_or_else(|| t!(chart_no_drawing).to_owned());
+        if let Err(reason) = text.and_then(|text| platform::download(&format!("{file}.{ending}"), kind, &text)) {
+            said.set(t!(common_not_saved, reason = reason));
+        }
+    };
+    let save_picture = save.clone();
+    let picture = move |_| {
+        let html = place.get_untracked().map(|place| place.inner_html());
+        save_picture("svg", "image/svg+xml", html.and_then(|html| charts::picture(&html)));
+    };
+    let table = move |_| save("csv", "text/csv;charset=utf-8", Some(untrack(|| csv())));
+    let line = |cells: Vec<String>| {
+        let mut cells = cells.into_iter();
+        let name = cells.next().map(|name| view! { <th scope="row">{name}</th> });
+        view! { <tr>{name}{cells.map(|cell| view! { <td>{cell}</td> }).collect_view()}</tr> }
+    };
+    let rows = move || lines().into_iter().map(line).collect_view();
+    view! {
+        <details class="rates" on:toggle=move |_| open.update(|open| *open = !*open)>
+            <summary aria-label=t!(chart_data_of, chart = title)>{t!(chart_data)}</summary>
+            <div class="row">
+                <button class="button small" type="button" on:click=picture>"SVG"</button>
+                <button class="button small" type="button" on:click=table>"CSV"</button>
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+            <Show when=move || open.get()>
+                <div class="scroll data" role="region" aria-label=t!(common_scrollable, what = title) tabindex="0">
+                    <table aria-label=t!(chart_data_label, chart = title)>
+                        <thead>
+                            <tr>{head.iter().map(|of| view! { <th scope="col">{*of}</th> }).collect_view()}</tr>
+                        </thead>
+                        <tbody>{rows.clone()}</tbody>
+                    </table>
+                </div>
+            </Show>
+        </details>
+    }
 }

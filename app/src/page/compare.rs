@@ -1,37 +1,32 @@
-//! Back ends side by side on this device: what is compared, the comparison, and what came of it.
-
-mod choices;
-pub(super) mod outcome;
-mod share;
+//! Comparisons of back ends on this device, and those that were shared.
 
 use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
+use results::RunRecord;
+use results::api::{AcceptedComparison, SharedComparison, StoredComparison};
+use results::comparison::{self, Comparison, Refused, Row};
 
-use super::go::Go;
+use super::chart::{AccuracyCurves, LossCurves};
+use super::choices::{Contenders, Networks, Settings};
+use super::comparing::{Comparing, Task};
 use super::language::kept;
-use super::networks::Networks;
-use super::running::Running;
-use super::settings::Settings;
+use super::parts::{Go, Sending, answered, focus, load_kept, notice};
+use super::run::Running;
 use super::start::{OnBattery, Pressed, UnknownInAddress};
-use super::state::StartState;
-use super::supplies::{BurnOnItsWay, MissingDataSets, Watch};
+use super::state::{BurnOnItsWay, MissingDataSets, StartState};
 use crate::backend::PageBackend;
 use crate::benchmark::Stage;
-use crate::platform::{self, Automation, Gpu, TaskState, Told};
-use crate::{t, words};
-use choices::Contenders;
-use outcome::{Gathered, Outcome};
+use crate::platform::{self, Automation, Gpu, TaskReport, TaskState};
+use crate::route::COMPARE;
+use crate::{side_by_side, t, text, words};
 
 #[component]
 pub(super) fn ComparePage() -> impl IntoView {
-    let (state, at_rest) = kept("compare", || {
+    let state = kept("compare", || {
         let state = StartState::new();
-        spawn_local(async move { state.gpu.set(platform::probe().await) });
-        let at_rest = Memo::new(move |_| !state.benchmark.is_running() && state.comparing.present().is_none());
-        Watch { benchmark: state.benchmark, at_rest }.start();
-        Automation::start("comparison", move || told(state));
-        (state, at_rest)
+        Automation::start("comparison", move || task_report(state));
+        state
     });
     state.say_again();
     let stage = state.benchmark.stage;
@@ -48,31 +43,29 @@ pub(super) fn ComparePage() -> impl IntoView {
     view! {
         <section class="sheet" aria-labelledby="compare-title">
             <h1 id="compare-title">{t!(compare_title)}</h1>
-            <p class="lead small">
-                {t!(compare_lead)}
-            </p>
+            <p class="lead small">{t!(compare_lead)}</p>
             <p class="note">{move || device(&state.gpu.get())}</p>
-            <Show when=move || at_rest.get()>
+            <Show when=move || state.at_rest.get()>
                 <Controls state />
             </Show>
             <p class="status" role="status" aria-live="polite">{status}</p>
         </section>
-        <Show when=move || !at_rest.get()>
+        <Show when=move || !state.at_rest.get()>
             <Running benchmark=state.benchmark />
         </Show>
-        <Outcome state />
+        <Results state />
     }
 }
 
-/// What scripts are told of the comparison. Back ends that failed are in it, each with the reason.
-fn told(state: StartState) -> Told {
+/// State of the comparison for scripts. It includes failed backends with the reasons.
+fn task_report(state: StartState) -> TaskReport {
     let comparing = state.comparing;
     let (state, sentence) = match (comparing.state(), state.wrong_address()) {
         (TaskState::Ready, Some(sentence)) => (TaskState::Failed, sentence),
         (state, _) => (state, String::new()),
     };
     let ended = matches!(state, TaskState::Finished | TaskState::Cancelled);
-    Told { state, sentence, outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())) }
+    TaskReport { state, sentence, outcome: ended.then(|| words::in_english(|| Gathered::of(comparing).json())) }
 }
 
 fn device(gpu: &Gpu) -> String {
@@ -84,20 +77,20 @@ fn device(gpu: &Gpu) -> String {
     }
 }
 
-/// Whether a back end could train now.
+/// True if a backend can train now.
 fn can_train(state: StartState, backend: PageBackend) -> bool {
     obstacle(state, backend).is_none()
 }
 
-/// Why a back end cannot train now, to follow its title.
-fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
+/// Reason why a backend cannot train now, to follow its title.
+pub(super) fn obstacle(state: StartState, backend: PageBackend) -> Option<String> {
     let needs = backend.uses_webgpu() && state.gpu.with(|gpu| matches!(gpu, Gpu::Missing(_)));
     let needs = needs.then(|| t!(compare_needs_webgpu).to_owned());
     needs.or_else(|| state.benchmark.supplies.with(|supplies| supplies.obstacle(backend)))
 }
 
-/// The back ends that are chosen, or chosen for who has not chosen.
-fn contenders(state: StartState) -> Vec<PageBackend> {
+/// Chosen backends, or the default ones.
+pub(super) fn contenders(state: StartState) -> Vec<PageBackend> {
     state.options.with(|options| {
         options.as_ref().map(|options| options.contenders(|backend| can_train(state, backend))).unwrap_or_default()
     })
@@ -106,11 +99,7 @@ fn contenders(state: StartState) -> Vec<PageBackend> {
 #[component]
 fn Controls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
-    Effect::new(move |_| {
-        if let (Some(button), Stage::Cancelled) = (button.get(), state.benchmark.stage.get_untracked()) {
-            drop(button.focus());
-        }
-    });
+    focus(button, move || matches!(state.benchmark.stage.get_untracked(), Stage::Cancelled));
     let reason = move || {
         let wrong = state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
         let of_options = state.options.with(|options| match options {
@@ -149,10 +138,288 @@ fn Controls(state: StartState) -> impl IntoView {
         <OnBattery />
         <Pressed />
         <Contenders state />
-        <Networks options=state.options supplies=state.benchmark.supplies />
+        <Networks state />
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <BurnOnItsWay benchmark=state.benchmark />
         <Go button note_id="compare-note" label=t!(compare_compare) reason note go=compare />
+    }
+}
+
+/// Results, from the first finished backend on.
+#[component]
+pub(super) fn Results(state: StartState) -> impl IntoView {
+    let Comparing { task, fetched, .. } = state.comparing;
+    let heading = NodeRef::<html::H2>::new();
+    // The Cancel button is gone; the keyboard goes on from the table.
+    focus(heading, move || state.comparing.present().is_none());
+    let begun = Memo::new(move |_| task.with(Option::is_some) && !state.comparing.is_empty());
+    let fetched = move || {
+        fetched
+            .get()
+            .into_iter()
+            .map(|(backend, arrival)| {
+                view! { <li>{t!(compare_fetched, backend = backend.title(), arrival = arrival.sentence())}</li> }
+            })
+            .collect_view()
+    };
+    view! {
+        <Show when=move || begun.get()>
+            <section class="sheet" aria-labelledby="comparison-title">
+                <h2 id="comparison-title" tabindex="-1" node_ref=heading>{t!(compare_comparison)}</h2>
+                <p class="note">{move || task.get().map(|task| explanation(&task.seeds))}</p>
+                {move || {
+                    let Gathered { compared, records, .. } = Gathered::of(state.comparing);
+                    compared.into_iter().map(|comparison| of_workload(comparison, &records)).collect_view()
+                }}
+                <ul class="plain note" data-figure="fetched">{fetched}</ul>
+                <Takeaway state />
+                <Show when=move || state.comparing.present().is_none()>
+                    <ShareComparison comparing=state.comparing />
+                </Show>
+            </section>
+        </Show>
+    }
+}
+
+fn explanation(seeds: &[u32]) -> String {
+    let what = t!(compare_explanation);
+    match seeds {
+        [seed] => t!(compare_explanation_seed, seed = seed.to_string(), what = what),
+        several => {
+            let several = several.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+            t!(compare_explanation_seeds, seeds = several, what = what)
+        }
+    }
+}
+
+/// Table and curves of one network.
+fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView + use<> {
+    let title = text::workload_title(&comparison.workload);
+    let label = t!(compare_of_workload, workload = title);
+    let region = t!(common_scrollable, what = label);
+    let accuracies = side_by_side::accuracy_curves(&comparison.workload, records);
+    let losses = side_by_side::loss_curves(&comparison.workload, records);
+    let drawn = (!losses.is_empty()).then(|| {
+        view! { <div class="charts"><AccuracyCurves curves=accuracies /><LossCurves curves=losses /></div> }
+    });
+    view! {
+        <h3>{title}</h3>
+        <div class="scroll" role="region" aria-label=region tabindex="0">
+            <table class="results compared" aria-label=label>
+                <thead>
+                    <tr>
+                        <th scope="col">{t!(compare_backend)}</th>
+                        {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{comparison.rows.into_iter().map(|row| view! { <OfBackend row /> }).collect_view()}</tbody>
+            </table>
+        </div>
+        <p class="note verdict">{t!(compare_verdict, verdict = words::remarks::agreement(&comparison.agreement))}</p>
+        {drawn}
+    }
+}
+
+#[component]
+fn OfBackend(row: Row) -> impl IntoView {
+    let remark = side_by_side::remark(&row.outcome);
+    view! {
+        <tr data-backend=row.contender.backend.clone()>
+            <th scope="row">
+                {side_by_side::title(&row.contender)}
+                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+            </th>
+            {side_by_side::cells(row.figures.as_ref()).map(|cell| view! {
+                <td data-value=cell.value.map(|value| value.to_string())>
+                    {cell.figure}
+                    {cell.remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+                </td>
+            }).collect_view()}
+        </tr>
+    }
+}
+
+/// A comparison with the contents of its files.
+struct Gathered {
+    compared: Vec<Comparison>,
+    records: Vec<RunRecord>,
+    refused: Vec<Refused>,
+}
+
+impl Gathered {
+    /// Compares each of these networks.
+    fn new(networks: &[String], records: Vec<RunRecord>, refused: Vec<Refused>) -> Self {
+        let compared = networks.iter().map(|name| comparison::compare(name, &records, &refused)).collect();
+        Self { compared, records, refused }
+    }
+
+    /// Gathers the present results of a comparison.
+    pub(super) fn of(comparing: Comparing) -> Self {
+        let networks =
+            comparing.task.with(|task| task.as_ref().map(|task| task.options.networks())).unwrap_or_default();
+        Self::new(&networks, comparing.records.get(), comparing.refused())
+    }
+
+    pub(super) fn json(&self) -> String {
+        side_by_side::document(&self.compared, &self.records, &self.refused)
+    }
+}
+
+/// A link that repeats the comparison, and its metrics as files.
+#[component]
+fn Takeaway(state: StartState) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    // For machines, and for readers of all languages.
+    let gathered = move || words::in_english(|| untrack(|| Gathered::of(state.comparing)));
+    let copy_link = move |_| {
+        let Some(address) = state.comparing.task.with_untracked(|task| task.as_ref().map(Task::address)) else {
+            return;
+        };
+        let whole = format!("{}{address}", platform::origin());
+        spawn_local(async move {
+            said.set(match platform::copy(&whole).await {
+                Ok(()) => t!(compare_link_copied).to_owned(),
+                Err(reason) => t!(compare_link_not_copied, reason = reason, link = whole),
+            });
+        });
+    };
+    view! {
+        <div class="row">
+            <button class="button small" type="button" on:click=copy_link>{t!(compare_copy_link)}</button>
+            {files(gathered, said)}
+            <span class="note" aria-live="polite">{said}</span>
+        </div>
+    }
+}
+
+fn files(gathered: impl Fn() -> Gathered + Clone + 'static, said: RwSignal<String>) -> impl IntoView {
+    let save = move |file: &str, kind: &str, text: &str| {
+        if let Err(reason) = platform::download(file, kind, text) {
+            said.set(t!(common_not_saved, reason = reason));
+        }
+    };
+    let of_table = gathered.clone();
+    let save_json = move |_| {
+        save("gradmark-comparison.json", "application/json", &gathered().json());
+    };
+    let save_table = move |_| {
+        save("gradmark-comparison.csv", "text/csv;charset=utf-8", &side_by_side::table(&of_table().compared));
+    };
+    view! {
+        <button class="button small" type="button" on:click=save_json>{t!(compare_as_json)}</button>
+        <button class="button small" type="button" on:click=save_table>{t!(compare_as_csv)}</button>
+    }
+}
+
+#[component]
+pub(super) fn ShareComparison(comparing: Comparing) -> impl IntoView {
+    let sharing = RwSignal::new(Sending::No);
+    // The same for every try, so that an answer that was lost leaves no second comparison behind.
+    let key = StoredValue::new(platform::random_word());
+    let share = move |_| {
+        // Readers of all languages open it.
+        let refused = untrack(|| words::in_english(|| comparing.refused()));
+        let shared = SharedComparison { records: comparing.records.get_untracked(), refused };
+        let text = serde_json::to_string(&shared).expect("every comparison can be written as JSON");
+        sharing.set(Sending::Now);
+        spawn_local(async move {
+            sharing.set(match platform::share_comparison(&text, &key.get_value()).await {
+                Ok(accepted) => {
+                    platform::keep_secret(&accepted.comparison_id, &accepted.deletion_secret);
+                    Sending::Done(accepted)
+                }
+                Err(refusal) => Sending::Refused(t!(comparison_not_shared, reason = refusal.to_string())),
+            });
+        });
+    };
+    view! {
+        <section class="upload" aria-labelledby="share-title">
+            <h3 id="share-title">{t!(comparison_share_title)}</h3>
+            {move || match sharing.get() {
+                Sending::Done(accepted) => view! { <Shared accepted /> }.into_any(),
+                now => {
+                    let busy = now == Sending::Now;
+                    let refused = if let Sending::Refused(sentence) = now { sentence } else { String::new() };
+                    view! {
+                        <div class="go">
+                            <button
+                                class="button quiet"
+                                type="button"
+                                disabled=busy
+                                aria-describedby="share-note"
+                                on:click=share
+                            >
+                                {if busy { t!(common_uploading) } else { t!(comparison_share) }}
+                            </button>
+                            <p class="note" id="share-note">{t!(comparison_share_note)}</p>
+                        </div>
+                        <p class="refusal" role="alert">{refused}</p>
+                    }
+                    .into_any()
+                }
+            }}
+        </section>
+    }
+}
+
+#[component]
+fn Shared(accepted: AcceptedComparison) -> impl IntoView {
+    view! {
+        <p role="status">{t!(comparison_shared)}</p>
+        <div class="row">
+            <a class="button main" href=accepted.permalink>{t!(comparison_permalink)}</a>
+            <a class="button quiet" href=accepted.deletion_link>{t!(comparison_deletion)}</a>
+        </div>
+        <p class="note">{t!(comparison_deletion_note)}</p>
+    }
+}
+
+/// The page of a comparison that was shared, with the tables that its author saw.
+#[component]
+pub(super) fn ComparisonPage(id: String) -> impl IntoView {
+    platform::set_title(t!(comparison_title));
+    let deletion = platform::kept_secret(&id).map(|secret| format!("/comparisons/{id}/delete#{secret}"));
+    answered(
+        load_kept::<StoredComparison>("comparison", format!("/api/v1/comparisons/{id}")),
+        |refusal| notice(t!(comparison_refused), refusal.to_string(), COMPARE, t!(comparison_own)),
+        move |stored| view! { <Shown stored deletion=deletion.clone() /> }.into_any(),
+    )
+}
+
+#[component]
+fn Shown(stored: StoredComparison, deletion: Option<String>) -> impl IntoView {
+    let SharedComparison { records, refused } = stored.comparison;
+    let first = records.first();
+    let lead = first.map(|record| {
+        let client = &record.provenance.client;
+        t!(
+            comparison_lead,
+            device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref()),
+            client = format!("{} {}, {}", client.name, client.version, client.operating_system),
+            day = text::day(stored.submitted_unix_seconds)
+        )
+    });
+    let networks = side_by_side::networks(&records);
+    let said = RwSignal::new(String::new());
+    let shown = Gathered::new(&networks, records.clone(), side_by_side::quoted(&refused));
+    let tables = shown.compared.into_iter().map(|of| of_workload(of, &records)).collect_view();
+    let explanation = explanation(&side_by_side::seeds(&records));
+    let gathered = move || Gathered::new(&networks, records.clone(), refused.clone());
+    view! {
+        <section class="sheet" aria-labelledby="comparison-title">
+            <h1 id="comparison-title">{t!(comparison_title)}</h1>
+            <p class="lead small">{lead}</p>
+            <p class="note">{explanation}</p>
+            {tables}
+            <div class="row">
+                {files(gathered, said)}
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+            <div class="row">
+                <a class="button quiet" href=COMPARE>{t!(comparison_own)}</a>
+                {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(comparison_delete)}</a> })}
+            </div>
+        </section>
     }
 }

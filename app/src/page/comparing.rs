@@ -10,28 +10,27 @@ use results::{Precision, RunRecord};
 use training_worker::Limit;
 
 use crate::backend::PageBackend;
-use crate::benchmark::{Benchmark, Kind, Stage};
-use crate::bundle::Arrival;
+use crate::benchmark::{Benchmark, RunKind, Stage};
 use crate::options::RunOptions;
 use crate::platform::{self, TaskState};
 use crate::route::COMPARE;
+use crate::supplies::Arrival;
 use crate::t;
 use crate::words::Said;
 
-/// What every back end trains by default: one pass over the data, the same work for all.
+/// Default length of training: one epoch, the same work for all.
 const USUAL_LIMIT: Limit = Limit::Epochs(1);
 
-/// What is compared, and from which seeds.
+/// Parts of a comparison.
 #[derive(Clone)]
 pub(super) struct Task {
     pub(super) options: RunOptions,
-    /// In the order in which they train.
     pub(super) contenders: Vec<PageBackend>,
     pub(super) seeds: Vec<u32>,
 }
 
 impl Task {
-    /// Where the same is compared from the same seeds.
+    /// Address that repeats the comparison from the same seeds.
     pub(super) fn address(&self) -> String {
         let options = RunOptions {
             compared: self.contenders.clone(),
@@ -44,37 +43,20 @@ impl Task {
         };
         format!("{COMPARE}{}", options.query())
     }
-
-    fn schedule(&self) -> Schedule {
-        Schedule::new(self.seeds.len(), self.contenders.len())
-    }
 }
 
-/// A back end that did not train.
-#[derive(Clone)]
-pub(super) struct GaveUp {
-    contender: Contender,
-    why: Said,
-}
-
-impl GaveUp {
-    /// In the language of the page.
-    fn said(&self) -> Refused {
-        Refused { contender: self.contender.clone(), reason: self.why.text().to_owned() }
-    }
-}
-
-/// A comparison while it runs, and its results.
+/// State of a comparison.
 #[derive(Clone, Copy)]
 pub(super) struct Comparing {
     benchmark: Benchmark,
     /// `None` before the first comparison.
     pub(super) task: RwSignal<Option<Task>>,
-    /// Without turns when nothing runs.
+    /// Empty when nothing runs.
     schedule: RwSignal<Schedule>,
     pub(super) records: RwSignal<Vec<RunRecord>>,
-    gave_up: RwSignal<Vec<GaveUp>>,
-    /// How what had to be fetched came at its back end's first turn: later ones find it in the browser's cache.
+    /// Backends that did not train, with the reasons.
+    gave_up: RwSignal<Vec<(Contender, Said)>>,
+    /// Arrival of each bundle at its backend's first turn: later turns find it in the browser's cache.
     pub(super) fetched: RwSignal<Vec<(PageBackend, Arrival)>>,
 }
 
@@ -92,13 +74,13 @@ impl Comparing {
         comparing
     }
 
-    /// The back end that is running, during a comparison.
+    /// The running backend of a comparison.
     pub(super) fn present(self) -> Option<PageBackend> {
         let turn = self.schedule.with(Schedule::present)?;
         self.task.with(|task| task.as_ref().map(|task| task.contenders[turn.contender]))
     }
 
-    /// What the status region says about a comparison, if there is one.
+    /// Text of the status region, during and after a comparison.
     pub(super) fn status(self, of_the_run: &str) -> Option<String> {
         if let Some(backend) = self.present() {
             let (number, count) = self.schedule.with(|schedule| (schedule.number(), schedule.count()));
@@ -117,17 +99,20 @@ impl Comparing {
         }
     }
 
-    /// Whether no back end has had an outcome.
+    /// True if no backend has an outcome.
     pub(super) fn is_empty(self) -> bool {
         self.records.with(Vec::is_empty) && self.gave_up.with(Vec::is_empty)
     }
 
-    /// The back ends that did not train, with the reason in the language of the page.
     pub(super) fn refused(self) -> Vec<Refused> {
-        self.gave_up.with(|all| all.iter().map(GaveUp::said).collect())
+        let refused = |(contender, why): &(Contender, Said)| Refused {
+            contender: contender.clone(),
+            reason: why.text().to_owned(),
+        };
+        self.gave_up.with(|all| all.iter().map(refused).collect())
     }
 
-    /// How far it is; a back end that failed ends no comparison.
+    /// State of the comparison, which a failed backend does not end.
     pub(super) fn state(self) -> TaskState {
         if self.present().is_some() {
             TaskState::Running
@@ -140,7 +125,7 @@ impl Comparing {
         }
     }
 
-    /// Forgets what was compared before, because another run begins.
+    /// Forgets the previous comparison.
     pub(super) fn forget(self) {
         self.task.set(None);
         self.schedule.set(Schedule::default());
@@ -154,12 +139,12 @@ impl Comparing {
         let limit = options.limit.or(Some(USUAL_LIMIT));
         let seeds = options.seeds_from(options.seed.unwrap_or_else(platform::random_seed));
         let task = Task { seeds, contenders, options: RunOptions { limit, ..options } };
-        self.schedule.set(task.schedule());
+        self.schedule.set(Schedule::new(task.seeds.len(), task.contenders.len()));
         self.task.set(Some(task));
         self.begin_turn();
     }
 
-    /// Begins the present turn, or notes why its back end cannot train and goes on with the next one.
+    /// Begins the present turn, or notes why its backend cannot train and continues with the next one.
     fn begin_turn(self) {
         let (Some(turn), Some(task)) = (self.schedule.with_untracked(Schedule::present), self.task.get_untracked())
         else {
@@ -174,7 +159,7 @@ impl Comparing {
             None => {
                 let begin = move || {
                     if self.is_under_way() {
-                        self.benchmark.start(Kind::Comparison { seed }, options);
+                        self.benchmark.start(RunKind::Comparison { seed }, options);
                     }
                 };
                 set_timeout(begin, Duration::ZERO);
@@ -182,19 +167,14 @@ impl Comparing {
         }
     }
 
-    /// Notes why the present back end does not train, which then has no more turns.
+    /// Notes why the present backend does not train, and skips its turns.
     fn refuse(self, why: Said) {
         let Some(backend) = untrack(|| self.present()) else { return };
         let precision = self.task.with_untracked(|task| task.as_ref().and_then(|task| task.options.precision));
         let contender =
             Contender { backend: backend.name().to_owned(), precision: precision.unwrap_or(Precision::F32) };
-        self.gave_up.update(|all| all.push(GaveUp { contender, why }));
+        self.gave_up.update(|all| all.push((contender, why)));
         self.schedule.update(Schedule::give_up);
-        self.begin_turn();
-    }
-
-    fn go_on(self) {
-        self.schedule.update(Schedule::go_on);
         self.begin_turn();
     }
 
@@ -202,7 +182,7 @@ impl Comparing {
         self.schedule.with_untracked(|schedule| schedule.present().is_some())
     }
 
-    /// When a back end's run ends, takes its record and begins the next run.
+    /// Takes the record when a backend's run ends, and begins the next run.
     fn follow(self, stage: &Stage) {
         if !self.is_under_way() {
             return;
@@ -219,7 +199,8 @@ impl Comparing {
                     }
                     self.records.update(|records| records.push(finished.record));
                 }
-                self.go_on();
+                self.schedule.update(Schedule::go_on);
+                self.begin_turn();
             }
             Stage::Failed(failure) => self.refuse(Said::new(|| failure.sentence())),
             Stage::Cancelled => self.schedule.update(Schedule::end),

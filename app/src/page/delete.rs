@@ -4,19 +4,10 @@ use leptos::prelude::*;
 use leptos::task::spawn_local;
 
 use super::language::kept;
-use super::linked::{LINKS, linked};
-use crate::platform::{self, Refusal};
-use crate::t;
+use super::parts::{LINK, Sending, linked};
+use crate::{platform, t};
 
-#[derive(Clone, PartialEq)]
-enum Deletion {
-    Asking,
-    Going,
-    Done,
-    Refused(String),
-}
-
-/// What is deleted.
+/// Kind of thing to delete.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Thing {
     Run,
@@ -24,18 +15,15 @@ pub(super) enum Thing {
 }
 
 impl Thing {
-    fn say(self, of_run: &'static str, of_comparison: &'static str) -> &'static str {
+    const fn say(self, of_run: &'static str, of_comparison: &'static str) -> &'static str {
         match self {
             Self::Run => of_run,
             Self::Comparison => of_comparison,
         }
     }
 
-    async fn delete(self, id: &str, secret: &str) -> Result<(), Refusal> {
-        match self {
-            Self::Run => platform::delete(id, secret).await,
-            Self::Comparison => platform::delete_comparison(id, secret).await,
-        }
+    const fn address(self) -> &'static str {
+        self.say("/api/v1/runs", "/api/v1/comparisons")
     }
 }
 
@@ -47,9 +35,7 @@ pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
         None => view! {
             <section class="sheet narrow">
                 <h1>{t!(delete_incomplete)}</h1>
-                <p>
-                    {t!(delete_incomplete_why)}
-                </p>
+                <p>{t!(delete_incomplete_why)}</p>
             </section>
         }
         .into_any(),
@@ -58,29 +44,29 @@ pub(super) fn DeletePage(id: String, thing: Thing) -> impl IntoView {
 
 #[component]
 fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
-    let state = kept("deletion", || RwSignal::new(Deletion::Asking));
+    let state = kept("deletion", || RwSignal::new(Sending::No));
     let permalink = format!("/runs/{id}");
     let asked = id.clone();
     let delete = move |_| {
         let (id, secret) = (id.clone(), secret.clone());
-        state.set(Deletion::Going);
+        state.set(Sending::Now);
         spawn_local(async move {
-            state.set(match thing.delete(&id, &secret).await {
+            state.set(match platform::delete(&format!("{}/{id}", thing.address()), &secret).await {
                 Ok(()) => {
                     platform::forget_secret(&id);
                     platform::change_own_runs(|runs| runs.deleted(&id));
-                    Deletion::Done
+                    Sending::Done(())
                 }
-                Err(refusal) => Deletion::Refused(refusal.to_string()),
+                Err(refusal) => Sending::Refused(refusal.to_string()),
             });
         });
     };
-    let done = Memo::new(move |_| state.get() == Deletion::Done);
+    let done = Memo::new(move |_| state.get() == Sending::Done(()));
     let sentence = move || match state.get() {
-        Deletion::Asking => String::new(),
-        Deletion::Going => t!(delete_deleting).to_owned(),
-        Deletion::Done => thing.say(t!(delete_done), t!(comparison_deleted)).to_owned(),
-        Deletion::Refused(reason) => t!(delete_refused, reason = reason),
+        Sending::No => String::new(),
+        Sending::Now => t!(delete_deleting).to_owned(),
+        Sending::Done(()) => thing.say(t!(delete_done), t!(comparison_deleted)).to_owned(),
+        Sending::Refused(reason) => t!(delete_refused, reason = reason),
     };
     view! {
         <section class="sheet narrow">
@@ -90,8 +76,7 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
                     {match thing {
                         Thing::Comparison => t!(comparison_delete_what).into_any(),
                         Thing::Run => {
-                            let result = [(permalink.clone(), asked.clone())];
-                            linked(&t!(delete_explanation, result = LINKS[0]), result).into_any()
+                            linked(&t!(delete_explanation, result = LINK), &permalink, &asked).into_any()
                         }
                     }}
                 </p>
@@ -102,7 +87,7 @@ fn Confirm(id: String, secret: String, thing: Thing) -> impl IntoView {
                     <button
                         class="button danger"
                         type="button"
-                        disabled=move || state.get() == Deletion::Going
+                        disabled=move || state.get() == Sending::Now
                         on:click=delete.clone()
                     >
                         {thing.say(t!(result_delete), t!(comparison_delete))}

@@ -1,79 +1,46 @@
-//! The page of one device: who says what it is, what it does, and what came of it last.
+//! The page of one device: who names it, its metrics, and its latest results.
 
 use leptos::prelude::*;
-use leptos::task::spawn_local;
-use results::api::{BrowserTaxOfDevice, DeviceSource, DeviceSummary};
+use results::api::{
+    BrowserTaxOfDevice, CategoryFigure, DeviceHistory, DeviceSource, DeviceSummary, HistoryCategory, HistoryLine,
+    voices_missing,
+};
 
-use super::compare_with::CompareWith;
-use super::device_figures::DeviceFigures;
-use super::history::History;
-use super::language::kept;
-use super::linked::{LINKS, linked};
-use super::place_tables::chip;
-use super::run_table::{First, RunTable};
-use super::side_by_side::Compared;
-use crate::filters::runs::DEVICE;
-use crate::platform::{self, Refusal};
-use crate::words::network;
+use super::leaderboard::chip;
+use super::parts::{LINK, answered, linked, load, load_kept, notice, refusal};
+use super::runs::{First, RunTable};
+use super::side_by_side::{CompareWith, Compared};
+use crate::filters::DEVICE;
+use crate::platform;
 use crate::{standing, t, text};
 
 #[component]
 pub(super) fn DevicePage(key: String) -> impl IntoView {
-    let asked = key.clone();
-    let loaded = kept("device", || {
-        let loaded = RwSignal::new(None::<Result<DeviceSummary, Refusal>>);
-        spawn_local(async move {
-            let answer = platform::device(&asked).await;
-            if let Ok(device) = &answer {
-                platform::set_title(&text::named_device(&device.device_name));
-            }
-            loaded.set(Some(answer));
-        });
-        loaded
-    });
-    move || match loaded.get() {
-        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-        Some(Err(refusal)) => view! { <NoDevice refusal /> }.into_any(),
-        Some(Ok(device)) => view! { <Device device key=key.clone() /> }.into_any(),
-    }
+    answered(
+        load_kept::<DeviceSummary>("device", format!("/api/v1/devices/{key}")),
+        |refusal| {
+            let (title, why) = if refusal.is("unknown_device") {
+                (t!(device_none), t!(device_none_why).to_owned())
+            } else {
+                (t!(device_not_shown), refusal.to_string())
+            };
+            notice(title, why, "/#leaderboard", t!(common_all_devices))
+        },
+        move |device| view! { <Device device key=key.clone() /> }.into_any(),
+    )
 }
 
 #[component]
-fn NoDevice(refusal: Refusal) -> impl IntoView {
-    let (title, why) = if refusal.is("unknown_device") {
-        (t!(device_none), t!(device_none_why).to_owned())
-    } else {
-        (t!(device_not_shown), refusal.to_string())
-    };
-    view! {
-        <section class="sheet narrow">
-            <h1>{title}</h1>
-            <p>{why}</p>
-            <p><a class="button quiet" href="/#leaderboard">{t!(common_all_devices)}</a></p>
-        </section>
-    }
-}
-
-#[component]
-fn Device(
-    device: DeviceSummary,
-    /// As it is written in an address.
-    key: String,
-) -> impl IntoView {
+fn Device(device: DeviceSummary, key: String) -> impl IntoView {
     let DeviceSummary {
         merged_keys, device_name, device_source, vendor, inferred, figures, browser_taxes, recent, ..
     } = device;
     let merged = (!merged_keys.is_empty()).then(|| {
-        view! {
-            <p>
-                {linked(
-                    &t!(device_merged, keys = merged_keys.join(", "), log = LINKS[0]),
-                    [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
-                )}
-            </p>
-        }
+        let sentence = t!(device_merged, keys = merged_keys.join(", "), log = LINK);
+        view! { <p>{linked(&sentence, "/moderation", t!(tier_log_link))}</p> }
     });
     let device_name = text::named_device(&device_name);
+    platform::set_title(&device_name);
     let maker = vendor.filter(|vendor| !device_name.contains(vendor.as_str()));
     let said = match maker {
         Some(maker) => t!(device_maker, vendor = maker, source = standing::source(device_source)),
@@ -84,9 +51,7 @@ fn Device(
         DeviceSource::Claimed => (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)),
         DeviceSource::Masked => (t!(leaderboard_masked), t!(leaderboard_masked_meaning)),
     };
-    let guess = inferred.map(|guess| {
-        view! { <p>{t!(device_guess, guess = guess)}</p> }
-    });
+    let guess = inferred.map(|guess| view! { <p>{t!(device_guess, guess = guess)}</p> });
     view! {
         <section class="sheet" id="device">
             <h1>{device_name}</h1>
@@ -111,11 +76,11 @@ fn Device(
     }
 }
 
-/// What a browser costs, wherever both kinds of client have a figure of the same kernels.
+/// Cost of browsers, where both kinds of client have results of the same kernels.
 #[component]
 fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     let lines = taxes.iter().map(|tax| {
-        let suite = network::suite(&tax.suite.name);
+        let suite = text::suite_title(&tax.suite.name);
         let category = t!(
             device_tax_category,
             suite = t!(network_suite_version, suite = suite, version = tax.suite.version),
@@ -134,10 +99,191 @@ fn BrowserTaxes(taxes: Vec<BrowserTaxOfDevice>) -> impl IntoView {
     (!taxes.is_empty()).then(|| {
         view! {
             <h3>{t!(device_tax_title)}</h3>
-            <p class="note">
-                {t!(device_tax_note)}
-            </p>
+            <p class="note">{t!(device_tax_note)}</p>
             <ul class="plain" data-part="browser-taxes">{lines}</ul>
+        }
+    })
+}
+
+const COLUMNS: &str = "7";
+
+#[component]
+pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
+    if figures.is_empty() {
+        return view! { <p class="callout">{t!(device_no_place)}</p> }.into_any();
+    }
+    let (scores, networks): (Vec<_>, Vec<_>) = figures.into_iter().partition(|figure| figure.workload.is_none());
+    let scores = (!scores.is_empty()).then(|| {
+        view! {
+            <h3>{t!(leaderboard_whole_suite)}</h3>
+            <p class="note">{t!(device_suite_note)}</p>
+            <Figures figures=scores label=t!(leaderboard_whole_suite) figure=t!(leaderboard_score) />
+        }
+    });
+    let networks = (!networks.is_empty()).then(|| {
+        view! {
+            <h3>{t!(leaderboard_each_network)}</h3>
+            <Figures figures=networks label=t!(device_figures) figure=t!(leaderboard_rate) />
+        }
+    });
+    view! {
+        {scores}
+        {networks}
+        <p class="note">{t!(device_figures_note)}</p>
+    }
+    .into_any()
+}
+
+#[component]
+fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static str) -> impl IntoView {
+    let bodies = figures.chunk_by(|a, b| a.suite == b.suite).map(|lines| {
+        let suite = &lines[0].suite;
+        view! {
+            <tbody>
+                <tr class="group">
+                    <th scope="rowgroup" colspan=COLUMNS>
+                        {t!(network_suite_version, suite = text::suite_title(&suite.name), version = suite.version)}
+                    </th>
+                </tr>
+                {lines.iter().cloned().map(row).collect_view()}
+            </tbody>
+        }
+    });
+    view! {
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
+            <table class="leaderboard" aria-label=label>
+                <thead>
+                    <tr>
+                        <th scope="col">{t!(leaderboard_network)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
+                        <th scope="col" class="number">{t!(leaderboard_place)}</th>
+                        <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                        <th scope="col">{t!(leaderboard_backend)}</th>
+                        <th scope="col">{t!(leaderboard_precision)}</th>
+                        <th scope="col">{t!(leaderboard_run_in)}</th>
+                    </tr>
+                </thead>
+                {bodies.collect_view()}
+            </table>
+        </div>
+    }
+}
+
+fn row(line: CategoryFigure) -> impl IntoView {
+    let (title, (value, interval)) = match &line.workload {
+        Some(workload) => (text::workload_title(workload), standing::rate(&line.figure)),
+        None => (t!(device_all_networks).to_owned(), standing::score(&line.figure)),
+    };
+    let place = match voices_missing(line.figure.submitters, line.figure.days) {
+        0 => t!(leaderboard_of, part = line.place, whole = line.of),
+        missing => t!(leaderboard_voices_missing, number = missing),
+    };
+    let best = t!(device_best, network = title, backend = line.backend, client = text::client(line.client_kind));
+    view! {
+        <tr data-workload=line.workload.clone().unwrap_or_default()>
+            <th scope="row">
+                {title}
+                <span class="explain">
+                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
+                </span>
+            </th>
+            <td class="number">{value}<span class="explain">{interval}</span></td>
+            <td class="number">{place}</td>
+            <td class="number">
+                {text::count(line.figure.runs)}
+                <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
+            </td>
+            <td class="program">{line.backend}</td>
+            <td class="program">{line.precision.name()}</td>
+            <td class="program">{text::client(line.client_kind)}</td>
+        </tr>
+    }
+}
+
+/// Changes in the category with most runs of the device; nothing where none of them is proven.
+#[component]
+fn History(
+    /// Key of the device, encoded for addresses.
+    key: String,
+) -> impl IntoView {
+    let loaded = load::<DeviceHistory>(format!("/api/v1/devices/{key}/history"));
+    move || match loaded.get() {
+        None => ().into_any(),
+        Some(Err(why)) => refusal(t!(device_history_not_shown, reason = why.to_string())),
+        Some(Ok(history)) => view! { <HistoryTable history /> }.into_any(),
+    }
+}
+
+#[component]
+fn HistoryTable(history: DeviceHistory) -> impl IntoView {
+    let DeviceHistory { category, results, older_left_out, engine_versions, drivers, months, .. } = history;
+    category.map(|category| {
+        let what = category_text(&category);
+        let results = t!(common_proven_results, number = results);
+        let what = if older_left_out {
+            t!(device_history_of_latest, what = what, results = results)
+        } else {
+            t!(device_history_of, what = what, results = results)
+        };
+        view! {
+            <h3>{t!(device_history)}</h3>
+            <p class="note">{what}</p>
+            <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(device_history)) tabindex="0">
+                <table class="leaderboard narrow" aria-label=t!(device_history)>
+                    <thead>
+                        <tr>
+                            <th scope="col">{t!(device_version_or_month)}</th>
+                            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(leaderboard_rate)}</th>
+                            <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                            <th scope="col">{t!(device_first_and_last)}</th>
+                        </tr>
+                    </thead>
+                    {group(t!(device_engine), engine_versions)}
+                    {group(t!(device_driver), drivers)}
+                    {group(t!(device_month), months)}
+                </table>
+            </div>
+        }
+    })
+}
+
+fn category_text(category: &HistoryCategory) -> String {
+    let HistoryCategory { suite, workload, backend, precision, client_kind } = category;
+    let name = text::suite_inside(&suite.name);
+    t!(
+        device_history_category,
+        workload = text::workload_title(workload),
+        suite = t!(network_suite_version, suite = name, version = suite.version),
+        backend = backend,
+        precision = precision.name(),
+        client = text::client(*client_kind)
+    )
+}
+
+fn group(title: &'static str, lines: Vec<HistoryLine>) -> impl IntoView {
+    let row = |line: HistoryLine| {
+        let (value, interval) = standing::rate(&line.figure);
+        view! {
+            <tr>
+                <th scope="row">{line.label}</th>
+                <td class="number">{value}<span class="explain">{interval}</span></td>
+                <td class="number">
+                    {text::count(line.figure.runs)}
+                    <span class="explain">{t!(common_submitters, number = line.figure.submitters)}</span>
+                </td>
+                <td class="day">
+                    {text::day(line.first_unix_seconds)}
+                    <span class="explain">{text::day(line.last_unix_seconds)}</span>
+                </td>
+            </tr>
+        }
+    };
+    (!lines.is_empty()).then(|| {
+        view! {
+            <tbody>
+                <tr class="group"><th scope="rowgroup" colspan="4">{title}</th></tr>
+                {lines.into_iter().map(row).collect_view()}
+            </tbody>
         }
     })
 }

@@ -11,7 +11,6 @@ use crate::route::{DOCUMENTS, FILE};
 use crate::t;
 use crate::words::{self, Language};
 
-/// One document, which is fetched when it is opened.
 #[component]
 pub(super) fn DocumentPage(name: String) -> impl IntoView {
     let Some(document) = document(&name) else { return view! { <NoDocument name /> }.into_any() };
@@ -44,7 +43,7 @@ pub(super) fn DocumentPage(name: String) -> impl IntoView {
     .into_any()
 }
 
-/// HTML of ours, in which whatever HTML the document had is text.
+/// HTML of ours; HTML in the document is escaped.
 #[component]
 fn Text(html: String) -> impl IntoView {
     let article = NodeRef::<html::Article>::new();
@@ -96,7 +95,7 @@ pub(super) fn DocumentsPage() -> impl IntoView {
     }
 }
 
-/// What every page links to at its end.
+/// Links at the end of every page.
 #[component]
 pub(super) fn FooterLinks() -> impl IntoView {
     let named = AT_THE_END.into_iter().filter_map(document);

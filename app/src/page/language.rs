@@ -1,4 +1,4 @@
-//! The language, which is chosen by hand, and what outlives a change of it.
+//! Language and colors of the page, and the state that survives a change of language.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 
-use crate::platform::{self, Stance};
+use super::parts::select;
+use crate::platform::{self, Stance, Theme};
 use crate::t;
 use crate::words::{self, Language};
 
-/// Of the choice, so that the keyboard finds it again.
+/// Id of the list of languages, for its focus.
 const ID: &str = "language";
 
-/// Shows a page, and makes its views anew when another language is chosen. What a view must not lose, it asks [`kept`] for.
+/// Renders a page, again when the language changes. State that must survive that comes from [`kept`].
 pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + Send + 'static) -> impl IntoView {
     provide_context(Keeper {
         owner: StoredValue::new(Owner::current().expect("the page has an owner")),
@@ -32,7 +33,7 @@ pub(super) fn in_chosen_language<V: IntoView + 'static>(page: impl Fn() -> V + S
 #[derive(Clone, Copy)]
 struct Spoken(RwSignal<Language>);
 
-/// The language of the browser, unless somebody chooses; remembered in this browser.
+/// Choice of the language, by default the browser's.
 #[component]
 pub(super) fn LanguageChoice() -> impl IntoView {
     let Spoken(spoken) = expect_context();
@@ -58,7 +59,6 @@ pub(super) fn LanguageChoice() -> impl IntoView {
     }
 }
 
-/// By type and name.
 type Things = HashMap<(TypeId, String), Box<dyn Any>>;
 
 #[derive(Clone, Copy)]
@@ -67,8 +67,8 @@ struct Keeper {
     things: StoredValue<Things, LocalStorage>,
 }
 
-/// State of a view that is the same when the view is made anew in another language: signals, what runs, what was loaded.
-/// It lives as long as the page. The name tells it from others of its type.
+/// State that survives a change of language, such as signals, runs and loaded data. It lives as long as the page. The
+/// name distinguishes it from others of its type.
 pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T {
     let keeper: Keeper = expect_context();
     let key = (TypeId::of::<T>(), name.to_owned());
@@ -79,4 +79,15 @@ pub(super) fn kept<T: Copy + 'static>(name: &str, make: impl FnOnce() -> T) -> T
         keeper.things.update_value(|things| drop(things.insert(key, Box::new(made))));
         made
     })
+}
+
+/// Choice of light or dark, by default the system's.
+#[component]
+pub(super) fn ThemeChoice() -> impl IntoView {
+    let choose = |theme| {
+        platform::keep_theme(theme);
+        platform::show_theme(theme);
+    };
+    let titles = Theme::ALL.map(|theme| (theme, theme.title().to_owned())).to_vec();
+    view! { <div id="theme">{select(t!(common_colours), titles, platform::theme(), choose)}</div> }
 }

@@ -1,106 +1,331 @@
-//! What was uploaded: the places of devices, and all runs behind them.
+//! The leaderboard: places of devices, and the runs behind them.
 
 use leptos::html;
 use leptos::prelude::*;
-use results::api::RankedClass;
+use leptos::task::spawn_local;
+use results::api::{
+    DeviceSource, FigureOfDevice, ListRuns, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
+    StandingsTable, voices_missing,
+};
+use results::open_data::ExportFormat;
 use results::{ClientKind, Precision};
 
-use super::choice::choice;
-use super::exports::Exports;
-use super::linked::{LINKS, linked};
-use super::places::Places;
-use super::runs::Runs;
-use crate::filters::columns::Columns;
-use crate::filters::runs::RunFilters;
-use crate::filters::{Filters, Shown};
-use crate::platform;
-use crate::t;
+use super::parts::{LINK, MAX_ROWS, ShowMore, answered, choice, linked, refusal, select};
+use super::runs::{Runs, run_query};
+use crate::documents::document;
+use crate::filters::{Filters, PRECISIONS, Shown};
+use crate::platform::{self, Refusal};
+use crate::route::{export, with_query};
+use crate::{standing, t, text};
 
-/// The part of the page that links lead to.
+/// Id of the section, which links lead to.
 const ID: &str = "leaderboard";
 
-/// What is chosen, a signal for each choice. They live as long as the page, so that nothing is forgotten when one goes from
-/// one table to the other and back.
-#[derive(Clone, Copy)]
-pub(super) struct Chosen {
-    pub(super) shown: RwSignal<Shown>,
-    pub(super) suite: RwSignal<&'static str>,
-    pub(super) class: RwSignal<RankedClass>,
-    pub(super) client: RwSignal<Option<ClientKind>>,
-    pub(super) precision: RwSignal<Precision>,
-    pub(super) network: RwSignal<Option<&'static str>>,
-    pub(super) backend: RwSignal<Option<&'static str>>,
-    pub(super) runs: RwSignal<RunFilters>,
-    pub(super) columns: RwSignal<Columns>,
-}
-
-impl Chosen {
-    fn new(filters: Filters) -> Self {
-        Self {
-            shown: RwSignal::new(filters.shown),
-            suite: RwSignal::new(filters.suite),
-            class: RwSignal::new(filters.class),
-            client: RwSignal::new(filters.client),
-            precision: RwSignal::new(filters.precision),
-            network: RwSignal::new(filters.network),
-            backend: RwSignal::new(filters.backend),
-            runs: RwSignal::new(filters.runs),
-            columns: RwSignal::new(filters.columns),
-        }
-    }
-
-    fn filters(self) -> Filters {
-        Filters {
-            shown: self.shown.get(),
-            suite: self.suite.get(),
-            class: self.class.get(),
-            client: self.client.get(),
-            precision: self.precision.get(),
-            network: self.network.get(),
-            backend: self.backend.get(),
-            runs: self.runs.get(),
-            columns: self.columns.get(),
-        }
-    }
-}
-
+/// Both tables. The filters live as long as the page, so a change of table forgets none.
 #[component]
 pub(super) fn Leaderboard(uploaded: RwSignal<Option<String>>) -> impl IntoView {
-    let chosen = Chosen::new(platform::filters_in_address());
+    let chosen = RwSignal::new(platform::filters_in_address());
     let section = NodeRef::<html::Section>::new();
-    Effect::new(move |_| platform::keep_filters(&chosen.filters()));
+    Effect::new(move |_| chosen.with(platform::keep_filters));
     Effect::new(move |_| {
         // A run that was just uploaded has no place before it is proven.
         if uploaded.get().is_some() {
-            chosen.shown.set(Shown::Runs);
+            chosen.update(|chosen| chosen.shown = Shown::Runs);
         }
     });
     Effect::new(move |_| {
-        // The browser looked for the place that the address names before there was one.
+        // The browser looked for the address's fragment before there was this section.
         if let Some(section) = section.get()
             && platform::fragment() == ID
         {
             section.scroll_into_view();
         }
     });
-    let shown = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
+    let shown = Memo::new(move |_| chosen.with(|chosen| chosen.shown));
+    let tables = vec![(Shown::Devices, t!(filters_devices)), (Shown::Runs, t!(filters_all_runs))];
+    let show = move |shown| chosen.update(|chosen| chosen.shown = shown);
     view! {
         <section class="sheet" id=ID aria-labelledby="leaderboard-title" node_ref=section>
             <h2 id="leaderboard-title">{t!(common_leaderboard)}</h2>
             <div class="filters">
-                {choice(t!(filters_show), "shown", shown, chosen.shown)}
+                {choice(t!(filters_show), "shown", tables, move || shown.get(), show)}
             </div>
-            {move || match chosen.shown.get() {
+            {move || match shown.get() {
                 Shown::Devices => view! { <Places chosen /> }.into_any(),
                 Shown::Runs => view! { <Runs chosen uploaded /> }.into_any(),
             }}
             <Exports chosen />
             <p class="note">
-                {linked(
-                    &t!(leaderboard_log_and_data, log = LINKS[0]),
-                    [("/moderation".to_owned(), t!(tier_log_link).to_owned())],
-                )}
+                {linked(&t!(leaderboard_log_and_data, log = LINK), "/moderation", t!(tier_log_link))}
             </p>
         </section>
     }
+}
+
+const FORMATS: [(ExportFormat, &str); 3] =
+    [(ExportFormat::Csv, "CSV"), (ExportFormat::Parquet, "Parquet"), (ExportFormat::Jsonl, "JSON Lines")];
+
+/// The chosen runs, or those behind the chosen places, as files.
+#[component]
+fn Exports(chosen: RwSignal<Filters>) -> impl IntoView {
+    let query = Memo::new(move |_| {
+        chosen.with(|chosen| match chosen.shown {
+            Shown::Runs => run_query(chosen),
+            Shown::Devices => ListRuns {
+                suite: Some(chosen.suite.to_owned()),
+                precision: Some(chosen.precision),
+                client: chosen.client,
+                class: Some(chosen.class),
+                ranked: true,
+                ..ListRuns::default()
+            },
+        })
+    });
+    let link = move |(format, title): (ExportFormat, &'static str)| {
+        view! { <li><a href=move || query.with(|query| export(format, query)) data-format=format.name()>{title}</a></li> }
+    };
+    let what = move || match chosen.with(|chosen| chosen.shown) {
+        Shown::Runs => t!(exports_of_runs),
+        Shown::Devices => t!(exports_of_devices),
+    };
+    let about = document("open-data").map(|document| {
+        view! { <li><a href=document.path()>{document.title()}</a></li> }
+    });
+    view! {
+        <nav class="exports" aria-label=t!(exports_label)>
+            <p class="note">{what}</p>
+            <ul>
+                {FORMATS.map(link).collect_view()}
+                {about}
+            </ul>
+        </nav>
+    }
+}
+
+const LINES: u32 = 50;
+
+/// All tables of a suite, with one request for each change of the query.
+#[component]
+fn Places(chosen: RwSignal<Filters>) -> impl IntoView {
+    let limit = RwSignal::new(LINES);
+    let loaded = RwSignal::new(None::<Result<Standings, Refusal>>);
+    let request = StoredValue::new(0_u32);
+    let query = Memo::new(move |_| {
+        chosen.with(|chosen| StandingsQuery {
+            suite: chosen.suite.to_owned(),
+            precision: Some(chosen.precision),
+            backend: None,
+            client: chosen.client,
+            class: Some(chosen.class),
+            limit: Some(limit.get()),
+        })
+    });
+    Effect::new(move |_| {
+        let address = query.with(|query| with_query(STANDINGS, query));
+        request.update_value(|number| *number += 1);
+        let number = request.get_value();
+        spawn_local(async move {
+            let answer = platform::get(&address).await;
+            // Answers may overtake each other, or come when other tables are shown; only the last request counts.
+            if request.try_get_value() == Some(number) {
+                loaded.set(Some(answer));
+            }
+        });
+    });
+    let more = Memo::new(move |_| {
+        loaded.with(|loaded| matches!(loaded, Some(Ok(standings)) if has_more(standings, limit.get())))
+    });
+    view! {
+        <PlaceFilters chosen />
+        {answered(
+            loaded,
+            |why| refusal(t!(leaderboard_places_not_shown, reason = why.to_string())),
+            move |standings| view! { <PlaceTables standings chosen /> }.into_any(),
+        )}
+        <ShowMore more limit />
+    }
+}
+
+pub(super) const STANDINGS: &str = "/api/v1/standings";
+
+/// True if some table has more lines, and they may be requested.
+fn has_more(standings: &Standings, limit: u32) -> bool {
+    let score = standings.scores.iter().map(|table| (table.total, table.places.len()));
+    let mut tables = score.chain(standings.tables.iter().map(|table| (table.total, table.places.len())));
+    limit < MAX_ROWS && tables.any(|(total, here)| total > here as u64)
+}
+
+#[component]
+fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
+    let classes = vec![(RankedClass::Gpu, t!(filters_gpus)), (RankedClass::Processor, t!(filters_processors))];
+    let clients = vec![
+        (None, t!(filters_all)),
+        (Some(ClientKind::Native), t!(filters_programs)),
+        (Some(ClientKind::Browser), t!(filters_browsers)),
+    ];
+    let precisions = PRECISIONS.map(|precision| (precision, precision.name())).to_vec();
+    let suites = engine::SUITES.iter().map(|suite| (suite.name, text::suite_title(suite.name))).collect();
+    let (class, client, precision) = (
+        move || chosen.with(|chosen| chosen.class),
+        move || chosen.with(|chosen| chosen.client),
+        move || chosen.with(|chosen| chosen.precision),
+    );
+    let suite = chosen.with_untracked(|chosen| chosen.suite);
+    view! {
+        <div class="filters">
+            {choice(t!(filters_compute_on), "class", classes, class, move |class| {
+                chosen.update(|chosen| chosen.class = class);
+            })}
+            {choice(t!(filters_run_in), "client", clients, client, move |client| {
+                chosen.update(|chosen| chosen.client = client);
+            })}
+            {choice(t!(filters_precision), "precision", precisions, precision, move |precision| {
+                chosen.update(|chosen| chosen.precision = precision);
+            })}
+            {select(t!(filters_suite), suites, suite, move |suite| chosen.update(|chosen| chosen.suite = suite))}
+        </div>
+    }
+}
+
+const COLUMNS: &str = "7";
+
+#[component]
+fn PlaceTables(standings: Standings, chosen: RwSignal<Filters>) -> impl IntoView {
+    let scores = standings.scores.filter(|scores| !scores.places.is_empty());
+    let has_scores = scores.is_some();
+    let empty = standings.tables.iter().all(|table| table.places.is_empty());
+    let bodies = standings.tables.into_iter().filter(|table| !table.places.is_empty()).map(network).collect_view();
+    let nothing = move || {
+        empty.then(|| {
+            let sentence = chosen.with(none_sentence);
+            view! { <tbody><tr><td colspan=COLUMNS class="empty"><p>{sentence}</p></td></tr></tbody> }
+        })
+    };
+    view! {
+        <p class="note">{t!(leaderboard_explanation)}</p>
+        {scores.map(|scores| view! { <Scores scores /> })}
+        {has_scores.then(|| view! { <h3>{t!(leaderboard_each_network)}</h3> })}
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
+            <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
+                {head(t!(leaderboard_rate))}
+                {bodies}
+                {nothing}
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Scores(scores: ScoreTable) -> impl IntoView {
+    let ScoreTable { reference, total, places } = scores;
+    let lines = shown_of_total(places.len(), total);
+    view! {
+        <h3 id="scores-title">{t!(leaderboard_whole_suite)}</h3>
+        <p class="note">{t!(leaderboard_score_explanation, reference = reference, lines = lines)}</p>
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(leaderboard_whole_suite)) tabindex="0">
+            <table class="leaderboard placed" aria-labelledby="scores-title">
+                {head(t!(leaderboard_score))}
+                <tbody>{places.into_iter().map(|place| row(place, standing::score)).collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+fn head(figure: &'static str) -> impl IntoView {
+    view! {
+        <thead>
+            <tr>
+                <th scope="col" class="number" title=t!(leaderboard_place_meaning)>"#"</th>
+                <th scope="col">{t!(leaderboard_device)}</th>
+                <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
+                <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
+                <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
+                <th scope="col">{t!(leaderboard_backend)}</th>
+                <th scope="col">{t!(leaderboard_run_in)}</th>
+            </tr>
+        </thead>
+    }
+}
+
+/// Returns why there is nothing, and what would change that.
+fn none_sentence(chosen: &Filters) -> &'static str {
+    match chosen.class {
+        _ if chosen.client.is_some() || chosen.precision != Precision::F32 => t!(leaderboard_none_narrowed),
+        RankedClass::Processor => t!(leaderboard_none_processor),
+        RankedClass::Gpu => t!(leaderboard_none_gpu),
+    }
+}
+
+fn network(table: StandingsTable) -> impl IntoView {
+    let title = text::workload_title(&table.workload);
+    let lines = shown_of_total(table.places.len(), table.total);
+    view! {
+        <tbody>
+            <tr class="group">
+                <th scope="rowgroup" colspan=COLUMNS>{title}<span class="explain">{lines}</span></th>
+            </tr>
+            {table.places.into_iter().map(|place| row(place, standing::rate)).collect_view()}
+        </tbody>
+    }
+}
+
+/// Number of lines of a table, and of those that are shown.
+fn shown_of_total(here: usize, total: u64) -> String {
+    match total {
+        1 => t!(leaderboard_one_line).to_owned(),
+        total if total > here as u64 => t!(leaderboard_fastest_of, here = here, total = total),
+        total => t!(leaderboard_all_lines, total = total),
+    }
+}
+
+/// `figure_text` returns a value and its interval.
+fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String)) -> impl IntoView {
+    let figure = line.figure;
+    let (value, interval) = figure_text(&figure);
+    let completion = line.completion.map_or_else(
+        || t!(leaderboard_unknown).to_owned(),
+        |completion| t!(leaderboard_of, part = completion.finished, whole = completion.announced),
+    );
+    let apart = match line.outlier_runs {
+        0 => None,
+        number => Some(t!(leaderboard_apart, number = number)),
+    };
+    let missing = voices_missing(figure.submitters, figure.days);
+    let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
+    let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
+    let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
+    let guessed = (t!(leaderboard_inferred), t!(leaderboard_inferred_meaning));
+    let inferred = line.inferred.is_some().then_some(guessed);
+    let claimed = matches!(line.device_source, DeviceSource::Claimed);
+    let claimed = claimed.then(|| (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)));
+    let chips = claimed.into_iter().chain(inferred).map(chip);
+    let device = text::named_device(&line.device_name);
+    let best =
+        t!(leaderboard_best_of, device = device, backend = line.backend, client = text::client(line.client_kind));
+    view! {
+        <tr data-device=line.device_key.clone()>
+            <td class="number">{if missing > 0 { "–".to_owned() } else { line.place.to_string() }}</td>
+            <th scope="row">
+                <a href=format!("/devices/{}", line.device_key)>{device}</a>
+                {chips.collect_view()}
+                <span class="explain">
+                    <a href=format!("/runs/{}", line.best_run_id) aria-label=best>{t!(leaderboard_best)}</a>
+                    {notes.into_iter().map(|note| format!("; {note}")).collect::<String>()}
+                </span>
+            </th>
+            <td class="number">{value}<span class="explain">{interval}</span></td>
+            <td class="number">
+                {text::count(figure.runs)}
+                <span class="explain">{t!(common_submitters, number = figure.submitters)}</span>
+            </td>
+            <td class="number">{completion}</td>
+            <td class="program">{line.backend}</td>
+            <td class="program">{text::client(line.client_kind)}</td>
+        </tr>
+    }
+}
+
+/// A word that shows its meaning when it is pointed at.
+pub(super) fn chip((word, meaning): (&'static str, &'static str)) -> impl IntoView {
+    view! { <span class="tier" title=meaning>{word}</span> }
 }

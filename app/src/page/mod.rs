@@ -2,64 +2,32 @@
 #![expect(unreachable_pub, reason = "Leptos' component macro writes `pub` whatever the component's own visibility is")]
 
 mod chart;
-mod chart_files;
-mod choice;
-mod claimed_name;
-mod columns;
+mod choices;
 mod compare;
-mod compare_with;
 mod comparing;
-mod comparison;
 mod delete;
 mod device;
-mod device_figures;
-mod distribution;
 mod document;
-mod engines;
-mod examples;
-mod exports;
-mod figures;
-mod file;
-mod finished;
-mod go;
-mod history;
-mod json;
 mod language;
 mod leaderboard;
-mod linked;
 mod moderation;
-mod more;
-mod networks;
-mod own_runs;
-mod place_tables;
-mod places;
+mod parts;
+mod plots;
 mod report;
 mod result;
-mod run_filters;
-mod run_table;
-mod running;
+mod run;
 mod runs;
-mod scatter;
-mod select;
-mod settings;
-mod share;
 mod side_by_side;
-mod standing;
 mod start;
 mod state;
-mod supplies;
-mod theme;
-mod upload;
-mod verdict;
 
 use std::time::Duration;
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::platform;
 use crate::route::{COMPARE, Route, route};
-use crate::t;
+use crate::{platform, t};
 
 const KEEP_AFTER: Duration = Duration::from_secs(3);
 
@@ -82,11 +50,11 @@ fn Page() -> impl IntoView {
     let view = match route(&platform::path()) {
         Route::Start => start::Start().into_any(),
         Route::Compare => compare::ComparePage().into_any(),
-        Route::File => file::FilePage().into_any(),
+        Route::File => result::FilePage().into_any(),
         Route::SideBySide => side_by_side::SideBySidePage().into_any(),
         Route::Result { run_id } => view! { <result::ResultPage run_id /> }.into_any(),
         Route::Device { key } => view! { <device::DevicePage key /> }.into_any(),
-        Route::Comparison { id } => view! { <comparison::ComparisonPage id /> }.into_any(),
+        Route::Comparison { id } => view! { <compare::ComparisonPage id /> }.into_any(),
         Route::DeleteComparison { id } => {
             view! { <delete::DeletePage id thing=delete::Thing::Comparison /> }.into_any()
         }
@@ -114,14 +82,13 @@ fn Page() -> impl IntoView {
             <document::FooterLinks />
             <div class="choices">
                 <language::LanguageChoice />
-                <theme::ThemeChoice />
+                <language::ThemeChoice />
             </div>
             <p>{format!("Gradmark {}", env!("CARGO_PKG_VERSION"))}</p>
         </footer>
     }
 }
 
-/// The logo: a falling loss.
 #[component]
 fn Mark() -> impl IntoView {
     view! {

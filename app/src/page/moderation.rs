@@ -1,53 +1,40 @@
-//! What moderators did and why, for anyone to read.
+//! The public log of moderation.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 use results::api::{ModerationEntry, ModerationLog, ModerationQuery};
 
-use super::linked::{LINKS, linked};
-use super::more::{MOST_ROWS, ShowMore};
-use crate::moderation::{About, about, deed};
-use crate::{platform, t, text};
+use super::parts::{LINK, MAX_ROWS, ShowMore, answered, linked, refusal};
+use crate::platform::{self, Refusal};
+use crate::route::with_query;
+use crate::words::leaderboard::deed;
+use crate::{t, text};
 
-/// Entries at first.
 const ENTRIES: u32 = 50;
-
-#[derive(Clone, Debug, PartialEq)]
-enum Loaded {
-    NotYet,
-    Log(ModerationLog),
-    Refused(String),
-}
 
 #[component]
 pub(super) fn ModerationPage() -> impl IntoView {
     platform::set_title(t!(moderation_title));
     let limit = RwSignal::new(ENTRIES);
-    let loaded = RwSignal::new(Loaded::NotYet);
+    let loaded = RwSignal::new(None::<Result<ModerationLog, Refusal>>);
     Effect::new(move |_| {
-        let query = ModerationQuery { limit: Some(limit.get()), offset: None };
+        let address = with_query("/api/v1/moderation", &ModerationQuery { limit: Some(limit.get()), offset: None });
         spawn_local(async move {
-            let answer = match platform::moderation(&query).await {
-                Ok(log) => Loaded::Log(log),
-                Err(refusal) => Loaded::Refused(t!(moderation_not_shown, reason = refusal.to_string())),
-            };
+            let answer = platform::get(&address).await;
             // The page may show something else by now.
-            let _ = loaded.try_set(answer);
+            drop(loaded.try_set(Some(answer)));
         });
     });
-    let more =
-        Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Loaded::Log(log) if has_more(log, limit.get()))));
+    let more = Memo::new(move |_| loaded.with(|loaded| matches!(loaded, Some(Ok(log)) if has_more(log, limit.get()))));
     view! {
         <section class="sheet" id="moderation">
             <h1>{t!(moderation_title)}</h1>
-            <p class="lead small">
-                {t!(moderation_explanation)}
-            </p>
-            {move || match loaded.get() {
-                Loaded::NotYet => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-                Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
-                Loaded::Log(log) => view! { <Entries log /> }.into_any(),
-            }}
+            <p class="lead small">{t!(moderation_explanation)}</p>
+            {answered(
+                loaded,
+                |why| refusal(t!(moderation_not_shown, reason = why.to_string())),
+                |log| view! { <Entries log /> }.into_any(),
+            )}
             <ShowMore more limit />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">{t!(common_leaderboard)}</a>
@@ -57,7 +44,7 @@ pub(super) fn ModerationPage() -> impl IntoView {
 }
 
 fn has_more(log: &ModerationLog, limit: u32) -> bool {
-    limit < MOST_ROWS && log.total > log.entries.len() as u64
+    limit < MAX_ROWS && log.total > log.entries.len() as u64
 }
 
 #[component]
@@ -84,26 +71,28 @@ fn Entries(log: ModerationLog) -> impl IntoView {
 }
 
 fn row(entry: ModerationEntry) -> impl IntoView {
-    let subject = match about(&entry) {
-        About::Run { id, visible: true } => {
-            let name = t!(moderation_run, id = id);
-            view! { <a href=format!("/runs/{id}")>{name}</a> }.into_any()
-        }
-        About::Run { id, visible: false } => {
-            view! { {t!(moderation_run, id = id)}<span class="explain">{t!(moderation_gone)}</span> }.into_any()
-        }
-        About::Devices { from, into } => view! {
+    let subject = match (&entry.device_key, &entry.into_device_key) {
+        (Some(from), Some(into)) => view! {
             <a href=format!("/devices/{from}")>{from.clone()}</a>
             <span class="explain">
-                {linked(&t!(moderation_and, device = LINKS[0]), [(format!("/devices/{into}"), into.clone())])}
+                {linked(&t!(moderation_and, device = LINK), &format!("/devices/{into}"), into)}
             </span>
         }
         .into_any(),
+        _ => {
+            let id = entry.run_id.clone().unwrap_or_default();
+            let name = t!(moderation_run, id = id);
+            if entry.run_is_visible {
+                view! { <a href=format!("/runs/{id}")>{name}</a> }.into_any()
+            } else {
+                view! { {name}<span class="explain">{t!(moderation_gone)}</span> }.into_any()
+            }
+        }
     };
     view! {
         <tr data-deed=entry.deed.name()>
             <td class="day">{text::day(entry.done_unix_seconds)}</td>
-            <th scope="row">{deed(&entry)}</th>
+            <th scope="row">{deed(entry.deed, entry.tier)}</th>
             <td>{subject}</td>
             <td>{entry.reason.unwrap_or_else(|| t!(moderation_no_reason).to_owned())}</td>
         </tr>

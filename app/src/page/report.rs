@@ -1,13 +1,13 @@
-//! A record as a person reads it: figures, curves, what was not ideal, what it was made with.
+//! A record as a person reads it: metrics, curves, caveats, and how it was made.
 
 use leptos::prelude::*;
-use results::{Outcome, RunRecord, WorkloadRecord};
+use results::{Metric, Outcome, RunRecord, WorkloadRecord, metrics_of};
 
 use super::chart::{AccuracyChart, LossChart};
-use super::figures::{Cards, ResultsTable};
+use crate::headline::{self, Figure};
 use crate::{published, t, text, words};
 
-/// What a person wants to know at once.
+/// The most important facts.
 #[component]
 pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     view! {
@@ -17,7 +17,6 @@ pub(super) fn Overview(record: RunRecord) -> impl IntoView {
     }
 }
 
-/// Everything else.
 #[component]
 pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
     view! {
@@ -29,7 +28,6 @@ pub(super) fn Particulars(record: RunRecord) -> impl IntoView {
     }
 }
 
-/// The hardware of those who published figures of the same networks.
 #[component]
 fn OfItsTime(record: RunRecord) -> impl IntoView {
     let completed = record.workloads.iter().filter(|workload| workload.outcome == Outcome::Completed);
@@ -51,11 +49,10 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
     })
 }
 
-/// Why the run is not ranked, and what was not ideal.
 #[component]
 fn Caveats(record: RunRecord) -> impl IntoView {
     let standard = record.is_standard();
-    let reasons = record.non_standard.iter().map(|of| words::departure::departure(of)).collect::<Vec<_>>().join(", ");
+    let reasons = record.non_standard.iter().map(|of| words::remarks::departure(of)).collect::<Vec<_>>().join(", ");
     let warnings = record.warnings;
     let count = warnings.len() + usize::from(!standard);
     (count > 0).then(|| view! {
@@ -63,7 +60,7 @@ fn Caveats(record: RunRecord) -> impl IntoView {
             <h3 id="caveats-title">{t!(result_worth_knowing)}</h3>
             <ul class="plain">
                 {(!standard).then(|| view! { <li>{t!(result_non_standard, reasons = reasons)}</li> })}
-                {warnings.into_iter().map(|warning| view! { <li>{words::warning::warning(&warning)}</li> }).collect_view()}
+                {warnings.into_iter().map(|warning| view! { <li>{words::remarks::warning(&warning)}</li> }).collect_view()}
             </ul>
         </section>
     })
@@ -86,7 +83,6 @@ fn Curves(workload: WorkloadRecord) -> impl IntoView {
     })
 }
 
-/// Device, software and evidence.
 #[component]
 fn Facts(record: RunRecord) -> impl IntoView {
     let adapter = &record.device.adapter;
@@ -100,7 +96,7 @@ fn Facts(record: RunRecord) -> impl IntoView {
             t!(result_program_on, name = client.name, version = client.version, system = client.operating_system),
         ),
         ("Gradmark", t!(result_commit, version = record.provenance.engine_version, commit = record.provenance.commit)),
-        (t!(result_suite), format!("{} {}", words::network::suite_inside(&record.suite.name), record.suite.version)),
+        (t!(result_suite), format!("{} {}", text::suite_inside(&record.suite.name), record.suite.version)),
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
         (t!(result_seed), record.seed.to_string()),
     ];
@@ -132,7 +128,7 @@ fn training(workload: &WorkloadRecord) -> String {
     )
 }
 
-/// What shows that the training happened and was right.
+/// Evidence that the training happened and was correct.
 fn evidence(workload: &WorkloadRecord) -> Option<String> {
     let check = workload.correctness.as_ref()?;
     let small = |value: f64| words::language().number(&format!("{value:.1e}"));
@@ -172,4 +168,80 @@ fn evidence(workload: &WorkloadRecord) -> Option<String> {
             weights = weights
         )
     })
+}
+
+/// The most important metrics of each workload.
+#[component]
+pub(super) fn Cards(record: RunRecord) -> impl IntoView {
+    let cards = record.workloads.into_iter().map(|workload| {
+        let title = text::workload_title(&workload.workload);
+        let body = if workload.outcome == Outcome::Completed {
+            let figures = headline::figures(&workload).into_iter().map(|figure| view! { <Large figure /> });
+            view! { <dl>{figures.collect_view()}</dl> }.into_any()
+        } else {
+            view! { <p>{text::capitalised(&text::outcome(&workload.outcome))}</p> }.into_any()
+        };
+        view! { <article class="card"><h3>{title}</h3>{body}</article> }
+    });
+    view! { <div class="cards">{cards.collect_view()}</div> }
+}
+
+#[component]
+fn Large(figure: Figure) -> impl IntoView {
+    let Figure { title, number, unit, remark } = figure;
+    view! {
+        <div>
+            <dt>{title}</dt>
+            <dd>
+                {number}
+                <small>{format!(" {unit}")}</small>
+                {remark.map(|remark| view! { <span class="explain">{remark}</span> })}
+            </dd>
+        </div>
+    }
+}
+
+/// Every metric of every workload.
+#[component]
+pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
+    let titles: Vec<String> = record.workloads.iter().map(|w| text::workload_title(&w.workload)).collect();
+    let rows = metrics_of(record.workloads.iter().map(|w| &w.summary)).into_iter().map(|metric| {
+        let cells = record.workloads.iter().map(|workload| view! { <Cell metric workload=workload.clone() /> });
+        view! {
+            <tr data-metric=metric.id>
+                <th scope="row">
+                    {text::metric_title(metric)}
+                    <span class="explain long">{text::metric_description(metric)}</span>
+                </th>
+                {cells.collect_view()}
+            </tr>
+        }
+    });
+    view! {
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(result_results)) tabindex="0">
+            <table class="results" aria-label=t!(result_results)>
+                <thead>
+                    <tr>
+                        <th scope="col">{t!(result_figure)}</th>
+                        {titles.into_iter().map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
+                    </tr>
+                </thead>
+                <tbody>{rows.collect_view()}</tbody>
+            </table>
+        </div>
+    }
+}
+
+#[component]
+fn Cell(metric: &'static Metric, workload: WorkloadRecord) -> impl IntoView {
+    let summary = workload.summary;
+    let half_width = (metric.id == "samples_per_second" && summary.measured_windows > 1)
+        .then(|| summary.relative_half_width())
+        .flatten();
+    view! {
+        <td data-workload=workload.workload>
+            {text::metric_or_dash(metric, &summary)}
+            {half_width.map(|share| view! { <span class="explain">{format!("± {} %", text::number(share * 100.0, 1))}</span> })}
+        </td>
+    }
 }

@@ -1,46 +1,32 @@
-//! The page of one stored result.
+//! The page of one stored result, and of result files from a disk.
+
+use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::Outcome;
-use results::api::{StoredRun, Verdict};
+use results::api::{RunStanding, StoredRun, Tier, Verdict, WorkloadStanding};
+use results::{Outcome, RunRecord};
 
-use super::compare_with::CompareWith;
-use super::json::ExactJson;
 use super::language::kept;
+use super::parts::{ExactJson, LINK, PassOn, answered, copy, linked, load_kept, notice, refusal};
+use super::plots::RatesOfOthers;
 use super::report::{Overview, Particulars};
-use super::share::{PassOn, Share};
-use super::side_by_side::Compared;
-use super::standing::Standing;
-use super::verdict::VerdictOnRun;
+use super::side_by_side::{CompareWith, Compared};
 use crate::platform::{self, Refusal};
-use crate::t;
-use crate::text;
+use crate::words::leaderboard::usual_note;
+use crate::{standing, t, text};
 
 #[component]
 pub(super) fn ResultPage(run_id: String) -> impl IntoView {
     let own = platform::kept_secret(&run_id);
-    let id = run_id.clone();
-    let loaded = kept("result", || {
-        let loaded = RwSignal::new(None::<Result<StoredRun, Refusal>>);
-        spawn_local(async move { loaded.set(Some(platform::stored(&id).await)) });
-        loaded
-    });
-    move || match loaded.get() {
-        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-        Some(Err(refusal)) => view! {
-            <section class="sheet narrow">
-                <h1>{t!(result_not_shown)}</h1>
-                <p>{format!("{refusal}")}</p>
-                <p><a class="button quiet" href="/">{t!(common_to_start)}</a></p>
-            </section>
-        }
-        .into_any(),
-        Some(Ok(run)) => {
+    answered(
+        load_kept::<StoredRun>("result", format!("/api/v1/runs/{run_id}")),
+        |refusal| notice(t!(result_not_shown), refusal.to_string(), "/", t!(common_to_start)),
+        move |run| {
             let deletion = own.as_ref().map(|secret| format!("/runs/{run_id}/delete#{secret}"));
             view! { <Stored run deletion /> }.into_any()
-        }
-    }
+        },
+    )
 }
 
 #[component]
@@ -79,11 +65,245 @@ fn Stored(run: StoredRun, deletion: Option<String>) -> impl IntoView {
             <Particulars record />
             <ExactJson json=Signal::stored(json) file=format!("gradmark-{}.json", run.run_id) />
             <CompareWith own=run.run_id.clone() kind=Compared::Runs network />
-            <Share run_id=run.run_id.clone() />
+            <Pictures run_id=run.run_id.clone() />
             <div class="row">
                 <a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a>
                 {deletion.map(|address| view! { <a class="button quiet" href=address>{t!(result_delete)}</a> })}
             </div>
         </section>
+    }
+}
+
+/// Pictures of a result, with addresses to copy.
+#[component]
+fn Pictures(run_id: String) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let address = |file: &str| format!("/api/v1/runs/{run_id}/{file}");
+    let (card, badge) = (address("card.png"), address("badge.svg"));
+    let copy_of = |path: &String| {
+        let whole = format!("{}{path}", platform::origin());
+        move |_| copy(whole.clone(), said)
+    };
+    let (copy_card, copy_badge) = (copy_of(&card), copy_of(&badge));
+    view! {
+        <div class="row">
+            <a href=card>{t!(result_picture)}</a>
+            <button class="button small" type="button" on:click=copy_card>{t!(result_copy_picture)}</button>
+            <a href=badge>{t!(result_badge)}</a>
+            <button class="button small" type="button" on:click=copy_badge>{t!(result_copy_badge)}</button>
+            <span class="note" aria-live="polite">{said}</span>
+        </div>
+    }
+}
+
+/// Polling interval: a verification takes seconds where no other run waits for one.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
+/// Polls before a page that is left open gives up.
+const MAX_POLLS: u32 = 300;
+
+/// Trust in a result, and its reasons; polled while the leaderboard verifies it.
+#[component]
+pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl IntoView {
+    if shown.with_untracked(|verdict| verdict.being_verified) {
+        poll(run_id, shown, MAX_POLLS);
+    }
+    view! {
+        <div aria-live="polite">
+            {move || {
+                let Verdict { tier, notes, being_verified } = shown.get();
+                let (name, word, meaning) = if being_verified {
+                    ("being verified", t!(tier_verifying), t!(tier_verifying_meaning))
+                } else {
+                    (tier.name(), text::tier(tier), text::tier_meaning(tier))
+                };
+                view! {
+                    <p>
+                        <span class="tier" data-tier=name>{word}</span>
+                        " "
+                        {meaning}
+                    </p>
+                    {(!notes.is_empty()).then(|| view! {
+                        <ul class="plain">{notes.into_iter().map(note).collect_view()}</ul>
+                    })}
+                    {(tier == Tier::Flagged).then(|| view! {
+                        <p class="note">{linked(&t!(tier_log, log = LINK), "/moderation", t!(tier_log_link))}</p>
+                    })}
+                }
+            }}
+        </div>
+    }
+}
+
+/// A note; in the server's English words if it is none of the usual ones.
+fn note(sentence: String) -> impl IntoView {
+    match usual_note(&sentence) {
+        Some(known) => view! { <li>{known}</li> }.into_any(),
+        None => view! { <li lang="en">{sentence}</li> }.into_any(),
+    }
+}
+
+fn poll(run_id: String, shown: RwSignal<Verdict>, polls: u32) {
+    let ask = move || {
+        spawn_local(async move {
+            // A request without an answer is repeated.
+            if let Ok(verdict) = platform::get::<Verdict>(&format!("/api/v1/runs/{run_id}/verdict")).await {
+                let done = !verdict.being_verified;
+                // The page may show something else by now.
+                let gone = shown.try_set(verdict).is_some();
+                if done || gone {
+                    return;
+                }
+            }
+            if polls > 0 {
+                poll(run_id, shown, polls - 1);
+            }
+        });
+    };
+    set_timeout(ask, POLL_INTERVAL);
+}
+
+/// Position among proven runs, requested again when the verdict changes: a run that has just been proven counts from then
+/// on.
+#[component]
+fn Standing(run_id: String, record: RunRecord, verdict: RwSignal<Verdict>) -> impl IntoView {
+    let loaded = RwSignal::new(None::<Result<RunStanding, Refusal>>);
+    let proven = Memo::new(move |_| verdict.with(|verdict| verdict.tier == Tier::Proven && !verdict.being_verified));
+    Effect::new(move |_| {
+        // Read, not only tracked: a tracked signal that was never read reports its first value as a change.
+        proven.get();
+        let address = format!("/api/v1/runs/{run_id}/standing");
+        spawn_local(async move {
+            let answer = platform::get(&address).await;
+            // The page may show something else by now.
+            drop(loaded.try_set(Some(answer)));
+        });
+    });
+    let record = StoredValue::new(record);
+    view! {
+        <section class="standing" aria-labelledby="standing-title">
+            <h3 id="standing-title">{t!(standing_title)}</h3>
+            {answered(
+                loaded,
+                |why| refusal(t!(standing_not_shown, reason = why.to_string())),
+                move |standing| {
+                    let record = record.get_value();
+                    let counts = proven.get() && record.is_standard() && !record.device.adapter.software;
+                    view! { <Places standing record counts /> }.into_any()
+                },
+            )}
+        </section>
+    }
+}
+
+#[component]
+fn Places(standing: RunStanding, record: RunRecord, counts: bool) -> impl IntoView {
+    let RunStanding { device_key, score, score_reference, mut workloads } = standing;
+    // As the rest of the page has them.
+    workloads.sort_by_key(|line| record.workloads.iter().position(|workload| workload.workload == line.workload));
+    let score = score.map(|score| {
+        let reference = score_reference.map(|reference| t!(standing_reference, reference = reference));
+        view! {
+            <p data-figure="score">
+                <strong>{t!(standing_score, score = text::score(score))}</strong>
+                {format!(" {} {}", t!(standing_score_of), reference.unwrap_or_default())}
+            </p>
+        }
+    });
+    let lines: Vec<_> =
+        workloads.into_iter().filter_map(|line| Some((standing::sentence(&line, counts)?, line))).collect();
+    let compared = if lines.is_empty() {
+        let software = record.device.adapter.software;
+        view! { <p>{if software { t!(standing_software) } else { t!(standing_nobody) }}</p> }.into_any()
+    } else {
+        let lines = lines.into_iter().map(|(sentence, line)| view! { <Line sentence line record=record.clone() /> });
+        view! {
+            <p class="note">{standing::counting(counts)}" "{t!(standing_kind)}</p>
+            <ul class="places">{lines.collect_view()}</ul>
+        }
+        .into_any()
+    };
+    view! {
+        {score}
+        {compared}
+        <p><a href=format!("/devices/{device_key}")>{t!(standing_all_of_device)}</a></p>
+    }
+}
+
+/// A network, with the rates of others.
+#[component]
+fn Line(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl IntoView {
+    let workload = record.workloads.iter().find(|workload| workload.workload == line.workload);
+    let query = workload.and_then(|workload| standing::distribution_query(&record, workload));
+    let title = text::workload_title(&line.workload);
+    view! {
+        <li data-workload=line.workload.clone()>
+            <strong>{title.clone()}</strong>
+            <p>{sentence}</p>
+            {query.map(|query| view! { <RatesOfOthers title query own=line.samples_per_second /> })}
+        </li>
+    }
+}
+
+#[component]
+pub(super) fn FilePage() -> impl IntoView {
+    platform::set_title(t!(result_file_title));
+    let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
+    let read = move |files: Vec<gloo_file::File>| {
+        spawn_local(async move {
+            let mut read = Vec::new();
+            for (name, text) in platform::texts_of(&files).await {
+                let record = text.and_then(|text| {
+                    serde_json::from_str(&text).map_err(|error| t!(result_no_result, error = error.to_string()))
+                });
+                read.push((name, record));
+            }
+            drop(shown.try_set(read));
+        });
+    };
+    let chosen = move |event: leptos::ev::Event| read(platform::files_of(&event));
+    let dropped = move |event: leptos::ev::DragEvent| {
+        event.prevent_default();
+        read(platform::files_of(&event));
+    };
+    view! {
+        <section
+            class="sheet drop"
+            aria-labelledby="file-title"
+            on:dragover=move |event: leptos::ev::DragEvent| event.prevent_default()
+            on:drop=dropped
+        >
+            <h1 id="file-title">{t!(result_file_title)}</h1>
+            <p class="lead small">{t!(result_file_explanation)}</p>
+            <label class="claim">
+                <span>{t!(result_files)}</span>
+                <input type="file" multiple accept=".json,application/json" on:change=chosen />
+            </label>
+        </section>
+        <div role="status" aria-live="polite">
+            {move || shown.get().into_iter().map(|(name, record)| view! { <Shown name record /> }).collect_view()}
+        </div>
+    }
+}
+
+#[component]
+fn Shown(name: String, record: Result<RunRecord, String>) -> impl IntoView {
+    match record {
+        Ok(record) => {
+            let device = text::device_name(&record.device.adapter, record.device.claimed_name.as_deref());
+            let json = serde_json::to_string_pretty(&record).expect("every record can be written as JSON");
+            let shown_as = name.clone();
+            let origin = t!(result_of_file, name = name);
+            view! {
+                <section class="sheet" data-file=shown_as>
+                    <h2>{device}</h2>
+                    <p class="note">{origin}</p>
+                    <Overview record=record.clone() />
+                    <Particulars record />
+                    <ExactJson json=Signal::stored(json) file=name />
+                </section>
+            }
+            .into_any()
+        }
+        Err(reason) => refusal(t!(result_file_not_shown, name = name, reason = reason)),
     }
 }

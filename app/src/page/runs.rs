@@ -1,50 +1,31 @@
-//! Single runs, of whatever tier: what is asked for, and when.
+//! Tables of single runs, and what chooses them.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::{ListRuns, RunList, RunSort};
+use results::Date;
+use results::api::{ListRuns, RunList, RunRow, RunSort};
 
-use super::columns::ColumnChoice;
-use super::leaderboard::Chosen;
-use super::run_filters::{Filters, OneDevice};
-use super::run_table::{First, RunTable};
-use super::scatter::Scatter;
-use crate::filters::columns::Columns;
-use crate::filters::runs::order_inside;
-use crate::{platform, t, text};
+use super::parts::{LINK, answered, linked, refusal, select};
+use super::plots::Scatter;
+use crate::filters::{self, ColumnHead, Columns, Filters, LISTS, RunFilters, TableCell, TableColumn, order_inside};
+use crate::platform::{self, Refusal};
+use crate::route::with_query;
+use crate::words::{Plain, messages};
+use crate::{t, text};
 
-/// Rows at first, and how many more at a time.
 const ROWS: u32 = 25;
 const MORE_ROWS: u32 = 100;
 
-#[derive(Clone, Debug, PartialEq)]
-enum Loaded {
-    NotYet,
-    Rows(Listed),
-    Refused(String),
-}
+pub(super) const RUNS: &str = "/api/v1/runs";
 
-/// The pages that have come so far.
+/// The pages received so far.
 #[derive(Clone, Debug, PartialEq)]
 struct Listed {
-    /// All their rows, and what the last one said beside its own.
+    /// Rows of all pages, and the rest of the last page.
     list: RunList,
     query: ListRuns,
-    /// Whether the leaderboard looked at many results for the last page and did not find enough.
+    /// True if the leaderboard scanned many results for the last page and did not find enough.
     looking: bool,
-}
-
-impl Listed {
-    fn new(query: ListRuns, list: RunList) -> Self {
-        let looking = is_looking(&list, query.limit);
-        Self { list, query, looking }
-    }
-
-    fn add(&mut self, page: RunList) {
-        self.looking = is_looking(&page, Some(MORE_ROWS));
-        self.list.rows.extend(page.rows);
-        self.list.next = page.next;
-    }
 }
 
 fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
@@ -52,70 +33,70 @@ fn is_looking(page: &RunList, limit: Option<u32>) -> bool {
 }
 
 #[component]
-pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl IntoView {
-    let loaded = RwSignal::new(Loaded::NotYet);
+pub(super) fn Runs(chosen: RwSignal<Filters>, uploaded: RwSignal<Option<String>>) -> impl IntoView {
+    let loaded = RwSignal::new(None::<Result<Listed, Refusal>>);
     let request = StoredValue::new(0_u32);
-    // Answers may overtake each other, or come when other tables are shown; only the last question counts.
-    let ask = move |query: ListRuns, put: fn(&mut Loaded, ListRuns, RunList)| {
+    // Answers may overtake each other, or come when other tables are shown; only the last request counts.
+    let ask = move |query: ListRuns| {
         request.update_value(|number| *number += 1);
         let number = request.get_value();
         spawn_local(async move {
-            let answer = platform::list(&query).await;
+            let answer = platform::get::<RunList>(&with_query(RUNS, &query)).await;
             if request.try_get_value() != Some(number) {
                 return;
             }
-            loaded.update(|loaded| match answer {
-                Ok(list) => put(loaded, query, list),
-                Err(refusal) => {
-                    *loaded = Loaded::Refused(t!(leaderboard_results_not_shown, reason = refusal.to_string()))
+            loaded.update(|loaded| match (answer, loaded) {
+                (Ok(page), Some(Ok(listed))) if query.cursor.is_some() => {
+                    listed.looking = is_looking(&page, query.limit);
+                    listed.list.rows.extend(page.rows);
+                    listed.list.next = page.next;
+                }
+                (answer, loaded) => {
+                    *loaded = Some(answer.map(|list| {
+                        let looking = is_looking(&list, query.limit);
+                        Listed { list, query, looking }
+                    }));
                 }
             });
         });
     };
+    let query = Memo::new(move |_| chosen.with(run_query));
     Effect::new(move |_| {
         uploaded.track();
-        let query = ListRuns { limit: Some(ROWS), ..query(chosen) };
-        ask(query, |loaded, query, list| *loaded = Loaded::Rows(Listed::new(query, list)));
+        ask(ListRuns { limit: Some(ROWS), ..query.get() });
     });
     let more = move |_| {
-        let next = loaded.with_untracked(|loaded| match loaded {
-            Loaded::Rows(listed) => Some(ListRuns {
-                limit: Some(MORE_ROWS),
-                cursor: Some(listed.list.next.clone()?),
-                ..listed.query.clone()
-            }),
-            Loaded::NotYet | Loaded::Refused(_) => None,
+        let next = loaded.with_untracked(|loaded| {
+            let listed = loaded.as_ref()?.as_ref().ok()?;
+            let cursor = Some(listed.list.next.clone()?);
+            Some(ListRuns { limit: Some(MORE_ROWS), cursor, ..listed.query.clone() })
         });
         if let Some(query) = next {
-            ask(query, |loaded, _, page| {
-                if let Loaded::Rows(listed) = loaded {
-                    listed.add(page);
-                }
-            });
+            ask(query);
         }
     };
-    // What the button does; nothing where there is no more. It stands beside what is loaded and not in it, so that it keeps
-    // the keyboard's place.
+    // Title of the button, which is next to the table and not in it, so that it keeps the keyboard's place.
     let title = Memo::new(move |_| {
         loaded.with(|loaded| match loaded {
-            Loaded::Rows(Listed { list, looking, .. }) if list.next.is_some() => {
+            Some(Ok(Listed { list, looking, .. })) if list.next.is_some() => {
                 Some(if *looking { t!(leaderboard_look_further) } else { t!(common_show_more) })
             }
             _ => None,
         })
     });
+    let columns = Memo::new(move |_| chosen.with(|chosen| chosen.columns));
     view! {
-        <Filters chosen />
+        <RunChoices chosen />
         <OneDevice chosen />
-        <ColumnChoice chosen=chosen.columns />
-        {move || match loaded.get() {
-            Loaded::NotYet => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-            Loaded::Refused(sentence) => view! { <p class="refusal">{sentence}</p> }.into_any(),
-            Loaded::Rows(listed) => {
-                let filtered = chosen.runs.with_untracked(|runs| runs.any());
-                view! { <Shown listed filtered own=uploaded.get() columns=chosen.columns.get() /> }.into_any()
-            }
-        }}
+        <ColumnChoice chosen />
+        {answered(
+            loaded,
+            |why| refusal(t!(leaderboard_results_not_shown, reason = why.to_string())),
+            move |listed| {
+                let filtered = chosen.with_untracked(|chosen| chosen.runs.any());
+                view! { <Shown listed filtered own=uploaded.get() columns=columns.get() /> }.into_any()
+            },
+        )}
         <Show when=move || title.get().is_some()>
             <div class="row">
                 <button class="button quiet" type="button" on:click=more>{move || title.get()}</button>
@@ -124,9 +105,8 @@ pub(super) fn Runs(chosen: Chosen, uploaded: RwSignal<Option<String>>) -> impl I
     }
 }
 
-/// What is asked for of the runs that are chosen.
-pub(super) fn query(chosen: Chosen) -> ListRuns {
-    chosen.runs.with(|runs| runs.query(chosen.network.get(), chosen.backend.get()))
+pub(super) fn run_query(chosen: &Filters) -> ListRuns {
+    chosen.runs.query(chosen.network, chosen.backend)
 }
 
 #[component]
@@ -161,5 +141,204 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) 
         </p>
         {scatter}
         <RunTable rows=list.rows first label=t!(common_leaderboard) own nothing columns />
+    }
+}
+
+/// Filters of single runs: the network first, and the others below.
+#[component]
+fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
+    let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
+    let networks = std::iter::once((None, t!(filters_all_networks).to_owned())).chain(networks).collect();
+    let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
+    let backends = std::iter::once((None, t!(filters_all_backends).to_owned())).chain(backends).collect();
+    let before = chosen.get_untracked();
+    // The filters of a link are shown.
+    let open = before.runs.any();
+    let lists = LISTS.iter().enumerate().map(|(place, list)| {
+        let options = list.values().into_iter().map(|(value, title)| (Some(value), title.into_owned()));
+        let options = std::iter::once((None, list.all.text().to_owned())).chain(options).collect();
+        let choose = move |value| chosen.update(|chosen| chosen.runs.chosen[place] = value);
+        select(list.title.text(), options, before.runs.chosen[place], choose)
+    });
+    let lists = lists.collect_view();
+    view! {
+        <div class="filters">
+            {select(t!(filters_network), networks, before.network, move |network| {
+                chosen.update(|chosen| chosen.network = network);
+            })}
+            {select(t!(filters_backend), backends, before.backend, move |backend| {
+                chosen.update(|chosen| chosen.backend = backend);
+            })}
+        </div>
+        <details class="more-filters" open=open>
+            <summary>{t!(filters_more)}</summary>
+            <div class="filters">
+                {lists}
+                {day(t!(filters_from), chosen, |runs| &mut runs.since)}
+                {day(t!(filters_until), chosen, |runs| &mut runs.until)}
+            </div>
+        </details>
+    }
+}
+
+fn day(
+    label: &'static str,
+    chosen: RwSignal<Filters>,
+    field: fn(&mut RunFilters) -> &mut Option<Date>,
+) -> impl IntoView {
+    let now = field(&mut chosen.get_untracked().runs).map(Date::iso).unwrap_or_default();
+    let choose = move |event| {
+        chosen.update(|chosen| *field(&mut chosen.runs) = Date::from_iso(&event_target_value(&event)));
+    };
+    view! {
+        <label class="select">
+            <span>{label}</span>
+            <input type="date" value=now on:change=choose />
+        </label>
+    }
+}
+
+/// A note that only one device's runs are shown, with a button that ends that.
+#[component]
+fn OneDevice(chosen: RwSignal<Filters>) -> impl IntoView {
+    let device = Memo::new(move |_| chosen.with(|chosen| chosen.runs.device.clone()));
+    let all = move |_| chosen.update(|chosen| chosen.runs.device = None);
+    move || {
+        device.get().map(|key| {
+            view! {
+                <div class="row">
+                    <p class="note">
+                        {linked(&t!(filters_only_device, device = LINK), &format!("/devices/{key}"), &key)}
+                    </p>
+                    <button class="button quiet" type="button" on:click=all>{t!(common_all_devices)}</button>
+                </div>
+            }
+        })
+    }
+}
+
+#[component]
+fn ColumnChoice(chosen: RwSignal<Filters>) -> impl IntoView {
+    // The columns of a link are shown.
+    let open = chosen.with_untracked(|chosen| chosen.columns != Columns::default());
+    let one = move |(place, column): (usize, TableColumn)| {
+        view! {
+            <label class="tick">
+                <input
+                    type="checkbox"
+                    prop:checked=move || chosen.with(|chosen| chosen.columns.has(place))
+                    on:change=move |_| chosen.update(|chosen| chosen.columns.toggle(place))
+                />
+                <span>{column.title()}</span>
+            </label>
+        }
+    };
+    view! {
+        <details class="more-filters" open=open>
+            <summary>{t!(columns_title)}</summary>
+            <fieldset class="ticks">
+                <legend>{t!(columns_legend)}</legend>
+                {TableColumn::all().enumerate().map(one).collect_view()}
+            </fieldset>
+        </details>
+    }
+}
+
+/// First cell of a row, linked to the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum First {
+    Device,
+    DeviceAndNetwork,
+    Network,
+}
+
+impl First {
+    fn columns(self) -> &'static [Plain] {
+        const DEVICE: Plain = messages::leaderboard_device;
+        const NETWORK: Plain = messages::leaderboard_network;
+        match self {
+            Self::Device => &[DEVICE],
+            Self::DeviceAndNetwork => &[DEVICE, NETWORK],
+            Self::Network => &[NETWORK],
+        }
+    }
+}
+
+#[component]
+pub(super) fn RunTable(
+    rows: Vec<RunRow>,
+    first: First,
+    label: &'static str,
+    #[prop(optional_no_strip)] own: Option<String>,
+    #[prop(default = t!(leaderboard_none))] nothing: &'static str,
+    #[prop(optional)] columns: Columns,
+) -> impl IntoView {
+    let width = first.columns().len() + columns.chosen().count();
+    let empty = rows.is_empty();
+    let nothing = empty.then_some(nothing);
+    let rows = rows.into_iter().map(|row| {
+        let own = own.as_ref() == Some(&row.run_id);
+        view! { <Row row first own columns /> }
+    });
+    view! {
+        <div class="scroll" role="region" aria-label=t!(common_scrollable, what = label) tabindex="0">
+            <table class="leaderboard" aria-label=label>
+                <thead>
+                    <tr>
+                        {first.columns().iter().map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
+                        {columns.chosen().map(head).collect_view()}
+                    </tr>
+                </thead>
+                <tbody>
+                    {rows.collect_view()}
+                    {nothing.map(|sentence| view! {
+                        <tr><td colspan=width.to_string() class="empty"><p>{sentence}</p></td></tr>
+                    })}
+                </tbody>
+            </table>
+        </div>
+    }
+}
+
+fn head(column: TableColumn) -> impl IntoView {
+    let ColumnHead { title, about, is_number } = column.head();
+    view! { <th scope="col" class:number=is_number title=about>{title}</th> }
+}
+
+fn cell(cell: TableCell) -> impl IntoView {
+    let TableCell { class, text, below, tier } = cell;
+    view! {
+        <td class=class>
+            {text}
+            {below.map(|below| view! { <span class="explain">{below}</span> })}
+            {tier.map(|tier| {
+                let name = tier.name();
+                view! { <span class="tier" data-tier=name title=text::tier_meaning(tier)>{text::tier(tier)}</span> }
+            })}
+        </td>
+    }
+}
+
+#[component]
+fn Row(row: RunRow, first: First, own: bool, columns: Columns) -> impl IntoView {
+    let device = text::device_name(&row.adapter, row.claimed_name.as_deref());
+    let network = text::workload_title(&row.workload);
+    let name = if first == First::Network { network.clone() } else { device };
+    let reported = row.claimed_name.is_some().then(|| text::device_name(&row.adapter, None));
+    let reported = reported.filter(|_| first != First::Network);
+    let software = row.adapter.software.then(|| t!(leaderboard_software).to_owned());
+    let unusual =
+        (!row.standard).then(|| t!(leaderboard_unusual, precision = row.precision.name(), batch = row.batch_size));
+    let notes: Vec<String> = [reported, software, unusual].into_iter().flatten().collect();
+    view! {
+        <tr class:own=own data-run=row.run_id.clone() data-ranked=row.ranked.to_string()>
+            <th scope="row">
+                <a href=format!("/runs/{}", row.run_id)>{name}</a>
+                {own.then(|| view! { <span class="tier">{t!(leaderboard_yours)}</span> })}
+                {(!notes.is_empty()).then(|| view! { <span class="explain">{notes.join("; ")}</span> })}
+            </th>
+            {(first == First::DeviceAndNetwork).then(|| view! { <td class="network">{network}</td> })}
+            {columns.chosen().map(|column| cell(column.cell(&row))).collect_view()}
+        </tr>
     }
 }

@@ -1,20 +1,24 @@
-//! Two to four stored results, or devices, beside each other.
+//! Two to four stored results, or devices, side by side, and the search for what to add.
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::{ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, SideVerdict};
+use results::api::{
+    ComparedFigure, ComparedWorkload, Comparing, ComparingQuery, ListRuns, RankedClass, RunList, RunSort, SideVerdict,
+    StandingsQuery,
+};
 
-use super::language::kept;
+use super::leaderboard::STANDINGS;
+use super::parts::{MAX_ROWS, answered, load_kept, notice};
+use super::runs::RUNS;
+use crate::candidates::{self, Candidate, MAX_CHOSEN};
 use crate::platform::{self, Refusal};
-use crate::t;
-use crate::text;
-use crate::words::fact::{fact, value};
-use crate::words::network;
+use crate::route::{SIDE_BY_SIDE, device_in, run_in, with_query};
+use crate::words::leaderboard::{fact, fact_value};
+use crate::{t, text};
 
-/// A figure, and what is to be known about it.
-type Cell = (String, Option<String>);
+/// A value, and a remark.
+type Remarked = (String, Option<String>);
 
-/// What is beside each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Compared {
     Runs,
@@ -22,7 +26,7 @@ pub(super) enum Compared {
 }
 
 impl Compared {
-    /// As the parameter of the address is called.
+    /// Name of the parameter of the address.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -30,7 +34,7 @@ impl Compared {
         }
     }
 
-    /// What is said of results, or of devices.
+    /// Chooses between two texts.
     pub(super) const fn say(self, of_runs: &'static str, of_devices: &'static str) -> &'static str {
         match self {
             Self::Runs => of_runs,
@@ -47,39 +51,17 @@ impl Compared {
 pub(super) fn SideBySidePage() -> impl IntoView {
     platform::set_title(t!(beside_title));
     let query = ComparingQuery { runs: platform::parameter("runs"), devices: platform::parameter("devices") };
+    let (address, link) = ("/#leaderboard", t!(common_all_results));
     if query.runs.is_none() && query.devices.is_none() {
-        return view! { <NothingChosen /> }.into_any();
+        return notice(t!(beside_title), t!(beside_choose).to_owned(), address, link);
     }
     let kind = if query.devices.is_some() { Compared::Devices } else { Compared::Runs };
-    let loaded = kept("side by side", || {
-        let loaded = RwSignal::new(None::<Result<Comparing, Refusal>>);
-        spawn_local(async move { loaded.set(Some(platform::comparing(&query).await)) });
-        loaded
-    });
-    let shown = move || match loaded.get() {
-        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
-        Some(Err(refusal)) => view! {
-            <section class="sheet narrow">
-                <h1>{t!(beside_not_shown)}</h1>
-                <p>{format!("{refusal}")}</p>
-                <p><a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a></p>
-            </section>
-        }
-        .into_any(),
-        Some(Ok(found)) => view! { <Beside found kind /> }.into_any(),
-    };
-    shown.into_any()
-}
-
-#[component]
-fn NothingChosen() -> impl IntoView {
-    view! {
-        <section class="sheet narrow">
-            <h1>{t!(beside_title)}</h1>
-            <p>{t!(beside_choose)}</p>
-            <p><a class="button quiet" href="/#leaderboard">{t!(common_all_results)}</a></p>
-        </section>
-    }
+    answered(
+        load_kept::<Comparing>("side-by-side", with_query("/api/v1/compare", &query)),
+        move |refusal| notice(t!(beside_not_shown), refusal.to_string(), address, link),
+        move |found| view! { <Beside found kind /> }.into_any(),
+    )
+    .into_any()
 }
 
 #[component]
@@ -92,7 +74,7 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
     let nothing = workloads.is_empty().then_some(t!(beside_nothing));
     let differing = differences.into_iter().map(|difference| {
         let values = difference.values.into_iter().map(|of| {
-            let said = of.map(|of| value(&difference.what, of));
+            let said = of.map(|of| fact_value(&difference.what, of));
             view! { <td>{said.unwrap_or_else(|| t!(beside_not_said).to_owned())}</td> }
         });
         view! { <tr><th scope="row">{fact(&difference.what)}</th>{values.collect_view()}</tr> }
@@ -123,16 +105,16 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
 #[component]
 fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     let context: Vec<String> = [
-        of.suite.as_ref().map(|suite| {
-            t!(network_suite_version, suite = network::suite_inside(&suite.name), version = suite.version)
-        }),
+        of.suite
+            .as_ref()
+            .map(|suite| t!(network_suite_version, suite = text::suite_inside(&suite.name), version = suite.version)),
         of.backend.clone(),
         of.client_kind.map(|kind| text::client(kind).to_owned()),
     ]
     .into_iter()
     .flatten()
     .collect();
-    let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Cell>| {
+    let row = |title: &'static str, cell: fn(&ComparedFigure) -> Option<Remarked>| {
         let cells: Vec<_> = of.figures.iter().map(|figure| figure.as_ref().and_then(cell)).collect();
         cells.iter().any(Option::is_some).then(|| {
             let cells = cells.into_iter().map(|cell| match cell {
@@ -163,8 +145,8 @@ fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
     }
 }
 
-/// A rate with its interval, its ratio to the first one's, and whether the two can be told apart.
-fn rate(figure: &ComparedFigure) -> Option<Cell> {
+/// A rate with its interval, its ratio to the first side's, and the verdict.
+fn rate(figure: &ComparedFigure) -> Option<Remarked> {
     let rate = text::rate(figure.samples_per_second?);
     let interval = figure.samples_per_second_low.zip(figure.samples_per_second_high);
     let interval = interval.map(|(low, high)| format!("{} – {}", text::rate(low), text::rate(high)));
@@ -176,4 +158,171 @@ fn rate(figure: &ComparedFigure) -> Option<Cell> {
     });
     let remarks: Vec<String> = [interval, figure.to_first.map(text::ratio), verdict].into_iter().flatten().collect();
     Some((rate, (!remarks.is_empty()).then(|| remarks.join("; "))))
+}
+
+/// Minimum length of an id, and of the key of a device.
+const MIN_ID_LENGTH: usize = 12;
+
+/// Search for what to add, loaded when its field gets the focus.
+#[derive(Clone, Copy)]
+struct Search {
+    all: RwSignal<Vec<Candidate>>,
+    chosen: RwSignal<Vec<Candidate>>,
+    typed: RwSignal<String>,
+    /// Reason why the search or the comparison is impossible.
+    refused: RwSignal<String>,
+    asked: RwSignal<bool>,
+}
+
+impl Search {
+    fn new() -> Self {
+        Self {
+            all: RwSignal::new(Vec::new()),
+            chosen: RwSignal::new(Vec::new()),
+            typed: RwSignal::new(String::new()),
+            refused: RwSignal::new(String::new()),
+            asked: RwSignal::new(false),
+        }
+    }
+
+    fn begin(self, kind: Compared, network: Option<String>) {
+        if self.asked.get_untracked() {
+            return;
+        }
+        self.asked.set(true);
+        spawn_local(async move {
+            match ask(kind, network).await {
+                // The page may show something else by now.
+                Ok(found) => {
+                    let _ = self.all.try_set(found);
+                }
+                Err(refusal) => {
+                    let _ = self.refused.try_set(t!(candidates_refused, reason = refusal.to_string()));
+                    let _ = self.asked.try_set(false);
+                }
+            }
+        });
+    }
+
+    fn toggle(self, candidate: &Candidate) {
+        self.chosen.update(|chosen| match chosen.iter().position(|of| of == candidate) {
+            Some(place) => drop(chosen.remove(place)),
+            None if chosen.len() < MAX_CHOSEN => chosen.push(candidate.clone()),
+            None => {}
+        });
+    }
+
+    /// Ids that are chosen, or the one in a pasted link.
+    fn others(self, own: &str, kind: Compared) -> Result<Vec<String>, &'static str> {
+        let chosen = self.chosen.get_untracked();
+        if !chosen.is_empty() {
+            return Ok(chosen.into_iter().map(|candidate| candidate.id).collect());
+        }
+        let text = self.typed.get_untracked();
+        match if kind == Compared::Runs { run_in(&text) } else { device_in(&text) } {
+            Some(other) if other == own => Err(kind.say(t!(candidates_run_itself), t!(candidates_device_itself))),
+            // A word of a name reads like an id as well, and is shorter.
+            Some(other) if text.contains('/') || other.len() >= MIN_ID_LENGTH => Ok(vec![other]),
+            _ => Err(kind.say(t!(candidates_no_run), t!(candidates_no_device))),
+        }
+    }
+}
+
+/// Requests results of the network, the fastest first, or devices with a place in a suite.
+async fn ask(kind: Compared, network: Option<String>) -> Result<Vec<Candidate>, Refusal> {
+    if kind == Compared::Runs {
+        let sort = network.is_some().then_some(RunSort::Fastest);
+        let query = ListRuns { workload: network, sort, limit: Some(MAX_ROWS), ..ListRuns::default() };
+        return Ok(candidates::of_runs(&platform::get::<RunList>(&with_query(RUNS, &query)).await?.rows));
+    }
+    let mut tables = Vec::new();
+    for suite in engine::SUITES {
+        for class in [RankedClass::Gpu, RankedClass::Processor] {
+            let query = StandingsQuery {
+                suite: suite.name.to_owned(),
+                class: Some(class),
+                limit: Some(MAX_ROWS),
+                ..StandingsQuery::default()
+            };
+            tables.push(platform::get(&with_query(STANDINGS, &query)).await?);
+        }
+    }
+    Ok(candidates::of_devices(&tables))
+}
+
+#[component]
+pub(super) fn CompareWith(
+    own: String,
+    kind: Compared,
+    /// Network of the results to find.
+    #[prop(optional_no_strip)]
+    network: Option<String>,
+) -> impl IntoView {
+    let search = Search::new();
+    let this = own.clone();
+    let compare = move |event: leptos::ev::SubmitEvent| {
+        event.prevent_default();
+        match search.others(&this, kind) {
+            Ok(others) => platform::go_to(&format!("{SIDE_BY_SIDE}?{}={this},{}", kind.name(), others.join(","))),
+            Err(sentence) => search.refused.set(sentence.to_owned()),
+        }
+    };
+    view! {
+        <form class="compare-with" on:submit=compare>
+            <div class="go">
+                <label class="claim">
+                    <span>{kind.say(t!(candidates_find_run), t!(candidates_find_device))}</span>
+                    <input
+                        type="text"
+                        autocomplete="off"
+                        spellcheck="false"
+                        prop:value=move || search.typed.get()
+                        on:focus=move |_| search.begin(kind, network.clone())
+                        on:input=move |event| search.typed.set(event_target_value(&event))
+                    />
+                </label>
+                <button class="button quiet" type="submit">{t!(common_compare)}</button>
+            </div>
+            <Found search own />
+            <p class="refusal" role="alert">{search.refused}</p>
+        </form>
+    }
+}
+
+#[component]
+fn Found(search: Search, own: String) -> impl IntoView {
+    let found = move || {
+        let (all, chosen, typed) = (search.all.get(), search.chosen.get(), search.typed.get());
+        // A link is no name.
+        let typed = if typed.contains('/') { String::new() } else { typed };
+        let found = candidates::found(&all, &own, &chosen, &typed);
+        found.into_iter().cloned().collect::<Vec<_>>()
+    };
+    let one = move |candidate: Candidate| {
+        let Candidate { name, about, .. } = candidate.clone();
+        let tick = candidate.clone();
+        let is_chosen = move || search.chosen.with(|chosen| chosen.contains(&candidate));
+        let is_full = {
+            let is_chosen = is_chosen.clone();
+            move || !is_chosen() && search.chosen.with(Vec::len) >= MAX_CHOSEN
+        };
+        view! {
+            <li>
+                <label class="tick">
+                    <input
+                        type="checkbox"
+                        prop:checked=is_chosen
+                        disabled=is_full
+                        on:change=move |_| search.toggle(&tick)
+                    />
+                    <span>{name}{(!about.is_empty()).then(|| view! { <span class="explain">{about}</span> })}</span>
+                </label>
+            </li>
+        }
+    };
+    view! {
+        <ul class="found" aria-label=t!(candidates_found)>
+            {move || found().into_iter().map(one).collect_view()}
+        </ul>
+    }
 }

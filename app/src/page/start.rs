@@ -6,35 +6,24 @@ use leptos::html;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
 
-use super::claimed_name::ClaimedName;
-use super::engines::Engines;
-use super::finished::FinishedRun;
-use super::go::Go;
+use super::choices::{Engines, Networks, Settings};
 use super::language::kept;
 use super::leaderboard::Leaderboard;
-use super::networks::Networks;
-use super::own_runs::OwnRuns;
-use super::running::Running;
-use super::settings::Settings;
-use super::state::StartState;
-use super::supplies::{MISSING_DATA, MissingDataSets, Watch};
-use crate::advice::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
-use crate::benchmark::{Kind, Stage};
+use super::parts::{Go, focus};
+use super::run::{FinishedRun, OwnRuns, Running};
+use super::state::{MISSING_DATA, MissingDataSets, StartState};
+use crate::benchmark::{RunKind, Stage};
+use crate::browser::{Obstacle, advice, advice_on_integrated, advice_on_software, is_integrated};
 use crate::options::RunOptions;
-use crate::platform::{self, Automation, Gpu, PressureWatch, TaskState, Told};
-use crate::t;
-use crate::text;
-use crate::words;
+use crate::platform::{self, Automation, Gpu, PressureWatch, TaskReport, TaskState};
+use crate::{t, text, words};
 
 #[component]
 pub(super) fn Start() -> impl IntoView {
-    let (state, at_rest) = kept("start", || {
+    let state = kept("start", || {
         let state = StartState::new();
-        spawn_local(async move { state.gpu.set(platform::probe().await) });
-        let at_rest = Memo::new(move |_| !state.benchmark.is_running());
-        Watch { benchmark: state.benchmark, at_rest }.start();
-        Automation::start("record", move || told(state));
-        (state, at_rest)
+        Automation::start("record", move || task_report(state));
+        state
     });
     state.say_again();
     let stage = state.benchmark.stage;
@@ -46,7 +35,7 @@ pub(super) fn Start() -> impl IntoView {
             </div>
             <Device state />
             <div class="controls">
-                <Show when=move || at_rest.get()>
+                <Show when=move || state.at_rest.get()>
                     <StartControls state />
                 </Show>
                 <p class="status" role="status" aria-live="polite">{move || status(state)}</p>
@@ -56,7 +45,7 @@ pub(super) fn Start() -> impl IntoView {
             Gpu::Missing(obstacle) => Some(view! { <NoGpu state obstacle /> }),
             _ => None,
         }}
-        <Show when=move || !at_rest.get()>
+        <Show when=move || !state.at_rest.get()>
             <Running benchmark=state.benchmark />
         </Show>
         <FinishedRun state />
@@ -65,8 +54,8 @@ pub(super) fn Start() -> impl IntoView {
     }
 }
 
-/// What scripts are told of the run.
-fn told(state: StartState) -> Told {
+/// State of the run for scripts.
+fn task_report(state: StartState) -> TaskReport {
     let benchmark = state.benchmark;
     let stage = benchmark.stage.get();
     let (state, sentence) = match &stage {
@@ -82,10 +71,9 @@ fn told(state: StartState) -> Told {
     let record = benchmark
         .finished
         .with_untracked(|finished| finished.as_ref().and_then(|finished| serde_json::to_string(&finished.record).ok()));
-    Told { state, sentence, outcome: record }
+    TaskReport { state, sentence, outcome: record }
 }
 
-/// The sentence of the status region.
 fn status(state: StartState) -> String {
     match state.benchmark.stage.get() {
         Stage::Ready => String::new(),
@@ -100,17 +88,13 @@ fn status(state: StartState) -> String {
     }
 }
 
-/// The button, why it may not be pressed, and what the address asks for.
+/// The button, the reason why it is disabled, and the settings.
 #[component]
 fn StartControls(state: StartState) -> impl IntoView {
     let button = NodeRef::<html::Button>::new();
     let stage = state.benchmark.stage;
     // The button comes back after a run was cancelled; the keyboard should be where it was.
-    Effect::new(move |_| {
-        if let (Some(button), Stage::Cancelled | Stage::Failed(_)) = (button.get(), stage.get_untracked()) {
-            drop(button.focus());
-        }
-    });
+    focus(button, move || matches!(stage.get_untracked(), Stage::Cancelled | Stage::Failed(_)));
     let wrong = move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()));
     let reason = move || match (state.options.get(), state.gpu.get()) {
         (Err(sentence), _) => Some(sentence),
@@ -122,7 +106,7 @@ fn StartControls(state: StartState) -> impl IntoView {
     };
     let start = move || {
         if let Ok(options) = state.options.get_untracked() {
-            state.benchmark.start(Kind::Benchmark, options);
+            state.benchmark.start(RunKind::Benchmark, options);
         }
     };
     state.start_by_itself(move || reason().is_none(), start);
@@ -139,37 +123,44 @@ fn StartControls(state: StartState) -> impl IntoView {
         <UnknownInAddress />
         <OnBattery />
         <Pressed />
-        <Networks options=state.options supplies=state.benchmark.supplies />
+        <Networks state />
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <Engines state />
     }
 }
 
-/// Before a run, because it cannot be mended afterwards.
-#[component]
-pub(super) fn OnBattery() -> impl IntoView {
+fn on_battery() -> RwSignal<bool> {
     let on_battery = RwSignal::new(false);
     spawn_local(async move {
-        let said = platform::on_battery().await.unwrap_or(false);
+        let answer = platform::on_battery().await.unwrap_or(false);
         // The page may show something else by now.
-        let _ = on_battery.try_set(said);
+        let _ = on_battery.try_set(answer);
     });
+    on_battery
+}
+
+fn advice_list(steps: Vec<&'static str>) -> impl IntoView {
+    view! { <ul class="advice">{steps.into_iter().map(|step| view! { <li>{step}</li> }).collect_view()}</ul> }
+}
+
+/// A warning before a run, because its result cannot be repaired afterwards.
+#[component]
+pub(super) fn OnBattery() -> impl IntoView {
+    let on_battery = on_battery();
     view! {
         <Show when=move || on_battery.get()>
-            <p class="callout" data-figure="battery">
-                {t!(start_battery)}
-            </p>
+            <p class="callout" data-figure="battery">{t!(start_battery)}</p>
         </Show>
     }
 }
 
-/// How often is asked whether other programs use the processor.
+/// Polling interval of the pressure observer.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
-/// From this share of the looks on it is said.
+/// Share of samples under pressure from which the warning is shown.
 const PRESSED_SHARE: f64 = 0.5;
 
-/// Other tabs or programs that use the processor, while there is time to close them. Nothing where the browser does not tell.
+/// A warning about other tabs or programs that use the processor, while there is time to close them.
 #[component]
 pub(super) fn Pressed() -> impl IntoView {
     let pressed = RwSignal::new(false);
@@ -192,7 +183,7 @@ pub(super) fn Pressed() -> impl IntoView {
     }
 }
 
-/// What stands in the address and means nothing here.
+/// A warning about unknown settings in the address.
 #[component]
 pub(super) fn UnknownInAddress() -> impl IntoView {
     let unknown = platform::unknown_in_address();
@@ -207,7 +198,6 @@ pub(super) fn UnknownInAddress() -> impl IntoView {
     })
 }
 
-/// The GPU and the browser, as far as they are known.
 #[component]
 fn Device(state: StartState) -> impl IntoView {
     let gpu = move || match state.gpu.get() {
@@ -217,12 +207,7 @@ fn Device(state: StartState) -> impl IntoView {
     };
     let software = move || matches!(state.gpu.get(), Gpu::Found(gpu) if gpu.software);
     // Only a device with a battery runs on it.
-    let is_laptop = RwSignal::new(false);
-    spawn_local(async move {
-        let said = platform::on_battery().await.unwrap_or(false);
-        // The page may show something else by now.
-        let _ = is_laptop.try_set(said);
-    });
+    let is_laptop = on_battery();
     let integrated = Memo::new(move |_| match state.gpu.get() {
         Gpu::Found(gpu) if !gpu.software => {
             is_integrated(&platform::browser(), &gpu.vendor, &gpu.architecture, is_laptop.get())
@@ -238,29 +223,17 @@ fn Device(state: StartState) -> impl IntoView {
                 <div><dt>{t!(start_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
             </dl>
             {move || software().then(|| view! {
-                <p class="callout">
-                    {t!(start_software)}
-                </p>
+                <p class="callout">{t!(start_software)}</p>
                 <details>
                     <summary>{t!(start_software_question)}</summary>
-                    <ul class="advice">
-                        {advice_on_software(&platform::browser())
-                            .into_iter()
-                            .map(|step| view! { <li>{step}</li> })
-                            .collect_view()}
-                    </ul>
+                    {advice_list(advice_on_software(&platform::browser()))}
                 </details>
             })}
             <Show when=move || integrated.get()>
                 <details data-figure="integrated">
                     <summary>{t!(start_integrated_question)}</summary>
                     <p>{t!(start_integrated)}</p>
-                    <ul class="advice">
-                        {advice_on_integrated(&platform::browser())
-                            .into_iter()
-                            .map(|step| view! { <li>{step}</li> })
-                            .collect_view()}
-                    </ul>
+                    {advice_list(advice_on_integrated(&platform::browser()))}
                 </details>
             </Show>
             <Show when=move || found.get()>
@@ -270,16 +243,16 @@ fn Device(state: StartState) -> impl IntoView {
     }
 }
 
-/// What to do without WebGPU, and the demonstration that needs none.
+/// Advice without WebGPU, and a demonstration that needs none.
 #[component]
 fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
     let browser = platform::browser();
     let steps = advice(&browser, obstacle);
     let lacks_data = Memo::new(move |_| {
-        state.benchmark.supplies.with(|supplies| supplies.missing_for(Kind::DEMONSTRATED).is_some())
+        state.benchmark.supplies.with(|supplies| supplies.missing_for(RunKind::DEMONSTRATED).is_some())
     });
     let demonstrate = move |_| {
-        state.benchmark.start(Kind::Demonstration, RunOptions::default());
+        state.benchmark.start(RunKind::Demonstration, RunOptions::default());
     };
     view! {
         <section class="sheet" aria-labelledby="no-gpu">
@@ -297,11 +270,31 @@ fn NoGpu(state: StartState, obstacle: Obstacle) -> impl IntoView {
                     >
                         {t!(start_demonstrate)}
                     </button>
-                    <p class="note">
-                        {t!(start_demonstration)}
-                    </p>
+                    <p class="note">{t!(start_demonstration)}</p>
                 </div>
             </Show>
         </section>
+    }
+}
+
+/// Browsers mask the GPU's name, so its owner may say it.
+#[component]
+pub(super) fn ClaimedName(claimed: RwSignal<String>) -> impl IntoView {
+    view! {
+        <label class="claim">
+            <span>{t!(start_claim)}</span>
+            <input
+                type="text"
+                maxlength="80"
+                autocomplete="off"
+                spellcheck="false"
+                placeholder=t!(start_claim_example)
+                prop:value=move || claimed.get()
+                on:input=move |event| {
+                    // Copied text often brings invisible characters, which a leaderboard refuses.
+                    claimed.set(event_target_value(&event).chars().filter(|c| results::is_plain(*c)).collect());
+                }
+            />
+        </label>
     }
 }

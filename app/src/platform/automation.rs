@@ -1,4 +1,4 @@
-//! What scripts see of the page's run or comparison: `window.gradmark`.
+//! The state of the page's run or comparison for scripts: `window.gradmark`.
 //!
 //! `gradmark.state` is a word (`ready`, `running`, `finished`, `cancelled`, `failed`), `gradmark.sentence` says why where a
 //! run failed, `gradmark.record` is the latest record, or `gradmark.comparison` the latest comparison, and
@@ -10,16 +10,15 @@ use wasm_bindgen::prelude::*;
 
 use super::window;
 
-/// What there is to tell.
-pub(crate) struct Told {
+/// State of the page for scripts.
+pub(crate) struct TaskReport {
     pub(crate) state: TaskState,
-    /// Why it failed, in English, because machines read it.
+    /// Reason of a failure, in English.
     pub(crate) sentence: String,
-    /// What came of it, as JSON.
+    /// Record or comparison as JSON.
     pub(crate) outcome: Option<String>,
 }
 
-/// How far a run or a comparison is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TaskState {
     Ready,
@@ -45,28 +44,27 @@ impl TaskState {
     }
 }
 
-/// The object, and what keeps its promise.
+/// The object, and the function that resolves its promise.
 pub(crate) struct Automation {
     object: Object,
     resolve: Option<Function>,
 }
 
 impl Automation {
-    /// Puts the object in place, and keeps it up to date for as long as the page is there. What comes of the page's task
-    /// is called `outcome` there.
-    pub(crate) fn start(outcome: &'static str, told: impl Fn() -> Told + 'static) {
+    /// Creates the object, and keeps it up to date. `outcome` is the name of its result.
+    pub(crate) fn start(outcome: &'static str, report: impl Fn() -> TaskReport + 'static) {
         let mut resolve = None;
         let object = Object::new();
         let promise = Promise::new(&mut |keep, _| resolve = Some(keep));
         let automation = StoredValue::new_local(Self { object, resolve });
         automation.with_value(|own| {
             own.set("finished", &promise);
-            // Whoever froze the window wants no such object.
+            // A frozen window gets no such object.
             drop(Reflect::set(&window(), &"gradmark".into(), &own.object));
         });
         Effect::new(move |_| {
-            let told = told();
-            automation.update_value(|own| own.follow(outcome, &told));
+            let report = report();
+            automation.update_value(|own| own.follow(outcome, &report));
         });
     }
 
@@ -74,12 +72,12 @@ impl Automation {
         drop(Reflect::set(&self.object, &name.into(), value));
     }
 
-    fn follow(&mut self, outcome: &str, told: &Told) {
-        self.set("state", &told.state.name().into());
-        self.set("sentence", &told.sentence.as_str().into());
-        let parsed = told.outcome.as_ref().and_then(|json| JSON::parse(json).ok());
+    fn follow(&mut self, outcome: &str, report: &TaskReport) {
+        self.set("state", &report.state.name().into());
+        self.set("sentence", &report.sentence.as_str().into());
+        let parsed = report.outcome.as_ref().and_then(|json| JSON::parse(json).ok());
         self.set(outcome, &parsed.unwrap_or(JsValue::NULL));
-        if let Some(resolve) = self.resolve.take_if(|_| told.state.has_ended()) {
+        if let Some(resolve) = self.resolve.take_if(|_| report.state.has_ended()) {
             drop(resolve.call1(&JsValue::UNDEFINED, &self.object));
         }
     }

@@ -1,69 +1,50 @@
-//! What the browser offers, wrapped so that the rest of the page reads like ordinary Rust.
+//! Interfaces of the browser, wrapped so that the rest of the page reads like ordinary Rust.
 
-mod address;
 mod automation;
-mod files;
-mod gpu;
-mod language;
+mod device;
 mod leaderboard;
-mod own_runs;
-mod power;
-mod screen;
-mod share;
 mod storage;
-mod theme;
-mod turn;
 mod worker;
 
-pub(crate) use address::{
-    filters_in_address, fragment, go_to, go_to_fragment, keep_filters, options_in_address, origin, parameter, path,
-    put_in_address, unknown_in_address,
-};
-pub(crate) use automation::{Automation, TaskState, Told};
-pub(crate) use files::{copy, download, download_as, files_of, keep_page, texts_of};
-pub(crate) use gpu::{Gpu, probe};
-pub(crate) use language::{Stance, keep_language, language, show_language};
-pub(crate) use leaderboard::{
-    Refusal, burn, comparing, comparison, data_sets, delete, delete_comparison, device, distribution, document,
-    frameworks, history, list, moderation, register, share_comparison, standing, standings, stored, upload, verdict,
-};
-pub(crate) use own_runs::{change_own_runs, own_runs};
-pub(crate) use power::{PressureWatch, on_battery};
-pub(crate) use screen::{HiddenTimer, LeavePrompt, WakeLock};
-pub(crate) use share::{can_share, share};
-pub(crate) use storage::{forget_secret, keep_secret, keep_tuning, kept_secret, kept_tuning};
-pub(crate) use theme::{Theme, keep_theme, show_theme, theme};
-pub(crate) use turn::Turn;
+pub(crate) use automation::{Automation, TaskReport, TaskState};
+pub(crate) use device::{Gpu, HiddenTimer, LeavePrompt, PressureWatch, Turn, WakeLock, on_battery, probe};
+pub(crate) use leaderboard::{Refusal, availability, delete, document, get, register, share_comparison, upload};
+pub(crate) use storage::*;
 pub(crate) use worker::{Loaders, TrainingWorker, worker_loader};
 
-use js_sys::Reflect;
+use gloo_file::futures::read_as_text;
+use gloo_file::{Blob, File, FileList, ObjectUrl};
+use js_sys::{Object, Reflect};
 use wasm_bindgen::prelude::*;
-use web_sys::Window;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{HtmlAnchorElement, UrlSearchParams, Window};
 
 use crate::browser::Browser;
+use crate::filters::Filters;
+use crate::options::RunOptions;
+use crate::t;
 
 pub(crate) fn window() -> Window {
     web_sys::window().expect("the page runs in a window")
 }
 
-/// Property `name` of a JavaScript object; undefined where it has none.
+/// Property of a JavaScript object, or undefined.
 fn property(object: &JsValue, name: &str) -> JsValue {
     Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
 }
 
-/// Calls the method `name` with one argument and gives its promise, where there is one.
+/// Calls a method with one argument, and returns its promise.
 fn promise_of(object: &JsValue, name: &str, argument: &JsValue) -> Option<js_sys::Promise> {
     let method: js_sys::Function = property(object, name).dyn_into().ok()?;
     method.call1(object, argument).ok()?.dyn_into().ok()
 }
 
-/// The content of the page's `<meta>` of this name.
+/// Content of the page's `<meta>` with this name.
 fn meta(name: &str) -> Option<String> {
     let meta = window().document()?.query_selector(&format!("meta[name={name}]")).ok()??;
     meta.get_attribute("content")
 }
 
-/// What a JavaScript error says.
 fn describe(error: &JsValue) -> String {
     match error.dyn_ref::<js_sys::Error>() {
         Some(error) => String::from(error.message()),
@@ -71,12 +52,12 @@ fn describe(error: &JsValue) -> String {
     }
 }
 
-/// Names the page in the browser's tab and history.
+/// Sets the title in the browser's tab and history.
 pub(crate) fn set_title(title: &str) {
     set_whole_title(&format!("{title} – Gradmark"));
 }
 
-/// The same, without the name of this page's whole.
+/// As [`set_title`], without the name of the site.
 pub(crate) fn set_whole_title(title: &str) {
     if let Some(document) = window().document() {
         document.set_title(title);
@@ -95,12 +76,12 @@ pub(crate) fn logical_processors() -> Option<u32> {
     (count >= 1.0).then_some(count as u32)
 }
 
-/// Whether the browser gives this page its finer clock.
+/// True if the browser gives this page its finer clock.
 pub(crate) fn is_isolated() -> bool {
     property(&window(), "crossOriginIsolated").is_truthy()
 }
 
-/// An address that holds what it leads to: a file of this kind with these bytes.
+/// A `data:` address of a file.
 pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     // `btoa` reads one byte in each letter.
     let letters: String = bytes.iter().map(|&byte| char::from(byte)).collect();
@@ -108,17 +89,16 @@ pub(crate) fn data_address(kind: &str, bytes: &[u8]) -> String {
     format!("data:{kind};base64,{content}")
 }
 
-/// Seconds since 1970 UTC.
 pub(crate) fn unix_seconds() -> f64 {
     js_sys::Date::now() / 1e3
 }
 
-/// A seed for a run that the leaderboard gave none.
+/// Seed of a run that is not registered.
 pub(crate) fn random_seed() -> u32 {
     u32::from_le_bytes(random_bytes())
 }
 
-/// A word that nobody can guess.
+/// An unguessable word.
 pub(crate) fn random_word() -> String {
     random_bytes::<32>().iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -128,4 +108,171 @@ fn random_bytes<const N: usize>() -> [u8; N] {
     let crypto = window().crypto().expect("every browser with WebAssembly has a source of randomness");
     crypto.get_random_values_with_u8_array(&mut bytes).expect("so few bytes are never refused");
     bytes
+}
+
+pub(crate) fn path() -> String {
+    window().location().pathname().unwrap_or_default()
+}
+
+/// The address's fragment without its `#`.
+pub(crate) fn fragment() -> String {
+    window().location().hash().unwrap_or_default().trim_start_matches('#').to_owned()
+}
+
+/// Scrolls to the address's fragment.
+pub(crate) fn go_to_fragment() {
+    let place = window().document().and_then(|document| document.get_element_by_id(&fragment()));
+    if let Some(place) = place {
+        place.scroll_into_view();
+    }
+}
+
+/// The address of this server, such as `http://127.0.0.1:8080`.
+pub(crate) fn origin() -> String {
+    window().location().origin().unwrap_or_default()
+}
+
+pub(crate) fn options_in_address() -> Result<RunOptions, String> {
+    let pairs = pairs(RunOptions::NAMES);
+    RunOptions::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// Unknown names in the address.
+pub(crate) fn unknown_in_address() -> Vec<String> {
+    let search = window().location().search().unwrap_or_default();
+    let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_owned();
+    let names: Vec<String> =
+        search.trim_start_matches('?').split('&').map(name).filter(|name| !name.is_empty()).collect();
+    RunOptions::unknown(names.iter().map(String::as_str)).into_iter().map(str::to_owned).collect()
+}
+
+/// Decoded value of a parameter of the address.
+pub(crate) fn parameter(name: &str) -> Option<String> {
+    parameters()?.get(name)
+}
+
+/// Changes a parameter of the address without leaving the page.
+pub(crate) fn put_in_address(name: &str, value: &str) {
+    let Some(parameters) = parameters() else { return };
+    parameters.set(name, value);
+    let fragment = window().location().hash().unwrap_or_default();
+    replace(&format!("{}?{}{fragment}", path(), String::from(parameters.to_string())));
+}
+
+pub(crate) fn go_to(address: &str) {
+    // A browser that refuses stays where it is.
+    drop(window().location().set_href(address));
+}
+
+/// Filters of the leaderboard in the address.
+pub(crate) fn filters_in_address() -> Filters {
+    let pairs = pairs(Filters::names());
+    Filters::from_pairs(pairs.iter().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// Writes filters into the address, so that it can be shared and comes back with the Back button.
+pub(crate) fn keep_filters(filters: &Filters) {
+    let Some(parameters) = parameters() else { return };
+    let before = String::from(parameters.to_string());
+    Filters::names().for_each(|name| parameters.delete(name));
+    filters.pairs().into_iter().for_each(|(name, value)| parameters.append(name, &value));
+    let query = String::from(parameters.to_string());
+    if query == before {
+        return;
+    }
+    let query = if query.is_empty() { query } else { format!("?{query}") };
+    replace(&format!("{}{query}#leaderboard", path()));
+}
+
+/// Browsers refuse this only if it happens very often; the next choice writes everything again.
+fn replace(address: &str) {
+    drop(window().history().and_then(|history| history.replace_state_with_url(&JsValue::NULL, "", Some(address))));
+}
+
+fn parameters() -> Option<UrlSearchParams> {
+    UrlSearchParams::new_with_str(&window().location().search().ok()?).ok()
+}
+
+/// Parameters of the address with these names, as often as they are given.
+fn pairs(names: impl IntoIterator<Item = &'static str>) -> Vec<(&'static str, String)> {
+    let Some(parameters) = parameters() else { return Vec::new() };
+    let values = |name| -> Vec<_> {
+        parameters.get_all(name).iter().filter_map(|value| Some((name, value.as_string()?))).collect()
+    };
+    names.into_iter().flat_map(values).collect()
+}
+
+/// Copies `text` to the clipboard.
+///
+/// # Errors
+/// The browser's reason; some allow it on secure pages only.
+pub(crate) async fn copy(text: &str) -> Result<(), String> {
+    let navigator = window().navigator();
+    if property(&navigator, "clipboard").is_undefined() {
+        return Err(t!(common_no_clipboard).to_owned());
+    }
+    JsFuture::from(navigator.clipboard().write_text(text)).await.map(drop).map_err(|error| describe(&error))
+}
+
+/// Offers `text` as a file of this media type.
+///
+/// # Errors
+/// The browser's reason.
+pub(crate) fn download(file: &str, kind: &str, text: &str) -> Result<(), String> {
+    let address = ObjectUrl::from(Blob::new_with_options(text, Some(kind)));
+    let save = || -> Result<(), JsValue> {
+        let document = window().document().expect("a window has a document");
+        let link: HtmlAnchorElement = document.create_element("a")?.unchecked_into();
+        link.set_href(&address);
+        link.set_download(file);
+        link.click();
+        Ok(())
+    };
+    save().map_err(|error| describe(&error))
+}
+
+/// The files of an event, dropped or chosen.
+pub(crate) fn files_of(event: &JsValue) -> Vec<File> {
+    let dropped = property(&property(event, "dataTransfer"), "files");
+    let files = if dropped.is_object() { dropped } else { property(&property(event, "target"), "files") };
+    files.dyn_into::<web_sys::FileList>().map(|list| FileList::from(list).to_vec()).unwrap_or_default()
+}
+
+/// Names and texts of files, or why one cannot be read.
+pub(crate) async fn texts_of(files: &[File]) -> Vec<(String, Result<String, String>)> {
+    let mut texts = Vec::new();
+    for file in files {
+        texts.push((file.name(), read_as_text(file).await.map_err(|error| error.to_string())));
+    }
+    texts
+}
+
+/// Registers `app/service-worker.js`, which keeps the page for use without a network.
+pub(crate) fn keep_page() {
+    let container = property(&window().navigator(), "serviceWorker");
+    let Some(kept) = promise_of(&container, "register", &JsValue::from_str("/service-worker.js")) else { return };
+    // The outcome does not matter, but an unhandled rejection would be reported as an error.
+    wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(kept).await) });
+}
+
+pub(crate) fn can_share() -> bool {
+    property(&window().navigator(), "share").is_function()
+}
+
+/// Opens the system's share dialog. Closing it is not a failure.
+///
+/// # Errors
+/// The browser's reason.
+pub(crate) async fn share(text: &str, address: &str) -> Result<(), String> {
+    let data = Object::new();
+    for (name, value) in [("title", "Gradmark"), ("text", text), ("url", address)] {
+        Reflect::set(&data, &name.into(), &value.into()).map_err(|error| describe(&error))?;
+    }
+    let promise = promise_of(&window().navigator(), "share", &data);
+    let promise = promise.ok_or_else(|| t!(common_no_sharing).to_owned())?;
+    match JsFuture::from(promise).await {
+        Ok(_) => Ok(()),
+        Err(error) if property(&error, "name") == JsValue::from_str("AbortError") => Ok(()),
+        Err(error) => Err(describe(&error)),
+    }
 }

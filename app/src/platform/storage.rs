@@ -1,26 +1,30 @@
-//! The little that the page keeps in this browser, as JSON. A browser that keeps nothing is no error: everything works
-//! without.
+//! Storage of the page in this browser, as JSON. Everything works in a browser that stores nothing.
 
 use std::collections::BTreeMap;
 
 use gloo_storage::{LocalStorage, Storage};
+use js_sys::{Array, Function};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use wasm_bindgen::prelude::*;
 
-use super::window;
+use super::{parameter, property, put_in_address, window};
+use crate::own_runs::OwnRuns;
+use crate::t;
+use crate::words::Language;
 
-/// Whether this browser keeps anything for this page. Those that block cookies refuse the very question, on which
-/// `gloo_storage` would end the page.
+/// True if this browser stores anything for this page. Those that block cookies throw an error, on which `gloo_storage`
+/// would panic.
 fn keeps_something() -> bool {
     matches!(window().local_storage(), Ok(Some(_)))
 }
 
-/// What was kept under a name; nothing where it cannot be read.
+/// Reads a stored value; `None` if it is unreadable.
 pub(super) fn kept<T: DeserializeOwned>(name: &str) -> Option<T> {
     if keeps_something() { LocalStorage::get(name).ok() } else { None }
 }
 
-/// Keeps a value under a name. Whether there was room for it.
+/// Stores a value, and returns true if there was room for it.
 pub(super) fn keep(name: &str, value: &impl Serialize) -> bool {
     keeps_something() && LocalStorage::set(name, value).is_ok()
 }
@@ -31,12 +35,11 @@ fn forget(name: &str) {
     }
 }
 
-/// Remembers how a result can be deleted. Where nothing is kept, the page shows the deletion link as well.
+/// Stores the deletion secret of an upload. The page shows the deletion link, too.
 pub(crate) fn keep_secret(run_id: &str, secret: &str) {
     keep(&secret_of(run_id), &secret);
 }
 
-/// The deletion secret of a result that was uploaded from this browser.
 pub(crate) fn kept_secret(run_id: &str) -> Option<String> {
     kept(&secret_of(run_id))
 }
@@ -49,8 +52,7 @@ fn secret_of(run_id: &str) -> String {
     format!("gradmark.deletion.{run_id}")
 }
 
-/// What workers want to be kept for the next visit, in this browser and this version of it: another one compiles other
-/// kernels.
+/// Tuning results for the next visit in this version of the browser: another one compiles other kernels.
 #[derive(Default, Serialize, Deserialize)]
 struct KeptTuning {
     browser: String,
@@ -71,4 +73,140 @@ pub(crate) fn kept_tuning() -> BTreeMap<String, String> {
     let tuning: KeptTuning = kept(TUNING).unwrap_or_default();
     let is_this_browser = window().navigator().user_agent().is_ok_and(|browser| browser == tuning.browser);
     if is_this_browser { tuning.kept } else { BTreeMap::new() }
+}
+
+const RUNS_KEY: &str = "gradmark.runs";
+
+/// Stored runs; none in a browser that stores nothing.
+pub(crate) fn own_runs() -> OwnRuns {
+    kept(RUNS_KEY).unwrap_or_default()
+}
+
+/// Changes the stored runs, and returns them even if the browser does not store them. They are read again first,
+/// because another tab may have changed them.
+pub(crate) fn change_own_runs(change: impl FnOnce(&mut OwnRuns)) -> OwnRuns {
+    let mut runs = own_runs();
+    change(&mut runs);
+    while !keep(RUNS_KEY, &runs) && runs.lighten() {}
+    runs
+}
+
+const THEME_KEY: &str = "gradmark.theme";
+/// The style sheet depends on it.
+const ATTRIBUTE: &str = "data-theme";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Theme {
+    System,
+    Light,
+    Dark,
+}
+
+impl Theme {
+    pub(crate) const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
+
+    pub(crate) fn title(self) -> &'static str {
+        match self {
+            Self::System => t!(common_colours_system),
+            Self::Light => t!(common_colours_light),
+            Self::Dark => t!(common_colours_dark),
+        }
+    }
+}
+
+/// The chosen theme, by default the system's.
+pub(crate) fn theme() -> Theme {
+    kept(THEME_KEY).unwrap_or(Theme::System)
+}
+
+pub(crate) fn keep_theme(theme: Theme) {
+    keep(THEME_KEY, &theme);
+}
+
+pub(crate) fn show_theme(theme: Theme) {
+    let Some(root) = window().document().and_then(|document| document.document_element()) else { return };
+    // An element takes every attribute of a plain name.
+    drop(match theme {
+        Theme::System => root.remove_attribute(ATTRIBUTE),
+        chosen => root.set_attribute(ATTRIBUTE, chosen.name()),
+    });
+}
+
+const LANGUAGE_KEY: &str = "gradmark.language";
+const PARAMETER: &str = crate::options::LANGUAGE;
+
+/// Language of the page: of the address, else chosen in this browser, else preferred by the browser. The address's
+/// language is stored, because the addresses of links lack it.
+pub(crate) fn language() -> Language {
+    if let Some(asked) = parameter(PARAMETER).and_then(|code| Language::named(&code)) {
+        keep_code(asked);
+        return asked;
+    }
+    kept::<String>(LANGUAGE_KEY).and_then(|code| Language::named(&code)).unwrap_or_else(liked)
+}
+
+/// Stores a choice, and corrects the address.
+pub(crate) fn keep_language(language: Language) {
+    keep_code(language);
+    if parameter(PARAMETER).is_some() {
+        put_in_address(PARAMETER, language.code());
+    }
+}
+
+fn keep_code(language: Language) {
+    keep(LANGUAGE_KEY, &language.code());
+}
+
+fn liked() -> Language {
+    let codes: Vec<String> =
+        Array::from(&property(&window().navigator(), "languages")).iter().filter_map(|code| code.as_string()).collect();
+    Language::liked(codes.iter().map(String::as_str))
+}
+
+/// Declares the language to screen readers, translators and hyphenation.
+pub(crate) fn show_language(language: Language) {
+    if let Some(root) = window().document().and_then(|document| document.document_element()) {
+        drop(root.set_attribute("lang", language.code()));
+    }
+}
+
+/// State of a page that is about to be rendered again: open details, and scroll position.
+pub(crate) struct Stance {
+    open: Vec<bool>,
+    scrolled: f64,
+}
+
+impl Stance {
+    pub(crate) fn of_page() -> Self {
+        let open = details().iter().map(|details| property(&details, "open").is_truthy()).collect();
+        Self { open, scrolled: window().scroll_y().unwrap_or_default() }
+    }
+
+    /// Restores the state, and focuses an element.
+    pub(crate) fn take(&self, focused: &str) {
+        for (details, open) in details().iter().zip(&self.open) {
+            drop(js_sys::Reflect::set(&details, &"open".into(), &(*open).into()));
+        }
+        let element = window().document().and_then(|document| document.get_element_by_id(focused));
+        if let Some(element) = element.and_then(|element| element.dyn_into::<web_sys::HtmlElement>().ok()) {
+            drop(element.focus());
+        }
+        window().scroll_to_with_x_and_y(0.0, self.scrolled);
+    }
+}
+
+fn details() -> Array {
+    let document: JsValue = window().document().into();
+    let found = property(&document, "querySelectorAll").dyn_into().ok();
+    let found = found.and_then(|find: Function| find.call1(&document, &"details".into()).ok());
+    found.map(|list| Array::from(&list)).unwrap_or_default()
 }

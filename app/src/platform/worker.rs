@@ -8,34 +8,32 @@ use wasm_bindgen::prelude::*;
 use web_sys::{ErrorEvent, MessageChannel, MessageEvent, MessagePort, Worker};
 
 use super::{describe, meta, property};
-use crate::bundle;
+use crate::supplies;
 
 /// Address of the loader of the worker that every page has.
 ///
 /// # Errors
-/// The page does not say it.
+/// The page does not contain it.
 pub(crate) fn worker_loader() -> Result<String, String> {
-    bundle::worker_loader(meta(bundle::WORKER_META).as_deref())
+    supplies::worker_loader(meta(supplies::WORKER_META).as_deref())
 }
 
 /// Addresses of the loaders of a run's workers.
 pub(crate) struct Loaders {
     pub(crate) training: String,
-    /// Of a framework's worker, where one computes. The page starts it, because a worker that starts another may never get
-    /// on in a Firefox that somebody watches (docs/BROWSERS.md).
+    /// Loader of a framework's worker. The page starts it, because a worker that starts another may hang in a Firefox
+    /// that is driven (docs/BROWSERS.md).
     pub(crate) framework: Option<String>,
 }
 
-/// A worker that trains, and the worker of the framework that computes for it. They are stopped by force when this is
-/// dropped.
+/// The training worker, and the worker of the framework that computes for it. Both are terminated on drop.
 pub(crate) struct TrainingWorker {
     training: Listened,
     _framework: Option<Listened>,
 }
 
 impl TrainingWorker {
-    /// Starts the workers, gives the one that trains `order` as soon as it listens, and calls `handle` with whatever they
-    /// say.
+    /// Starts the workers, sends `order` as soon as the training worker listens, and calls `handle` with every message.
     ///
     /// # Errors
     /// The browser cannot start workers.
@@ -63,12 +61,12 @@ impl TrainingWorker {
             let message = serde_json::from_str(&text).unwrap_or_else(|error| {
                 FromWorker::Crashed(format!("it sent a message that this page does not know ({error})"))
             });
-            // Others may come before it: the loader of the bundle with Burn tells how much of it has come.
+            // The loader of the bundle with Burn sends its progress before.
             if message == FromWorker::Ready
                 && let Some(order) = order.take()
             {
                 post(&line, &ToWorker::Run(order), port.take());
-                // What it was told before it listened is lost.
+                // Messages sent before it listened are lost.
                 if let Some(reason) = failed.take() {
                     post(&line, &ToWorker::FrameworkFailed(reason), None);
                 }
@@ -90,18 +88,18 @@ impl TrainingWorker {
         post(&self.training.worker, &ToWorker::Cancel, None);
     }
 
-    /// Tells it whether the page is hidden.
+    /// Reports that the page is hidden, or shown.
     pub(crate) fn hidden(&self, hidden: bool) {
         post(&self.training.worker, &ToWorker::Hidden(hidden), None);
     }
 }
 
-/// Takes what workers say.
+/// Handler of messages.
 type Handle = Rc<RefCell<dyn FnMut(FromWorker)>>;
 
 type Failed = Rc<RefCell<Option<String>>>;
 
-/// Starts the worker of a framework, and gives it with the port to it.
+/// Starts the worker of a framework, and returns it with the port to it.
 fn start_framework(
     loader: &str,
     training: &Worker,
@@ -130,13 +128,12 @@ fn start_framework(
     Ok((Listened::to(worker, message, error), port))
 }
 
-/// What the worker of a framework says to the page, once it works.
 #[derive(Deserialize)]
 struct Says {
     loaded: Loaded,
 }
 
-/// A worker that is listened to. It is stopped by force when this is dropped.
+/// A worker with listeners, terminated on drop.
 struct Listened {
     worker: Worker,
     _message: Closure<dyn FnMut(MessageEvent)>,
@@ -144,7 +141,7 @@ struct Listened {
 }
 
 impl Listened {
-    /// Calls `message` with what it says, and `error` with what goes wrong in it.
+    /// Calls `message` with each message, and `error` with each error.
     fn to(worker: Worker, mut message: impl FnMut(JsValue) + 'static, error: impl FnMut(ErrorEvent) + 'static) -> Self {
         let message = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| message(event.data()));
         let error = Closure::<dyn FnMut(ErrorEvent)>::new(error);
@@ -162,7 +159,7 @@ impl Drop for Listened {
     }
 }
 
-/// What an error says. A script that cannot be loaded gives one without a message.
+/// Message of an error; that of a script that cannot be loaded has none.
 fn said(event: &ErrorEvent) -> Option<String> {
     property(event, "message").as_string().filter(|text| !text.is_empty())
 }

@@ -1,26 +1,18 @@
-//! What the page says, in the language that its reader chose.
+//! Texts of the page, in its reader's language.
 //!
-//! The texts are in `app/locales/`, a folder for each language. [`t!`](crate::t) says one of them. A text that a language
-//! lacks, or that has other arguments in it than elsewhere, fails the build (`app/build/`).
+//! They are in `app/locales/`, a folder for each language; [`t!`](crate::t) returns one of them. A text that a language
+//! lacks, or that has other arguments there, fails the build (`app/build/`).
 
-pub mod agreement;
-pub mod departure;
-pub mod fact;
-pub mod failure;
-mod language;
-pub mod metric;
-pub mod network;
-pub mod note;
-pub mod refusal;
-mod said;
-pub mod warning;
+pub mod leaderboard;
+pub mod remarks;
 
 use std::cell::Cell;
+use std::collections::BTreeMap;
 
-pub use language::Language;
-pub use said::Said;
+use results::Date;
+use serde::{Deserialize, Serialize};
 
-/// The texts, written by the build script: what [`t!`](crate::t) names.
+/// Texts, written by the build script.
 #[expect(
     non_camel_case_types,
     non_upper_case_globals,
@@ -45,21 +37,20 @@ macro_rules! t {
 }
 
 thread_local! {
-    // A browser's page has one thread. On the host every test has one of its own, and begins in English.
+    // A browser's page has one thread. On the host every test has its own thread, and begins in English.
     static CHOSEN: Cell<Language> = const { Cell::new(Language::English) };
 }
 
-/// The language of the page.
 pub fn language() -> Language {
     CHOSEN.get()
 }
 
-/// Everything that is said from now on is said in this language.
+/// Sets the language of all texts from now on.
 pub fn speak(language: Language) {
     CHOSEN.set(language);
 }
 
-/// What is said for machines, and in records that people of all languages read.
+/// Calls `say` in English: for machines, and for records that people of all languages read.
 pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
     let before = language();
     speak(Language::English);
@@ -73,14 +64,19 @@ pub fn in_english<T>(say: impl FnOnce() -> T) -> T {
 pub struct Plain([&'static str; 2]);
 
 impl Plain {
-    /// In the language of the page.
     pub fn text(self) -> &'static str {
         self.0[language() as usize]
     }
 }
 
-/// What may be put into a text: words, and whole numbers, which are grouped as the language groups them. Other numbers are
-/// put into words first (`crate::text`), with as many digits as they deserve.
+/// Returns the text for a name in the data, such as a network, in a group of texts.
+pub fn named(group: &str, name: &str) -> Option<&'static str> {
+    let name = format!("{group}_{}", name.replace('-', "_"));
+    messages::NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| text.text())
+}
+
+/// Argument of a text: words, or a whole number, whose digits are grouped. Other numbers are formatted first
+/// (`crate::text`).
 pub trait Argument {
     fn put(&self, text: &mut String);
 }
@@ -114,7 +110,7 @@ impl<T: Argument + ?Sized> Argument for &T {
     }
 }
 
-/// The text of the page's language with its arguments in place of their numbers in braces.
+/// Replaces numbers in braces with the arguments, in the text of the page's language.
 fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {
     let mut filled = String::new();
     let mut rest = texts[language() as usize];
@@ -128,6 +124,125 @@ fn filled(texts: [&str; 2], arguments: &[&dyn Argument]) -> String {
     }
     filled.push_str(rest);
     filled
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    #[default]
+    English,
+    German,
+}
+
+impl Language {
+    pub const ALL: [Self; 2] = [Self::English, Self::German];
+
+    /// Code in `<html lang>` and in the address, and name of its folder.
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::German => "de",
+        }
+    }
+
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::English => "English",
+            Self::German => "Deutsch",
+        }
+    }
+
+    /// Parses a code such as `de` or `de-AT`.
+    pub fn named(code: &str) -> Option<Self> {
+        let main = code.split('-').next().unwrap_or_default();
+        Self::ALL.into_iter().find(|language| main.eq_ignore_ascii_case(language.code()))
+    }
+
+    /// The first known language of a list of preferences; else English.
+    pub fn liked<'a>(codes: impl IntoIterator<Item = &'a str>) -> Self {
+        codes.into_iter().find_map(Self::named).unwrap_or_default()
+    }
+
+    /// Converts an English number such as `1,234.5 samples/s`. Only characters between digits change, so a unit may
+    /// follow.
+    pub fn number(self, english: &str) -> String {
+        if self == Self::English {
+            return english.to_owned();
+        }
+        let letters: Vec<char> = english.chars().collect();
+        let is_digit =
+            |place: Option<usize>| place.and_then(|place| letters.get(place)).is_some_and(char::is_ascii_digit);
+        let written = letters.iter().enumerate().map(|(place, letter)| match letter {
+            '.' | ',' if is_digit(place.checked_sub(1)) && is_digit(Some(place + 1)) => {
+                if *letter == '.' {
+                    ','
+                } else {
+                    '.'
+                }
+            }
+            other => *other,
+        });
+        written.collect()
+    }
+
+    /// A whole number in groups of three digits.
+    pub fn grouped(self, number: u64) -> String {
+        let digits = number.to_string();
+        let mut text = String::new();
+        for (place, digit) in digits.chars().enumerate() {
+            if place > 0 && (digits.len() - place).is_multiple_of(3) {
+                text.push(if self == Self::English { ',' } else { '.' });
+            }
+            text.push(digit);
+        }
+        text
+    }
+
+    /// A day such as `21 Nov 2026` or `21.11.2026`.
+    pub fn day(self, Date { year, month, day }: Date) -> String {
+        const MONTHS: [&str; 12] = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
+        match self {
+            Self::English => {
+                let month = MONTHS.get(usize::from(month) - 1).copied().unwrap_or_default();
+                format!("{day} {month} {year}")
+            }
+            Self::German => format!("{day:02}.{month:02}.{year}"),
+        }
+    }
+}
+
+/// A text that is stored in all languages, because it may be shown later in another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "BTreeMap<String, String>", into = "BTreeMap<String, String>")]
+pub struct Said([String; Language::ALL.len()]);
+
+impl Said {
+    /// Calls `say` in each language.
+    pub fn new(say: impl Fn() -> String) -> Self {
+        let before = language();
+        let said = Language::ALL.map(|each| {
+            speak(each);
+            say()
+        });
+        speak(before);
+        Self(said)
+    }
+
+    pub fn text(&self) -> &str {
+        &self.0[language() as usize]
+    }
+}
+
+impl From<BTreeMap<String, String>> for Said {
+    fn from(texts: BTreeMap<String, String>) -> Self {
+        let in_english = texts.get(Language::English.code()).cloned().unwrap_or_default();
+        Self(Language::ALL.map(|each| texts.get(each.code()).unwrap_or(&in_english).clone()))
+    }
+}
+
+impl From<Said> for BTreeMap<String, String> {
+    fn from(said: Said) -> Self {
+        Language::ALL.iter().map(|each| each.code().to_owned()).zip(said.0).collect()
+    }
 }
 
 #[cfg(test)]

@@ -1,10 +1,12 @@
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{fs, iter};
 
 use results::Date;
+use results::api::Tier;
 
 use super::*;
+use crate::backend::PageBackend;
 
 #[test]
 fn a_text_is_said_in_the_language_that_was_chosen() {
@@ -14,7 +16,7 @@ fn a_text_is_said_in_the_language_that_was_chosen() {
 }
 
 #[test]
-fn one_thing_is_not_many_and_numbers_are_grouped_as_the_language_groups_them() {
+fn plurals_and_grouped_numbers_follow_the_language() {
     let said = || [0_u64, 1, 1204].map(|number| t!(common_results, number = number));
     assert_eq!(said(), ["0 results", "1 result", "1,204 results"]);
     speak(Language::German);
@@ -52,15 +54,41 @@ fn the_languages_are_those_that_the_build_reads() {
     assert_eq!(Language::ALL.map(Language::code), catalogue::LANGUAGES);
 }
 
-/// A text that nobody says any more is to be deleted.
+#[test]
+fn what_is_kept_is_shown_in_the_language_that_was_chosen_since() {
+    let said = Said::new(|| t!(common_results, number = 1204_u64));
+    assert_eq!(said.text(), "1,204 results");
+    let kept: Said = serde_json::from_str(&serde_json::to_string(&said).unwrap()).unwrap();
+    speak(Language::German);
+    assert_eq!((kept.text(), &kept), ("1.204 Ergebnisse", &said));
+}
+
+#[test]
+fn a_language_that_is_lacking_is_english() {
+    let kept: Said = serde_json::from_str(r#"{"en":"fast","fr":"vite"}"#).unwrap();
+    speak(Language::German);
+    assert_eq!(kept.text(), "fast");
+}
+
+/// Unused texts are to be deleted.
 #[test]
 fn every_text_is_said_somewhere() {
     let files = sources(Path::new("src")).into_iter().filter(|file| !file.ends_with("tests.rs"));
     let source: String = files.map(|file| fs::read_to_string(file).unwrap()).collect();
-    let names: std::collections::BTreeSet<&str> =
-        source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
-    let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(|name| !names.contains(name)).collect();
-    assert!(unused.is_empty(), "nobody says {unused:?}");
+    let names: BTreeSet<&str> = source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let with_more = |group: &str, name: &str, more: &str| ["", more].map(|end| format!("{group}_{name}{end}"));
+    let workloads = engine::WORKLOADS.iter().map(|make| format!("network_{}", make().name.replace('-', "_")));
+    let metrics = results::METRICS.iter().flat_map(|of| with_more("metric", of.id, "_description"));
+    let facts = results::environment::FACTS.iter().map(|of| format!("fact_{}", of.id));
+    let backends = PageBackend::ALL.map(|of| with_more("backend", &of.name().replace('-', "_"), "_description"));
+    let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
+    let tiers = tiers.map(|of| with_more("tier", of.name(), "_meaning"));
+    assert!(tiers.iter().flatten().all(|name| messages::NAMED.iter().any(|(known, _)| known == name)), "{tiers:?}");
+    let by_name = workloads.chain(metrics).chain(facts).chain(backends.into_iter().chain(tiers).flatten());
+    let by_name: BTreeSet<String> = by_name.collect();
+    let is_unused = |name: &&str| !names.contains(name) && !by_name.contains(*name);
+    let unused: Vec<&str> = messages::ALL.iter().map(|(name, _)| *name).filter(is_unused).collect();
+    assert!(unused.is_empty(), "no code uses {unused:?}");
 }
 
 /// One that was copied and not translated is alike in both languages.
@@ -84,13 +112,13 @@ const ALIKE: [&str; 6] = [
     "supplies_burn_missing",
 ];
 
-/// More than one word, of which one is no argument.
+/// True for more than one word, if one is not an argument.
 fn has_words(text: &str) -> bool {
     let outside = text.split('{').filter_map(|part| part.split('}').next_back());
     text.contains(' ') && outside.flat_map(str::chars).any(char::is_alphabetic)
 }
 
-/// A sentence that stands where it is shown is in one language only.
+/// A sentence in the code is in one language only.
 #[test]
 fn no_sentence_of_the_page_stands_in_its_code() {
     let mut found = Vec::new();
@@ -121,7 +149,7 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { iter::once(path).collect() }).collect()
 }
 
-/// What the build script makes of files with these contents, by language.
+/// Result of the build script for files with these contents.
 fn read(english: &str, german: &str) -> Result<Vec<catalogue::Message>, Vec<String>> {
     let folder = tempfile::tempdir().unwrap();
     for (language, content) in BTreeMap::from([("en", english), ("de", german)]) {

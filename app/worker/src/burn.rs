@@ -1,4 +1,4 @@
-//! The wasm module of the training worker with Burn; `cargo xtask run` builds it beside the page.
+//! The wasm module of the training worker with Burn; `cargo xtask run` builds it after the page.
 
 #[cfg(target_arch = "wasm32")]
 fn main() {

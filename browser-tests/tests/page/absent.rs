@@ -1,8 +1,8 @@
-//! What is optional and not there, or not yet: the page says so, and the rest of it works.
+//! Optional parts that are missing, or not ready: the page says so, and the rest of it works.
 
 use std::time::Duration;
 
-use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_with_server, watch_to_the_end};
+use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
 use serde_json::Value;
@@ -13,39 +13,27 @@ const MISSING: &str = r#"{"state":"missing","note":"the page was built without B
 const CIFAR10: &[&str] = &["cifar10-train.bin", "cifar10-test.bin"];
 const LINK_TO_BURN: &str = "/?workload=keras-mnist-mlp&batch=8&steps=3&backend=burn-flex";
 
-/// The choice of an engine, once its list is opened.
+/// The choice of a backend, once its list is open.
 async fn engine(page: &Browser, backend: &str) -> Element {
-    page.client().wait().for_element(Locator::Css(&format!("input[value={backend}]"))).await.unwrap()
+    page.find(Locator::Css(&format!("input[value={backend}]"))).await
 }
 
-async fn open(page: &Browser, list: &str) {
-    page.client().wait().for_element(Locator::Css(&format!("{list} > summary"))).await.unwrap().click().await.unwrap();
-}
-
-/// What is written beside a choice.
+/// Text of a choice.
 async fn label_of(page: &Browser, choice: &Element) -> String {
     let script = "return arguments[0].closest('label').textContent";
     let text = page.client().execute(script, vec![serde_json::to_value(choice).unwrap()]).await.unwrap();
     text.as_str().unwrap().to_owned()
 }
 
-async fn ask(page: &Browser, script: &str) -> Value {
-    page.client().execute(script, Vec::new()).await.unwrap()
-}
-
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
+fn burn_can_be_chosen_without_a_reload_once_built() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
-        page.wait_for("button", "Benchmark", PATIENCE).await;
-        ask(page, "window.marked = true").await;
+        page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
+        page.ask("() => { window.marked = true; }").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built: compiling Burn for the page").await;
-        assert!(
-            page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap(),
-            "our kernels need no Burn"
-        );
-        open(page, "details.engines").await;
+        assert!(page.is_enabled("Benchmark").await, "our kernels need no Burn");
+        page.click_css("details.engines > summary").await;
         for backend in ["burn-wgpu", "burn-flex"] {
             let choice = engine(page, backend).await;
             assert!(!choice.is_enabled().await.unwrap());
@@ -62,68 +50,60 @@ fn burn_can_be_chosen_as_soon_as_it_is_built_without_a_reload() {
         assert!(choice.is_enabled().await.unwrap());
         choice.click().await.unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
-        assert_eq!(ask(page, "return window.marked").await, true, "the page was loaded again");
+        assert_eq!(page.ask("() => window.marked").await, true, "the page was loaded again");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_comparison_leaves_out_what_is_not_there_and_says_why() {
-    drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
-        page.open("/").await;
-        open(page, "details.engines").await;
-        page.click("link", "Compare back ends").await;
-        page.wait_for("heading", "How do frameworks differ on your device?", PATIENCE).await;
-        page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
-        let choice = engine(page, "burn-wgpu").await;
-        assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
-        let ours = engine(page, "wgsl").await;
-        assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
-    });
-}
-
-#[test]
-#[ignore = "all browser tests take ten minutes"]
-fn a_link_to_burn_waits_while_it_is_built_and_can_then_be_followed() {
+fn a_link_to_burn_waits_until_it_is_built() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open(LINK_TO_BURN).await;
         page.wait_for_text("#benchmark-note", "Burn on the processor is being built: compiling Burn").await;
-        assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(!page.is_enabled("Benchmark").await);
         server.say_of_burn(READY).unwrap();
         page.wait_for_text("#benchmark-note", "3.4 MB of Burn").await;
-        assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn burn_that_failed_to_build_is_told_with_its_reason_and_our_kernels_are_there() {
+fn a_failed_build_of_burn_is_reported_with_its_reason() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=8&steps=3").await;
         page.wait_for_text("[data-burn=building]", "Burn is being built").await;
         server.say_of_burn(r#"{"state":"missing","note":"building Burn failed: no space left on the disk"}"#).unwrap();
         let reason = "Burn is not on this server: building Burn failed: no space left on the disk.";
         page.wait_for_text(".controls", reason).await;
-        assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_page_without_burn_says_why_where_burn_would_be_chosen() {
+fn a_page_without_burn_says_why_at_every_choice() {
     drive(Setup { burn: Some(MISSING), ..Setup::USUAL }, async |page| {
         page.open(LINK_TO_BURN).await;
         let reason = "is not on this server: the page was built without Burn (--no-burn-page).";
         let note = page.wait_for_text("#benchmark-note", reason).await;
         assert!(note.starts_with("Burn on the processor"), "{note}");
-        open(page, "details.engines").await;
+        page.click_css("details.engines > summary").await;
         let choice = engine(page, "burn-wgpu").await;
         assert!(!choice.is_enabled().await.unwrap());
         let label = label_of(page, &choice).await;
         assert!(label.contains(reason), "{label}");
-        // The other engine is there all the same.
+        // The other backend is there all the same.
         engine(page, "wgsl").await.click().await.unwrap();
-        assert!(page.wait_for("button", "Benchmark", PATIENCE).await.is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
+
+        page.click("link", "Compare back ends").await;
+        page.wait_for("heading", "How do frameworks differ on your device?").await;
+        page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
+        let choice = engine(page, "burn-wgpu").await;
+        assert!(!choice.is_enabled().await.unwrap() && !choice.is_selected().await.unwrap());
+        let ours = engine(page, "wgsl").await;
+        assert!(ours.is_enabled().await.unwrap() && ours.is_selected().await.unwrap());
     });
 }
 
@@ -140,15 +120,14 @@ fn a_page_that_says_nothing_of_burn_has_none() {
 #[ignore = "all browser tests take ten minutes"]
 fn nothing_is_asked_while_a_run_goes_on() {
     drive_with_server(Setup { burn: Some(BUILDING), ..Setup::USUAL }, async |page, server| {
-        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
-        page.click("button", "Benchmark").await;
+        page.start("/?workload=keras-mnist-mlp&batch=32&seconds=600").await;
         page.wait_for_status(RUN_PATIENCE, |text| text.ends_with(": training")).await;
-        let questions = "return performance.getEntriesByName(location.origin + '/burn.json').length";
-        let before = ask(page, questions).await;
+        let questions = "() => performance.getEntriesByName(location.origin + '/burn.json').length";
+        let before = page.ask(questions).await;
         assert_ne!(before, 0, "it asked when it was opened");
         // Twice as long as it waits otherwise, and more.
         tokio::time::sleep(Duration::from_secs(7)).await;
-        assert_eq!(ask(page, questions).await, before);
+        assert_eq!(page.ask(questions).await, before);
         server.say_of_burn(READY).unwrap();
         page.click("button", "Cancel").await;
         page.wait_for_text(".controls", "Burn is ready").await;
@@ -157,14 +136,14 @@ fn nothing_is_asked_while_a_run_goes_on() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
+fn without_cifar10_the_page_disables_its_networks_only() {
     drive_with_server(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page, server| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=3").await;
         let said = page.wait_for_text("#missing-data", "CIFAR-10 is not on this server").await;
         assert!(said.contains("cifar10-train.bin is missing in its data folder"), "{said}");
         assert!(said.contains("8 of the 20 networks"), "{said}");
-        open(page, "details.networks").await;
-        let complete = page.client().find(Locator::Css("input[name=suite][value=complete]")).await.unwrap();
+        page.click_css("details.networks > summary").await;
+        let complete = page.find(Locator::Css("input[name=suite][value=complete]")).await;
         assert!(!complete.is_enabled().await.unwrap());
         let label = label_of(page, &complete).await;
         assert!(label.contains("8 of its 16 networks need data that is not on this server (CIFAR-10)."), "{label}");
@@ -176,33 +155,33 @@ fn without_cifar10_the_page_says_what_cannot_be_trained_and_trains_the_rest() {
         }
 
         page.click("button", "Benchmark").await;
-        watch_to_the_end(page).await;
-        let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+        page.watch_to_the_end().await;
+        let record = page.record().await;
         assert_eq!(record["workloads"][0]["outcome"]["kind"], "completed", "{record}");
 
-        // Data that comes later is found, here by whoever opens the page again.
+        // Data that comes later is found, here after a reload.
         server.restore_missing().unwrap();
         page.open("/?suite=complete").await;
         page.wait_for_text("#benchmark-note", "170 MB of photographs").await;
-        assert!(page.wait_for("button", "Benchmark", PATIENCE).await.is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_link_to_what_lacks_its_data_gives_the_reason_and_a_way_out() {
+fn a_link_to_missing_data_gives_the_reason() {
     drive(Setup { missing_data: CIFAR10, ..Setup::USUAL }, async |page| {
         page.open("/?suite=complete").await;
         let note = page.wait_for_text("#benchmark-note", "The complete suite needs CIFAR-10").await;
         assert!(note.contains("not on this server"), "{note}");
-        assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(!page.is_enabled("Benchmark").await);
 
         page.open("/?workload=keras-mnist-mlp,theano-cifar10&batch=32&steps=3").await;
         page.wait_for_text("#benchmark-note", "needs CIFAR-10, which is not on this server").await;
-        open(page, "details.networks").await;
-        let chosen = page.client().find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await.unwrap();
+        page.click_css("details.networks > summary").await;
+        let chosen = page.find(Locator::Css("input[type=checkbox][value=theano-cifar10]")).await;
         chosen.click().await.unwrap();
         assert!(!chosen.is_enabled().await.unwrap(), "it can be taken away, and not be taken back");
-        assert!(page.wait_for("button", "Benchmark", PATIENCE).await.is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
     });
 }

@@ -8,9 +8,8 @@ use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
-const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
-/// So much of a sentence tells it from another one; less may be a name.
-const TELLING: usize = 12;
+/// Minimum length of a part of a sentence that identifies it; shorter ones may be names.
+const MIN_PART_LENGTH: usize = 12;
 
 /// All that stands in the page, seen or not, and what is read out: each text of an element, and each such attribute. What
 /// says of itself that it is in another language is left out, and so is what machines read.
@@ -53,7 +52,7 @@ fn texts(language: &str) -> BTreeMap<String, String> {
     texts
 }
 
-/// What English says that German does not: whole texts, and parts of those with arguments.
+/// English texts that German does not contain: whole ones, and parts of those with arguments.
 struct English {
     whole: Vec<String>,
     parts: Vec<String>,
@@ -69,7 +68,7 @@ impl English {
                 whole.push(text.clone());
             }
             let split = text.split(['{', '}', '[', ']', '*']).map(str::trim);
-            let telling = |part: &&str| part.len() >= TELLING && part.contains(' ') && !part.starts_with('$');
+            let telling = |part: &&str| part.len() >= MIN_PART_LENGTH && part.contains(' ') && !part.starts_with('$');
             parts.extend(split.filter(telling).filter(|part| !said_in_german(part)).map(str::to_owned));
         }
         assert!(whole.len() > 300 && parts.len() > 300, "{} and {}", whole.len(), parts.len());
@@ -78,7 +77,7 @@ impl English {
 
     /// Fails where English is left in the page.
     async fn assert_none_in(&self, page: &Browser, place: &str) {
-        let texts = page.call(TEXTS, Value::Null).await;
+        let texts = page.ask(TEXTS).await;
         let texts: Vec<&str> = texts.as_array().unwrap().iter().filter_map(Value::as_str).collect();
         assert!(texts.len() > 10, "{place}: {texts:?}");
         let is_english = |text: &&&str| {
@@ -93,32 +92,30 @@ impl English {
 
 #[test]
 fn a_visitor_who_reads_german_finds_no_english() {
-    drive(Setup::default(), async |page| {
+    drive(Setup::USUAL, async |page| {
         let english = English::new();
-        page.open("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6").await;
-        page.wait_for("button", "Benchmark starten", PATIENCE).await;
-        page.wait_for("table", "Bestenliste", PATIENCE).await;
+        page.open_to("/?language=de&workload=keras-mnist-mlp&batch=32&seconds=6", "button", "Benchmark starten").await;
+        page.wait_for("table", "Bestenliste").await;
         english.assert_none_in(page, "the start page").await;
         page.click("button", "Benchmark starten").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
         english.assert_none_in(page, "a run").await;
-        page.wait_for("table", "Ergebnisse", RUN_PATIENCE).await;
+        page.wait_until_it_says("table[aria-label=Ergebnisse]", RUN_PATIENCE, |text| !text.is_empty()).await;
         english.assert_none_in(page, "a finished run").await;
         let accuracy = page.text("[data-metric=accuracy] td").await.unwrap();
         assert!(accuracy.contains(',') && !accuracy.contains('.'), "a decimal comma: {accuracy}");
         page.click("button", "Hochladen").await;
-        page.wait_for("link", "Dauerlink", PATIENCE).await;
+        page.wait_for("link", "Dauerlink").await;
         english.assert_none_in(page, "an upload").await;
         page.click("link", "Dauerlink").await;
-        page.wait_for("table", "Ergebnisse", PATIENCE).await;
-        page.wait_for("heading", "Einordnung", PATIENCE).await;
+        page.wait_for("table", "Ergebnisse").await;
+        page.wait_for("heading", "Einordnung").await;
         english.assert_none_in(page, "a result").await;
         page.click("link", "Alle Ergebnisse dieses Geräts").await;
-        page.wait_for("table", "Neueste Ergebnisse", PATIENCE).await;
+        page.wait_for("table", "Neueste Ergebnisse").await;
         english.assert_none_in(page, "a device").await;
-        page.open("/?leaderboard=runs").await;
-        page.wait_for("table", "Bestenliste", PATIENCE).await;
-        page.wait_for("table", "Eigene Läufe", PATIENCE).await;
+        page.open_to("/?leaderboard=runs", "table", "Bestenliste").await;
+        page.wait_for("table", "Eigene Läufe").await;
         english.assert_none_in(page, "single runs").await;
     });
 }
@@ -126,13 +123,12 @@ fn a_visitor_who_reads_german_finds_no_english() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn every_other_page_is_german_as_well() {
-    drive(NO_GPU, async |page| {
+    drive(Setup::NO_GPU, async |page| {
         let english = English::new();
-        page.open("/?language=de&sede=1").await;
-        page.wait_for("heading", "WebGPU fehlt", PATIENCE).await;
-        page.wait_for("table", "Bestenliste", PATIENCE).await;
+        page.open_to("/?language=de&sede=1", "heading", "WebGPU fehlt").await;
+        page.wait_for("table", "Bestenliste").await;
         english.assert_none_in(page, "the start page without WebGPU").await;
-        // An address of the page, and a heading by which it is there. The language is remembered.
+        // An address of the page, and a heading of it. The language is stored.
         let pages = [
             ("/compare", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
             ("/compare?seeds=many", "Wie unterscheiden sich Frameworks auf diesem Gerät?"),
@@ -153,7 +149,7 @@ fn every_other_page_is_german_as_well() {
         page.tolerate(&["status of 404", "status of 400"]);
         for (address, heading) in pages {
             page.open(address).await;
-            page.wait_for("heading", heading, PATIENCE).await;
+            page.wait_for("heading", heading).await;
             english.assert_none_in(page, address).await;
         }
     });
@@ -161,71 +157,65 @@ fn every_other_page_is_german_as_well() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_language_is_chosen_by_hand_while_a_run_goes_on_and_is_remembered() {
-    drive(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
-        page.click("button", "Benchmark").await;
+fn a_chosen_language_is_stored_and_keeps_the_run() {
+    drive(Setup::USUAL, async |page| {
+        page.start("/?workload=keras-mnist-mlp&batch=32&seconds=8").await;
         page.wait_for_status(PATIENCE, |text| text == "Network 1 of 1: training").await;
-        let before = page.call("() => window.gradmark.finished === undefined", Value::Null).await;
+        let before = page.ask("() => window.gradmark.finished === undefined").await;
         assert_eq!(before, false);
-        page.choose_language("Language", "Deutsch").await;
+        page.choose("Language", "Deutsch").await;
         page.wait_for_status(PATIENCE, |text| text == "Netz 1 von 1: Training").await;
         assert_eq!(page.attribute("html", "lang").await.as_deref(), Some("de"));
-        // A long title beside the button.
+        // A long title next to the button.
         page.set_appearance(Setup { size: (360, 740), ..Setup::USUAL }).await.unwrap();
         page.assert_never_scrolls_sideways().await;
         page.set_appearance(Setup::USUAL).await.unwrap();
-        let state = page.call("async () => (await window.gradmark.finished).state", Value::Null).await;
+        let state = page.ask("async () => (await window.gradmark.finished).state").await;
         assert_eq!(state, "finished", "the run went on");
-        page.wait_for("table", "Ergebnisse", PATIENCE).await;
-        page.choose_language("Sprache", "English").await;
-        page.wait_for("table", "Results", PATIENCE).await;
-        page.wait_for("table", "Your runs", PATIENCE).await;
+        page.wait_for("table", "Ergebnisse").await;
+        page.choose("Sprache", "English").await;
+        page.wait_for("table", "Results").await;
+        page.wait_for("table", "Your runs").await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("test accuracy"), "what was noted in German is said in English, too: {noted}");
-        page.choose_language("Language", "Deutsch").await;
-        page.wait_for("table", "Eigene Läufe", PATIENCE).await;
+        page.choose("Language", "Deutsch").await;
+        page.wait_for("table", "Eigene Läufe").await;
         let noted = page.text("#own-runs tbody th").await.unwrap();
         assert!(noted.contains("Testgenauigkeit"), "{noted}");
         let own_runs = page.client().find_all(Locator::Css("#own-runs tbody tr")).await.unwrap();
         assert_eq!(own_runs.len(), 1, "it is noted once, however often it is shown");
-        page.open("/compare").await;
-        page.wait_for("heading", "Wie unterscheiden sich Frameworks auf diesem Gerät?", PATIENCE).await;
-        page.choose_language("Sprache", "English").await;
-        page.open("/").await;
-        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
+        page.open_to("/compare", "heading", "Wie unterscheiden sich Frameworks auf diesem Gerät?").await;
+        page.choose("Sprache", "English").await;
+        page.open_to("/", "heading", "How fast does your GPU learn?").await;
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn what_was_open_stays_open_and_the_keyboard_stays_where_it_was() {
-    drive(NO_GPU, async |page| {
-        page.open("/?batch=32").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
-        let summary = page.client().find(Locator::Css("details.settings > summary")).await.unwrap();
+fn a_change_of_language_keeps_open_details_and_the_focus() {
+    drive(Setup::NO_GPU, async |page| {
+        page.open_to("/?batch=32", "table", "Leaderboard").await;
+        let summary = page.find(Locator::Css("details.settings > summary")).await;
         summary.click().await.unwrap();
-        page.choose_language("Language", "Deutsch").await;
-        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
+        page.choose("Language", "Deutsch").await;
+        page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
         tokio::time::sleep(Duration::from_millis(100)).await;
         assert!(page.attribute("details.settings", "open").await.is_some(), "the settings are still open");
-        assert_eq!(page.call("() => document.activeElement.id", Value::Null).await, "language");
-        assert_eq!(page.call("() => document.querySelector('input[name=batch]').value", Value::Null).await, "32");
+        assert_eq!(page.ask("() => document.activeElement.id").await, "language");
+        assert_eq!(page.ask("() => document.querySelector('input[name=batch]').value").await, "32");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn the_browsers_language_is_the_pages_until_somebody_chooses() {
-    drive(NO_GPU, async |page| {
+    drive(Setup::NO_GPU, async |page| {
         page.pretend("Object.defineProperty(navigator, 'languages', { get: () => ['fr', 'de-AT', 'en'] });").await;
-        page.open("/").await;
-        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
-        page.open("/?language=en").await;
-        page.wait_for("heading", "How fast does your GPU learn?", PATIENCE).await;
-        page.choose_language("Language", "Deutsch").await;
-        page.wait_for("heading", "Wie schnell lernt diese GPU?", PATIENCE).await;
-        let asked = page.call("() => location.search", Value::Null).await;
+        page.open_to("/", "heading", "Wie schnell lernt diese GPU?").await;
+        page.open_to("/?language=en", "heading", "How fast does your GPU learn?").await;
+        page.choose("Language", "Deutsch").await;
+        page.wait_for("heading", "Wie schnell lernt diese GPU?").await;
+        let asked = page.ask("() => location.search").await;
         assert_eq!(asked, "?language=de", "the address follows the choice");
     });
 }

@@ -1,13 +1,10 @@
-//! What is seen of others' results, and how it is asked for.
+//! The leaderboard: its filters, and the results of others.
 
-use browser_tests::{Browser, PATIENCE, Page, Setup, drive, watch_to_the_end};
+use browser_tests::{Browser, PATIENCE, Page, Setup, drive};
 use fantoccini::Locator;
 use serde_json::Value;
 
-/// Nothing is trained here.
-const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
-
-/// What the lists of the runs' filters show at first, in their order.
+/// Initial values of the lists of the runs' filters.
 const NOTHING_CHOSEN: [&str; 8] = [
     "As usual",
     "All suites",
@@ -31,7 +28,7 @@ async fn chosen(page: &Browser) -> Value {
     let titles =
         "() => [...document.querySelectorAll('#leaderboard input[type=radio]:checked + span, #leaderboard option:checked')]
         .map((choice) => choice.textContent)";
-    page.call(titles, Value::Null).await
+    page.ask(titles).await
 }
 
 async fn address(page: &Browser) -> String {
@@ -41,17 +38,16 @@ async fn address(page: &Browser) -> String {
 
 #[test]
 fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
-    drive(NO_GPU, async |page| {
-        page.open("/?workload=caffe-mnist").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+    drive(Setup::NO_GPU, async |page| {
+        page.open_to("/?workload=caffe-mnist", "table", "Leaderboard").await;
         choose(page, "Browsers").await;
         choose(page, "f16").await;
         choose(page, "All runs").await;
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Network").await;
-        let network = page.client().find(Locator::Css("#leaderboard select")).await.unwrap();
+        let network = page.find(Locator::Css("#leaderboard select")).await;
         network.select_by_label("MNIST, LeNet (Caffe)").await.unwrap();
         page.wait_for_text("#leaderboard .note", "fastest first").await;
-        let backend = page.client().find(Locator::XPath("//label[span='Back end']/select")).await.unwrap();
+        let backend = page.find(Locator::XPath("//label[span='Back end']/select")).await;
         backend.select_by_label("burn-wgpu").await.unwrap();
         let sent = address(page).await;
         assert_eq!(
@@ -63,8 +59,7 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Finished").await;
         assert_eq!(chosen(page).await, serde_json::json!(["Devices", "GPUs", "Browsers", "f16", "Quick"]));
 
-        page.open("/").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        page.open_to("/", "table", "Leaderboard").await;
         page.open(&format!("/?{sent}")).await;
         page.wait_for_text("#leaderboard .note", "fastest first").await;
         let seen = chosen(page).await;
@@ -75,15 +70,15 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
-    drive(NO_GPU, async |page| {
+fn filters_of_runs_are_in_the_address_and_take_keys() {
+    drive(Setup::NO_GPU, async |page| {
         page.open("/?leaderboard=runs").await;
         page.wait_for_text("#leaderboard .note", "newest first").await;
-        let summary = page.client().find(Locator::Css("#leaderboard summary")).await.unwrap();
+        let summary = page.find(Locator::Css("#leaderboard summary")).await;
         summary.send_keys("\u{e007}").await.unwrap();
         for (label, choice) in [("Browser", "Firefox"), ("System", "macOS"), ("Order", "Oldest first")] {
             let list = format!("//section[@id='leaderboard']//label[span='{label}']/select");
-            let list = page.client().find(Locator::XPath(&list)).await.unwrap();
+            let list = page.find(Locator::XPath(&list)).await;
             list.select_by_label(choice).await.unwrap();
         }
         page.wait_for_text("#leaderboard .note", "oldest first").await;
@@ -94,8 +89,7 @@ fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
             "leaderboard=runs&leaderboard-run-sort=oldest&leaderboard-run-browser=Firefox\
              &leaderboard-run-system=macOS#leaderboard"
         );
-        page.open("/").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        page.open_to("/", "table", "Leaderboard").await;
         let more = "&leaderboard-run-since=2026-11-01&leaderboard-run-device=reported-unheard-of";
         page.open(&format!("/?{}", sent.replace('#', &format!("{more}#")))).await;
         page.wait_for_text("#leaderboard", "oldest first").await;
@@ -104,8 +98,8 @@ fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
             assert!(seen.as_array().unwrap().contains(&choice.into()), "{seen}");
         }
         let day = "() => document.querySelector('#leaderboard input[type=date]').value";
-        assert_eq!(page.call(day, Value::Null).await, "2026-11-01");
-        page.wait_for("link", "reported-unheard-of", PATIENCE).await;
+        assert_eq!(page.ask(day).await, "2026-11-01");
+        page.wait_for("link", "reported-unheard-of").await;
         page.click("button", "All devices").await;
         page.wait_for_text("#leaderboard .note", "oldest first").await;
         assert!(!address(page).await.contains("leaderboard-run-device"));
@@ -115,16 +109,16 @@ fn filters_of_runs_are_in_the_address_and_can_be_used_with_the_keyboard() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn columns_are_chosen_and_kept_in_the_address() {
-    drive(NO_GPU, async |page| {
+    drive(Setup::NO_GPU, async |page| {
         page.open("/?leaderboard=runs").await;
         let heads = "() => [...document.querySelectorAll('table[aria-label=Leaderboard] thead th')].map((of) => of.textContent)";
         page.wait_for_text("table[aria-label=Leaderboard]", "Time to accuracy").await;
-        page.client().find(Locator::XPath("//summary[.='Columns']")).await.unwrap().click().await.unwrap();
+        page.find(Locator::XPath("//summary[.='Columns']")).await.click().await.unwrap();
         for column in ["Time to accuracy", "Time per epoch", "Batch size"] {
             let tick = format!("//section[@id='leaderboard']//label[span='{column}']/input");
-            page.client().find(Locator::XPath(&tick)).await.unwrap().click().await.unwrap();
+            page.find(Locator::XPath(&tick)).await.click().await.unwrap();
         }
-        let shown = page.call(heads, Value::Null).await;
+        let shown = page.ask(heads).await;
         let expected = serde_json::json!([
             "Device",
             "Network",
@@ -144,21 +138,18 @@ fn columns_are_chosen_and_kept_in_the_address() {
             ),
             "{sent}"
         );
-        page.open("/").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        page.open_to("/", "table", "Leaderboard").await;
         page.open(&format!("/?{sent}")).await;
         page.wait_for_text("table[aria-label=Leaderboard] thead", "Time per epoch").await;
-        assert_eq!(page.call(heads, Value::Null).await, expected);
+        assert_eq!(page.ask(heads).await, expected);
     });
 }
 
 /// Two results of one network that were accurate, made from one that was trained here: a test cannot wait until a
-/// program that emulates a GPU has learned so much. The leaderboard sees that nobody announced them.
+/// emulated GPU has learned so much. The leaderboard sees that they were not registered.
 async fn import_two_accurate_results(page: &Browser) {
-    page.open("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
-    page.click("button", "Benchmark").await;
-    watch_to_the_end(page).await;
-    let mut record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+    page.train("/?workload=keras-mnist-mlp&batch=32&seconds=15").await;
+    let mut record = page.record().await;
     assert!(record["workloads"][0]["summary"]["samples_per_second"].is_f64(), "trained for too short a time: {record}");
     record["run_id"] = Value::Null;
     record["nonce"] = Value::Null;
@@ -182,21 +173,21 @@ async fn import_two_accurate_results(page: &Browser) {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
-    drive(Setup::default(), async |page| {
+fn results_of_a_network_are_points_with_links() {
+    drive(Setup::USUAL, async |page| {
         import_two_accurate_results(page).await;
         page.open("/?leaderboard=runs&leaderboard-network=keras-mnist-mlp").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "Example A").await;
-        page.client().find(Locator::Css("[data-part=scatter] > summary")).await.unwrap().click().await.unwrap();
-        page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
+        page.click_css("[data-part=scatter] > summary").await;
+        page.set_appearance(Setup::PHONE).await.unwrap();
         page.assert_never_scrolls_sideways().await;
         let names = "() => [...document.querySelectorAll('a.point')].map((of) => of.getAttribute('aria-label')).sort()";
-        let names = page.call(names, Value::Null).await;
+        let names = page.ask(names).await;
         assert_eq!(names.as_array().unwrap().len(), 2, "{names}");
         assert!(names[0].as_str().unwrap().starts_with("Example A, wgsl: "), "{names}");
-        page.call("() => document.querySelector('a.point').focus()", Value::Null).await;
+        page.ask("() => document.querySelector('a.point').focus()").await;
         page.wait_for_text(".pointed", "samples per second, accurate after").await;
-        page.client().find(Locator::Css("[data-part=scatter] figure summary")).await.unwrap().click().await.unwrap();
+        page.click_css("[data-part=scatter] figure summary").await;
         page.wait_for_text("table[aria-label='Data: Speed and time to accuracy']", "Example B").await;
 
         let files = "async () => {
@@ -204,7 +195,7 @@ fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
             const text = async (link) => (await fetch(link.href)).text();
             return [links.map((link) => link.getAttribute('href')), await text(links[0]), await text(links[2])];
         }";
-        let files = page.call(files, Value::Null).await;
+        let files = page.ask(files).await;
         let [links, csv, lines] = [0, 1, 2].map(|place| &files[place]);
         assert_eq!(links[2], "/api/v1/export?format=jsonl&workload=keras-mnist-mlp");
         let rows = csv.as_str().unwrap().lines().count() - 1;
@@ -215,14 +206,14 @@ fn results_of_a_network_are_points_that_lead_to_them_and_a_file() {
             Value::Null,
         )
         .await;
-        page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for("table", "Results").await;
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
-    drive(NO_GPU, async |page| {
+    drive(Setup::NO_GPU, async |page| {
         page.open("/?leaderboard-suite=unheard-of&leaderboard-client=toaster&leaderboard-class=processor").await;
         page.wait_for_text("table[aria-label=Leaderboard]", "No processor has a place yet").await;
         assert_eq!(chosen(page).await, serde_json::json!(["Devices", "Processors", "All", "f32", "Quick"]));
@@ -232,12 +223,11 @@ fn what_an_address_asks_for_and_nobody_knows_is_shown_as_usual() {
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_device_that_nobody_uploaded_a_result_of_is_said_to_be_unknown() {
-    drive(NO_GPU, async |page| {
+fn a_device_without_results_is_unknown() {
+    drive(Setup::NO_GPU, async |page| {
         page.tolerate(&["api/v1/devices/reported-unheard-of"]);
-        page.open("/devices/reported-unheard-of").await;
-        page.wait_for("heading", "No such device", PATIENCE).await;
+        page.open_to("/devices/reported-unheard-of", "heading", "No such device").await;
         page.click("link", "All devices").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        page.wait_for("table", "Leaderboard").await;
     });
 }

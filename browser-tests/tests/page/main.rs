@@ -2,16 +2,11 @@
 
 mod absent;
 mod accessible;
-mod burn;
-mod documents;
+mod backends;
 mod firefox;
-mod frameworks;
 mod german;
-mod kernels;
 mod leaderboard;
-mod light;
-mod offline;
+mod loading;
 mod robust;
-mod running;
-mod start;
+mod run;
 mod visitor;

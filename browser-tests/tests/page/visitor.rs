@@ -1,45 +1,39 @@
-//! What a visitor does beside pressing the button: settings, kept runs, files, results side by side, and scripts.
+//! Other actions of visitors: settings, stored runs, files, results side by side, and scripts.
 
-use browser_tests::{PATIENCE, Page, Setup, drive, watch_to_the_end};
+use browser_tests::{PATIENCE, Page, Setup, drive};
 use fantoccini::Locator;
 use serde_json::Value;
-
-const NO_GPU: Setup = Setup { webgpu: false, ..Setup::USUAL };
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
-    drive(Setup::default(), async |page| {
-        page.open("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
-        page.click("button", "Benchmark").await;
-        watch_to_the_end(page).await;
+    drive(Setup::USUAL, async |page| {
+        page.train("/?workload=keras-mnist-mlp&batch=32&steps=5").await;
         page.block(&["*/api/*"]).await;
         page.click("button", "Upload").await;
         page.wait_for_text(".upload .refusal", "It is kept under “Your runs”").await;
         page.block(&[]).await;
 
-        page.open("/").await;
-        page.wait_for("table", "Your runs", PATIENCE).await;
+        page.open_to("/", "table", "Your runs").await;
         page.click("button", "Upload it now").await;
         page.wait_for_text("#own-runs [role=status]", "Uploaded.").await;
         page.click("link", "Result").await;
-        page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for("table", "Results").await;
         page.click("link", "Delete this result").await;
         page.click("button", "Delete this result").await;
         page.wait_for_status(PATIENCE, |text| text.contains("deleted")).await;
-        page.open("/").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+        page.open_to("/", "table", "Leaderboard").await;
         assert!(page.by_role("table", "Your runs").await.is_none(), "what was deleted there is forgotten here");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
-    drive(Setup::default(), async |page| {
+fn a_script_starts_a_run_and_waits_for_its_record() {
+    drive(Setup::USUAL, async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=5&seed=7&learning-rate=0.05&autostart=1&sede=8").await;
         page.wait_for_text("[data-figure=unknown]", "means nothing to this page: sede.").await;
-        let finished = page.call("async () => await window.gradmark.finished", Value::Null).await;
+        let finished = page.ask("async () => await window.gradmark.finished").await;
         assert_eq!(finished["state"], "finished", "{finished}");
         let record = &finished["record"];
         assert_eq!(record["seed"], 7);
@@ -54,13 +48,12 @@ fn a_script_starts_a_run_by_its_address_and_waits_for_what_it_came_to() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn script_learns_of_a_wrong_setting_in_the_address() {
-    drive(Setup::default(), async |page| {
+    drive(Setup::USUAL, async |page| {
         for (settings, part) in
             [("batch=many", "batch must be a whole number"), ("seed=1&seed=2", "seed can be given only once")]
         {
-            page.open(&format!("/?{settings}&autostart=1")).await;
-            page.wait_for("button", "Benchmark", PATIENCE).await;
-            let finished = page.call("async () => await window.gradmark.finished", Value::Null).await;
+            page.open_to(&format!("/?{settings}&autostart=1"), "button", "Benchmark").await;
+            let finished = page.ask("async () => await window.gradmark.finished").await;
             assert_eq!(finished["state"], "failed", "{finished}");
             assert!(finished["sentence"].as_str().unwrap().contains(part), "{finished}");
         }
@@ -70,38 +63,34 @@ fn script_learns_of_a_wrong_setting_in_the_address() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn settings_are_changed_by_hand_and_a_wrong_one_is_named() {
-    drive(Setup::default(), async |page| {
-        page.open("/").await;
-        page.wait_for("button", "Benchmark", PATIENCE).await;
-        page.client().find(Locator::Css("details.settings > summary")).await.unwrap().click().await.unwrap();
-        let batch = page.client().find(Locator::Css("input[name=batch]")).await.unwrap();
+    drive(Setup::USUAL, async |page| {
+        page.open_to("/", "button", "Benchmark").await;
+        page.click_css("details.settings > summary").await;
+        let batch = page.find(Locator::Css("input[name=batch]")).await;
         batch.send_keys("many\u{E004}").await.unwrap();
         page.wait_for_text("#benchmark-note", "batch must be a whole number").await;
-        assert!(!page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(!page.is_enabled("Benchmark").await);
         batch.clear().await.unwrap();
         batch.send_keys("64\u{E004}").await.unwrap();
         page.wait_for_text(".controls .callout", "You chose batch size 64. This makes the run non-standard").await;
-        assert!(page.by_role("button", "Benchmark").await.unwrap().is_enabled().await.unwrap());
+        assert!(page.is_enabled("Benchmark").await);
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn two_results_stand_side_by_side() {
-    drive(Setup::default(), async |page| {
+    drive(Setup::USUAL, async |page| {
         let mut ids = Vec::new();
         for batch in [32, 64] {
-            page.open(&format!("/?workload=keras-mnist-mlp&batch={batch}&steps=5")).await;
-            page.click("button", "Benchmark").await;
-            watch_to_the_end(page).await;
-            page.click("button", "Upload").await;
-            page.wait_for("link", "Permalink", PATIENCE).await;
-            let record: Value = serde_json::from_str(&page.text("details pre").await.unwrap()).unwrap();
+            page.train(&format!("/?workload=keras-mnist-mlp&batch={batch}&steps=5")).await;
+            page.upload().await;
+            let record = page.record().await;
             ids.push(record["run_id"].as_str().unwrap().to_owned());
         }
         page.click("link", "Permalink").await;
-        page.wait_for("table", "Results", PATIENCE).await;
-        let link = page.client().find(Locator::Css(".compare-with input")).await.unwrap();
+        page.wait_for("table", "Results").await;
+        let link = page.find(Locator::Css(".compare-with input")).await;
         link.send_keys("somewhere else").await.unwrap();
         page.click("button", "Compare").await;
         page.wait_for_text(".compare-with .refusal", "no link to a result").await;
@@ -110,16 +99,15 @@ fn two_results_stand_side_by_side() {
         address.set_path(&format!("/runs/{}", ids[0]));
         link.send_keys(address.as_str()).await.unwrap();
         page.click("button", "Compare").await;
-        page.wait_for("table", "Side by side", PATIENCE).await;
-        page.open(&format!("/runs/{}", ids[1])).await;
-        page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for("table", "Side by side").await;
+        page.open_to(&format!("/runs/{}", ids[1]), "table", "Results").await;
         // By a word of its name, and with the keyboard: the only other result here.
-        let words = page.client().find(Locator::Css(".compare-with input")).await.unwrap();
+        let words = page.find(Locator::Css(".compare-with input")).await;
         words.send_keys("WGSL").await.unwrap();
         page.wait_for_text(".found", "wgsl").await;
-        page.client().find(Locator::Css(".found input")).await.unwrap().send_keys(" ").await.unwrap();
+        page.find(Locator::Css(".found input")).await.send_keys(" ").await.unwrap();
         page.click("button", "Compare").await;
-        let table = page.wait_for("table", "Side by side", PATIENCE).await;
+        let table = page.wait_for("table", "Side by side").await;
         let text = table.text().await.unwrap();
         assert!(text.contains("Test accuracy") && text.contains("Batch size"), "{text}");
         let head = page.client().find_all(Locator::Css("table[aria-label='Side by side'] thead a")).await.unwrap();
@@ -128,7 +116,7 @@ fn two_results_stand_side_by_side() {
             beside.push(link.attr("href").await.unwrap().unwrap());
         }
         assert_eq!(beside, [format!("/runs/{}", ids[1]), format!("/runs/{}", ids[0])]);
-        page.set_appearance(Setup { size: (320, 640), ..Setup::USUAL }).await.unwrap();
+        page.set_appearance(Setup::PHONE).await.unwrap();
         page.assert_never_scrolls_sideways().await;
     });
 }
@@ -136,35 +124,32 @@ fn two_results_stand_side_by_side() {
 #[test]
 #[ignore = "all browser tests take ten minutes"]
 fn light_or_dark_is_chosen_by_hand_and_remembered() {
-    drive(NO_GPU, async |page| {
-        page.open("/").await;
-        page.wait_for("table", "Leaderboard", PATIENCE).await;
+    drive(Setup::NO_GPU, async |page| {
+        page.open_to("/", "table", "Leaderboard").await;
         let ground = "() => getComputedStyle(document.body).backgroundColor";
-        let light = page.call(ground, Value::Null).await;
-        let choice = page.client().find(Locator::XPath("//label[span='Colours']/select")).await.unwrap();
+        let light = page.ask(ground).await;
+        let choice = page.find(Locator::XPath("//label[span='Colours']/select")).await;
         choice.select_by_label("Dark").await.unwrap();
-        let dark = page.call(ground, Value::Null).await;
+        let dark = page.ask(ground).await;
         assert_ne!(dark, light);
-        page.open("/compare").await;
-        page.wait_for("heading", "How do frameworks differ on your device?", PATIENCE).await;
-        assert_eq!(page.call(ground, Value::Null).await, dark, "another page is dark, too");
-        page.set_appearance(Setup { dark: true, ..NO_GPU }).await.unwrap();
-        let choice = page.client().find(Locator::XPath("//label[span='Colours']/select")).await.unwrap();
+        page.open_to("/compare", "heading", "How do frameworks differ on your device?").await;
+        assert_eq!(page.ask(ground).await, dark, "another page is dark, too");
+        page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
+        let choice = page.find(Locator::XPath("//label[span='Colours']/select")).await;
         choice.select_by_label("Light").await.unwrap();
-        assert_eq!(page.call(ground, Value::Null).await, light, "whatever the system likes");
+        assert_eq!(page.ask(ground).await, light, "whatever the system likes");
     });
 }
 
 #[test]
 #[ignore = "all browser tests take ten minutes"]
-fn a_result_file_from_a_disk_is_shown_and_another_file_is_refused() {
-    drive(Setup { webgpu: false, ..Setup::default() }, async |page| {
+fn a_result_file_is_shown_and_another_file_refused() {
+    drive(Setup::NO_GPU, async |page| {
         page.open("/").await;
         page.click("button", "Demonstrate on the processor").await;
-        watch_to_the_end(page).await;
+        page.watch_to_the_end().await;
         let json = page.text("details.json pre").await.unwrap();
-        page.open("/file").await;
-        page.wait_for("heading", "Show a result file", PATIENCE).await;
+        page.open_to("/file", "heading", "Show a result file").await;
         let drop = "(json) => {
             const files = new DataTransfer();
             files.items.add(new File([json], 'run.json', { type: 'application/json' }));
@@ -173,7 +158,7 @@ fn a_result_file_from_a_disk_is_shown_and_another_file_is_refused() {
             document.querySelector('.drop').dispatchEvent(event);
         }";
         page.call(drop, json.into()).await;
-        page.wait_for("table", "Results", PATIENCE).await;
+        page.wait_for("table", "Results").await;
         page.wait_for_text("[data-file='run.json'] .note", "nobody has checked it").await;
         page.wait_for_text("main > [role=status] .refusal", "other.json cannot be shown: it is no result").await;
     });

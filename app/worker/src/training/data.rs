@@ -7,10 +7,9 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{ReadableStreamDefaultReader, RequestCache, RequestInit, Response};
 
-use super::port;
-use crate::messages::FromWorker;
+use crate::{FromWorker, training};
 
-/// The data sets as the server of this page hands them out; stories and noise are made up. A set is fetched once in a run.
+/// Data sets from the server of this page; stories and noise are generated. A set is fetched once per run.
 #[derive(Default)]
 pub(super) struct ServedData {
     loaded: HashMap<&'static str, Arc<DataSet>>,
@@ -42,7 +41,7 @@ impl DataSource for ServedData {
     }
 }
 
-/// Bytes of a data set so far; both of its files together.
+/// Progress of both files of a data set, bytes.
 struct Download {
     loaded: u64,
     total: u64,
@@ -56,7 +55,7 @@ impl Download {
         self.loaded += bytes;
         if after > before {
             let (loaded_bytes, total_bytes) = (self.loaded, self.total);
-            port::post(&FromWorker::Loading { file: file.file.clone(), loaded_bytes, total_bytes });
+            training::post(&FromWorker::Loading { file: file.file.clone(), loaded_bytes, total_bytes });
         }
     }
 }
@@ -73,14 +72,14 @@ async fn fetch_set(
     DataSet::from_files(definition, train, test)
 }
 
-/// The whole of a file. Its SHA-256 is in the address, so that a browser may keep it for ever.
+/// Fetches a file. Its SHA-256 is in the address, so a browser may keep it forever.
 async fn fetch(file: &DataFile, cache: RequestCache, progress: &mut Download) -> Result<Vec<u8>, DataError> {
     let unreadable = |reason: String| DataError::Unreadable { file: file.file.clone(), reason };
-    let broken = |error: JsValue| unreadable(port::describe(&error));
+    let broken = |error: JsValue| unreadable(training::describe(&error));
     let address = format!("/data/{}?v={}", file.file, &file.sha256[..16]);
     let options = RequestInit::new();
     options.set_cache(cache);
-    let asked = port::scope().fetch_with_str_and_init(&address, &options);
+    let asked = training::scope().fetch_with_str_and_init(&address, &options);
     let response: Response = JsFuture::from(asked).await.map_err(broken)?.unchecked_into();
     match response.status() {
         200 => {}

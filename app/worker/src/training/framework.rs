@@ -1,4 +1,4 @@
-//! A framework of JavaScript as a back end: a program that speaks the protocol of docs/EXTERNAL.md in a worker of its own
+//! A framework of JavaScript as a backend: a program that speaks the protocol of docs/EXTERNAL.md in another worker
 //! (`app/frameworks/src/worker.js`). The page starts it and gives either side a port to the other.
 
 use std::cell::RefCell;
@@ -13,12 +13,12 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{MessageEvent, MessagePort};
 
-use super::port;
+use crate::training;
 
-/// Asks the worker at the other end of `port` who it is. `waiting` is told if it fails.
+/// Opens the backend of the worker at the other end of `port`; `waiting` receives its failures.
 ///
 /// # Errors
-/// A name that is none, a worker that cannot be started, and a framework that does not work here.
+/// An invalid name, a worker that cannot be started, or a framework that does not work here.
 pub(super) async fn open(
     name: &str,
     port: MessagePort,
@@ -32,15 +32,15 @@ pub(super) async fn open(
     Ok(Box::new(ExternalBackend::meet(name, worker, clock, precision, None).await?))
 }
 
-/// Who waits for the framework's next answer.
+/// The task that waits for the framework's next answer.
 #[derive(Clone, Default)]
-pub(super) struct Waiting(Rc<RefCell<State>>);
+pub(super) struct Waiting(Rc<RefCell<WaitingState>>);
 
 #[derive(Default)]
-struct State {
-    /// What resolves and what rejects the promise of the answer.
+struct WaitingState {
+    /// Functions that resolve and reject the promise of the answer.
     promise: Option<(Function, Function)>,
-    /// What went wrong while nobody waited.
+    /// Failure while no task waited.
     failed: Option<String>,
 }
 
@@ -61,7 +61,7 @@ impl Waiting {
         }
     }
 
-    /// Whoever waits, or else asks next, gets this in place of an answer.
+    /// Rejects the present request, or else the next one.
     pub(super) fn fail(&self, reason: String) {
         let mut state = self.0.borrow_mut();
         match state.promise.take() {
@@ -97,7 +97,7 @@ impl FrameworkWorker {
     }
 
     fn failed(&self, error: &JsValue) -> EngineError {
-        let message = error.as_string().unwrap_or_else(|| port::describe(error));
+        let message = error.as_string().unwrap_or_else(|| training::describe(error));
         EngineError::ProgramFailed { program: self.name.to_owned(), message }
     }
 }

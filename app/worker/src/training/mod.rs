@@ -1,61 +1,56 @@
 //! The worker's side: brings the engine its data, clock and observer, and runs it.
 
-mod adapter;
-mod clock;
-#[cfg(feature = "burn")]
-mod console;
 mod data;
 mod framework;
-mod port;
-mod wishes;
 mod witness;
 
+use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 use engine::backends::{Keeper, Opening};
-use engine::{AdapterChoice, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use engine::{AdapterChoice, Clock, Edges, EngineError, Event, NoMeter, Observer, RunRequest, Witness};
+use js_sys::{Function, Object, Promise, Reflect};
 use results::{Provenance, RunRecord, Warning};
-use wasm_bindgen_futures::spawn_local;
-use web_sys::MessagePort;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, spawn_local};
+use web_sys::{DedicatedWorkerGlobalScope, MessageEvent, MessagePort, Performance, PromiseRejectionEvent};
 
-use crate::Trouble;
-use crate::messages::{FromWorker, Order, ToWorker};
-use clock::WorkerClock;
+use crate::{FromWorker, Order, ToWorker, Trouble};
 use data::ServedData;
 use framework::Waiting;
-use wishes::Wishes;
 use witness::PageWitness;
 
-/// A clock that moves in steps of more than a thousandth of the shortest window is worth a warning.
+/// Resolution of a clock from which a warning is recorded: a thousandth of the shortest window.
 const COARSE_SECONDS: f64 = results::summary::MINIMUM_WINDOW_SECONDS / 1000.0;
 
 /// Listens to the page. This is all that the worker's `main` does.
 pub fn start() {
-    port::report_crashes();
+    report_crashes();
     #[cfg(feature = "burn")]
     console::start();
     let wishes = Rc::new(Wishes::default());
     let waiting = Waiting::default();
-    port::listen(move |message, port| match message {
+    listen(move |message, port| match message {
         ToWorker::Run(order) => {
             let wishes = Rc::clone(&wishes);
             let framework = port.map(|port| (port, waiting.clone()));
             spawn_local(async move {
-                port::post(&train(&order, framework, wishes).await.unwrap_or_else(|error| failed(&error, None)));
+                post(&train(&order, framework, wishes).await.unwrap_or_else(|error| failed(&error, None)));
             });
         }
         ToWorker::Cancel => wishes.cancel(),
         ToWorker::Hidden(hidden) => wishes.hidden(hidden),
         ToWorker::FrameworkFailed(reason) => waiting.fail(reason),
     });
-    port::post(&FromWorker::Ready);
+    post(&FromWorker::Ready);
 }
 
-/// Runs the order to its end, or as far as the device goes.
+/// Runs the order to its end, or as far as the device can.
 async fn train(
     order: &Order,
     framework: Option<(MessagePort, Waiting)>,
@@ -101,7 +96,7 @@ fn failed(error: &EngineError, so_far: Option<Box<RunRecord>>) -> FromWorker {
 
 /// Adds what only the worker knows.
 async fn complete(mut record: RunRecord, resolution_seconds: f64) -> RunRecord {
-    adapter::complete(&mut record).await;
+    name_adapter(&mut record).await;
     if resolution_seconds > COARSE_SECONDS {
         record.warnings.push(Warning::CoarseTimer { resolution_seconds });
     }
@@ -141,7 +136,7 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
     })
 }
 
-/// The page's storage, which no worker reaches itself.
+/// The page's storage, which a worker cannot access.
 #[derive(Debug)]
 struct PageKeeper {
     kept: BTreeMap<String, String>,
@@ -153,18 +148,18 @@ impl Keeper for PageKeeper {
     }
 
     fn keep(&self, key: &str, text: &str) {
-        port::post(&FromWorker::Keep { key: key.to_owned(), text: text.to_owned() });
+        post(&FromWorker::Keep { key: key.to_owned(), text: text.to_owned() });
     }
 }
 
-/// Posts what the engine announces to the page.
+/// Posts events of the engine to the page.
 struct Reporter {
     wishes: Rc<Wishes>,
 }
 
 impl Observer<Event> for Reporter {
     fn event(&mut self, event: &Event) {
-        port::post(&FromWorker::Event(event.clone()));
+        post(&FromWorker::Event(event.clone()));
     }
 
     fn cancelled(&self) -> bool {
@@ -177,5 +172,203 @@ impl Observer<Event> for Reporter {
 
     fn pause(&self) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         self.wishes.paused().then(|| Box::pin(Rc::clone(&self.wishes).resumed()) as _)
+    }
+}
+
+/// Adds the browser's words for its GPU to the record, which wgpu does not pass on: vendor and architecture at best,
+/// such as `nvidia` and `ampere`.
+async fn name_adapter(record: &mut RunRecord) {
+    let adapter = &mut record.device.adapter;
+    if adapter.api != "WebGPU" {
+        return;
+    }
+    let Some(info) = info().await else { return };
+    let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
+    adapter.vendor = word("vendor");
+    adapter.architecture = word("architecture");
+    let described = word("description");
+    let masked = format!("{} {}", adapter.vendor, adapter.architecture);
+    let name = if described.is_empty() { masked.trim().to_owned() } else { described };
+    if name.is_empty() {
+        return;
+    }
+    adapter.name.clone_from(&name);
+    for warning in &mut record.warnings {
+        if let Warning::SoftwareAdapter { name: named } = warning {
+            named.clone_from(&name);
+        }
+    }
+}
+
+/// `GPUAdapterInfo` of the adapter that the engine takes: the fast one of several.
+async fn info() -> Option<JsValue> {
+    let gpu = property(&property(&js_sys::global(), "navigator"), "gpu");
+    let request: Function = property(&gpu, "requestAdapter").dyn_into().ok()?;
+    let options = Object::new();
+    Reflect::set(&options, &"powerPreference".into(), &"high-performance".into()).ok()?;
+    let promise: Promise = request.call1(&gpu, &options).ok()?.dyn_into().ok()?;
+    let adapter = JsFuture::from(promise).await.ok().filter(JsValue::is_object)?;
+    Some(property(&adapter, "info"))
+}
+
+fn property(object: &JsValue, name: &str) -> JsValue {
+    Reflect::get(object, &JsValue::from_str(name)).unwrap_or(JsValue::UNDEFINED)
+}
+
+/// The browser's monotonic clock, as this worker sees it.
+struct WorkerClock {
+    performance: Performance,
+}
+
+impl WorkerClock {
+    pub(super) fn new() -> Self {
+        Self { performance: scope().performance().expect("every worker has a performance clock") }
+    }
+
+    /// Smallest observed step of the clock, seconds. Browsers coarsen their clocks on purpose.
+    pub(super) fn resolution_seconds(&self) -> f64 {
+        const LOOK_SECONDS: f64 = 0.05;
+        const STEPS: u32 = 20;
+        let start = self.now_seconds();
+        let (mut smallest, mut last, mut steps) = (f64::INFINITY, start, 0);
+        while steps < STEPS && last - start < LOOK_SECONDS {
+            let now = self.now_seconds();
+            if now > last {
+                smallest = smallest.min(now - last);
+                last = now;
+                steps += 1;
+            }
+        }
+        smallest
+    }
+}
+
+impl Clock for WorkerClock {
+    fn now_seconds(&self) -> f64 {
+        self.performance.now() / 1e3
+    }
+}
+
+fn scope() -> DedicatedWorkerGlobalScope {
+    js_sys::global().unchecked_into()
+}
+
+fn post(message: &FromWorker) {
+    let text = serde_json::to_string(message).expect("every message can be written as JSON");
+    scope().post_message(&JsValue::from_str(&text)).expect("a string can always be posted");
+}
+
+/// Calls `handle` with every message of the page, and the port that came with it.
+fn listen(mut handle: impl FnMut(ToWorker, Option<MessagePort>) + 'static) {
+    let closure = Closure::<dyn FnMut(MessageEvent)>::new(move |event: MessageEvent| {
+        let text = event.data().as_string().unwrap_or_default();
+        match serde_json::from_str(&text) {
+            Ok(message) => handle(message, event.ports().get(0).dyn_into().ok()),
+            Err(error) => post(&FromWorker::Crashed(format!(
+                "the page sent a message that its worker does not know ({error}); reload the page"
+            ))),
+        }
+    });
+    scope().set_onmessage(Some(closure.as_ref().unchecked_ref()));
+    // The worker listens for as long as it lives.
+    closure.forget();
+}
+
+/// Reports panics and uncaught errors to the page.
+fn report_crashes() {
+    std::panic::set_hook(Box::new(|info| {
+        let text = info.to_string();
+        web_sys::console::error_1(&JsValue::from_str(&text));
+        post(&FromWorker::Crashed(text));
+    }));
+    let closure = Closure::<dyn FnMut(PromiseRejectionEvent)>::new(|event: PromiseRejectionEvent| {
+        post(&FromWorker::Crashed(describe(&event.reason())));
+    });
+    let listening = scope().add_event_listener_with_callback("unhandledrejection", closure.as_ref().unchecked_ref());
+    listening.expect("every worker can listen");
+    closure.forget();
+}
+
+fn describe(error: &JsValue) -> String {
+    match error.dyn_ref::<js_sys::Error>() {
+        Some(error) => String::from(error.message()),
+        None => format!("{error:?}"),
+    }
+}
+
+/// The page's requests during a run. Messages arrive whenever the engine waits for the device.
+#[derive(Default)]
+struct Wishes {
+    cancelled: Cell<bool>,
+    hidden: Cell<bool>,
+    /// Waker of the engine, while it waits for the page to be shown.
+    waiting: RefCell<Option<Waker>>,
+}
+
+impl Wishes {
+    pub(super) fn cancel(&self) {
+        self.cancelled.set(true);
+        self.wake();
+    }
+
+    pub(super) fn hidden(&self, hidden: bool) {
+        self.hidden.set(hidden);
+        self.wake();
+    }
+
+    pub(super) fn cancelled(&self) -> bool {
+        self.cancelled.get()
+    }
+
+    /// True if the run has to wait.
+    pub(super) fn paused(&self) -> bool {
+        self.hidden.get() && !self.cancelled.get()
+    }
+
+    /// Ends when the page is shown, or the run is cancelled.
+    pub(super) fn resumed(self: Rc<Self>) -> impl Future<Output = ()> {
+        poll_fn(move |context| {
+            if self.paused() {
+                *self.waiting.borrow_mut() = Some(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })
+    }
+
+    fn wake(&self) {
+        if let Some(waiting) = self.waiting.take() {
+            waiting.wake();
+        }
+    }
+}
+
+/// Errors that Burn logs instead of returning them, shown in the console.
+#[cfg(feature = "burn")]
+mod console {
+    use log::{LevelFilter, Log, Metadata, Record};
+    use wasm_bindgen::JsValue;
+
+    struct Console;
+
+    impl Log for Console {
+        fn enabled(&self, _: &Metadata<'_>) -> bool {
+            true
+        }
+
+        fn log(&self, record: &Record<'_>) {
+            web_sys::console::error_1(&JsValue::from_str(&record.args().to_string()));
+        }
+
+        fn flush(&self) {}
+    }
+
+    /// Shows errors in the console. In a browser, Burn cannot wait for the compiler of its kernels: it logs refused
+    /// ones and goes on without them, and the comparison with the reference then fails.
+    pub(super) fn start() {
+        // No other logger was set in this module.
+        if log::set_logger(&Console).is_ok() {
+            log::set_max_level(LevelFilter::Error);
+        }
     }
 }

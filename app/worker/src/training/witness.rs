@@ -12,9 +12,8 @@ use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::{JsFuture, spawn_local};
 use web_sys::{AbortSignal, Headers, Request, RequestInit, Response};
 
-use super::clock::WorkerClock;
-use super::port;
-use crate::messages::Registration;
+use super::WorkerClock;
+use crate::{Registration, training};
 
 /// Pauses before a lost message is sent again. The last one repeats.
 const PAUSES_MILLISECONDS: [u32; 4] = [250, 1000, 4000, 12_000];
@@ -42,8 +41,8 @@ impl PageWitness {
     }
 
     /// Returns the message of a call with a JSON body.
-    fn message(&self, call: &str, json: &str, limits: Limits) -> Message {
-        Message {
+    fn message(&self, call: &str, json: &str, limits: TimeLimits) -> WitnessMessage {
+        WitnessMessage {
             method: "POST",
             address: self.address(call),
             kind: "application/json",
@@ -59,14 +58,14 @@ impl Witness for PageWitness {
     async fn open_lap(&mut self, workload: &str, segment: u32, state_sha256: &str) -> Result<[Beacon; 2], String> {
         let nonce = self.registration.nonce.clone();
         let lap = OpenLap { nonce, workload: workload.to_owned(), segment, state_sha256: state_sha256.to_owned() };
-        self.message("laps", &to_json(&lap), Limits::OF_HASH).answer().await.map(|opened: OpenedLap| opened.beacons)
+        self.message("laps", &to_json(&lap), TimeLimits::OF_HASH).answer().await.map(|opened: OpenedLap| opened.beacons)
     }
 
     fn commit(&mut self, commitment: Commitment) -> PendingAnswer {
         let Commitment { workload, segment, step, state_sha256, losses_sha256, ends_lap } = commitment;
         let nonce = self.registration.nonce.clone();
         let segment = CommitSegment { nonce, workload, segment, step, state_sha256, losses_sha256, ends_lap };
-        let message = self.message("segments", &to_json(&segment), Limits::OF_HASH);
+        let message = self.message("segments", &to_json(&segment), TimeLimits::OF_HASH);
         let (done, answered) = oneshot::channel::<()>();
         let before = self.answered.replace(answered);
         let (sender, answer) = oneshot::channel();
@@ -92,41 +91,41 @@ impl Witness for PageWitness {
     ) -> Result<ProofWanted, String> {
         let nonce = self.registration.nonce.clone();
         let part = to_json(&ProvePart { nonce, workload: workload.to_owned(), tested_step, target_step, hashes });
-        self.message("proof", &part, Limits::of_proof(part.len())).answer().await
+        self.message("proof", &part, TimeLimits::of_proof(part.len())).answer().await
     }
 
     async fn show(&mut self, workload: &str, step: u64, state: Vec<u8>) -> Result<(), String> {
-        let message = Message {
+        let message = WitnessMessage {
             method: "PUT",
             address: self.address(&format!("states/{workload}/{step}")),
             kind: "application/octet-stream",
             nonce: self.registration.nonce.clone(),
             body: js_sys::Uint8Array::from(state.as_slice()).into(),
-            limits: Limits::of_proof(state.len()),
+            limits: TimeLimits::of_proof(state.len()),
         };
         message.send().await.map(drop)
     }
 }
 
-struct Message {
+struct WitnessMessage {
     method: &'static str,
     address: String,
     kind: &'static str,
     nonce: String,
     body: JsValue,
-    limits: Limits,
+    limits: TimeLimits,
 }
 
 /// Time limits of a message.
 #[derive(Clone, Copy)]
-struct Limits {
+struct TimeLimits {
     /// Time limit of each attempt.
     timeout_milliseconds: u32,
     /// Time since the first attempt within which the message is sent again.
     patience_seconds: f64,
 }
 
-impl Limits {
+impl TimeLimits {
     /// Short limits, so that a dead connection is noticed soon.
     const OF_HASH: Self = Self { timeout_milliseconds: 10_000, patience_seconds: 25.0 };
 
@@ -141,13 +140,13 @@ impl Limits {
 }
 
 /// Why there is no good answer.
-enum Failure {
+enum SendFailure {
     /// Perhaps only lost on the way.
     Lost(String),
     Refused(String),
 }
 
-impl Message {
+impl WitnessMessage {
     async fn answer<T: DeserializeOwned>(&self) -> Result<T, String> {
         let answer = self.send().await?;
         serde_json::from_str(&answer).map_err(|_| "the server answered with something else".to_owned())
@@ -162,8 +161,8 @@ impl Message {
         loop {
             let reason = match self.try_send().await {
                 Ok(text) => return Ok(text),
-                Err(Failure::Refused(reason)) => return Err(reason),
-                Err(Failure::Lost(reason)) => reason,
+                Err(SendFailure::Refused(reason)) => return Err(reason),
+                Err(SendFailure::Lost(reason)) => reason,
             };
             let pause = PAUSES_MILLISECONDS[lost.min(PAUSES_MILLISECONDS.len() - 1)];
             if clock.now_seconds() - start + f64::from(pause) / 1e3 >= self.limits.patience_seconds {
@@ -174,8 +173,8 @@ impl Message {
         }
     }
 
-    async fn try_send(&self) -> Result<String, Failure> {
-        let lost = |error: JsValue| Failure::Lost(port::describe(&error));
+    async fn try_send(&self) -> Result<String, SendFailure> {
+        let lost = |error: JsValue| SendFailure::Lost(training::describe(&error));
         let headers = Headers::new().map_err(lost)?;
         headers.set("content-type", self.kind).map_err(lost)?;
         headers.set("authorization", &format!("Bearer {}", self.nonce)).map_err(lost)?;
@@ -186,7 +185,7 @@ impl Message {
         options.set_signal(Some(&AbortSignal::timeout_with_u32(self.limits.timeout_milliseconds)));
         let request = Request::new_with_str_and_init(&self.address, &options).map_err(lost)?;
         let response: Response =
-            JsFuture::from(port::scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
+            JsFuture::from(training::scope().fetch_with_request(&request)).await.map_err(lost)?.unchecked_into();
         let text = JsFuture::from(response.text().map_err(lost)?).await.map_err(lost)?.as_string().unwrap_or_default();
         if response.ok() {
             return Ok(text);
@@ -195,7 +194,7 @@ impl Message {
         let reason = refusal.map_or_else(|_| format!("status {}", response.status()), |body| body.message);
         let reason = reason.trim_end_matches('.').to_owned();
         let may_pass = response.status() >= 500 || response.status() == 408;
-        Err(if may_pass { Failure::Lost(reason) } else { Failure::Refused(reason) })
+        Err(if may_pass { SendFailure::Lost(reason) } else { SendFailure::Refused(reason) })
     }
 }
 

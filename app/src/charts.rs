@@ -1,0 +1,225 @@
+//! Charts of curves: scales, ticks and paths as plain numbers, and their files.
+
+use results::{CurvePoint, csv};
+
+/// A range of values with round marks.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    pub low: f64,
+    pub high: f64,
+    pub ticks: Vec<f64>,
+    /// Digits after the point that distinguish the ticks.
+    pub decimals: usize,
+}
+
+impl Axis {
+    /// From `low` to the first round value at or above `high`, with about `count` marks.
+    ///
+    /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
+    pub fn covering(low: f64, high: f64, count: u32) -> Self {
+        let span = if high > low { high - low } else { 1.0 };
+        let rough = span / f64::from(count.max(1));
+        let power = 10f64.powf(rough.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].map(|f| f * power).into_iter().find(|step| *step >= rough * 0.999);
+        let step = step.unwrap_or(10.0 * power);
+        let high = low + (span / step - 1e-9).ceil() * step;
+        let ticks = (0..=2 * count + 2).map(|i| low + f64::from(i) * step).take_while(|t| *t <= high + step * 0.01);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a handful of digits")]
+        let decimals = (-step.log10().floor()).clamp(0.0, 6.0) as usize;
+        Self { low, high, ticks: ticks.collect(), decimals }
+    }
+
+    /// From `low` to exactly `high`, with about `count` round marks between.
+    pub fn spanning(low: f64, high: f64, count: u32) -> Self {
+        let mut axis = Self::covering(low, high, count);
+        if high > low {
+            axis.high = high;
+            axis.ticks.retain(|tick| *tick <= high);
+        }
+        axis
+    }
+
+    /// Place of `value` between the ends, 0 to 1.
+    fn share(&self, value: f64) -> f64 {
+        ((value - self.low) / (self.high - self.low)).clamp(0.0, 1.0)
+    }
+}
+
+/// The area between the axes, in pixels from the top left corner of a drawing.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+}
+
+impl Frame {
+    pub fn x(&self, axis: &Axis, value: f64) -> f64 {
+        self.left + axis.share(value) * (self.right - self.left)
+    }
+
+    pub fn y(&self, axis: &Axis, value: f64) -> f64 {
+        self.bottom - axis.share(value) * (self.bottom - self.top)
+    }
+
+    /// An SVG path through `points`, to a tenth of a pixel.
+    pub fn path(&self, points: &[(f64, f64)], x: &Axis, y: &Axis) -> String {
+        let mut path = String::new();
+        for (i, &(px, py)) in points.iter().enumerate() {
+            let command = if i == 0 { 'M' } else { 'L' };
+            path.push_str(&format!("{command}{:.1} {:.1}", self.x(x, px), self.y(y, py)));
+        }
+        path
+    }
+}
+
+/// A curve over training seconds, with its name.
+pub type NamedCurve = (String, Vec<(f64, f64)>);
+
+/// A value of the training curve over training seconds.
+///
+/// A window that was cut short (by an epoch's end, or the run's) has a noisy mean: it is drawn together with the one
+/// before, weighted by their steps, so that both remain means of what was trained.
+pub fn curve(points: &[CurvePoint], value: impl Fn(&CurvePoint) -> f64) -> Vec<(f64, f64)> {
+    const SHORT: f64 = 0.4;
+    let mut drawn: Vec<(f64, f64)> = Vec::new();
+    let (mut before, mut last_steps) = (0, 0.0);
+    for point in points {
+        let steps = point.step.saturating_sub(before) as f64;
+        before = point.step;
+        let new = value(point);
+        match drawn.last_mut() {
+            Some(last) if steps < SHORT * last_steps => {
+                last_steps += steps;
+                *last = (point.training_seconds, last.1 + (new - last.1) * steps / last_steps);
+            }
+            _ => {
+                last_steps = steps;
+                drawn.push((point.training_seconds, new));
+            }
+        }
+    }
+    drawn
+}
+
+/// Moves label positions apart (they must be at least `gap` from each other) and keeps them within the ends.
+pub fn spread(positions: &mut [f64], gap: f64, top: f64, bottom: f64) {
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by(|&a, &b| positions[a].total_cmp(&positions[b]));
+    let mut least = top;
+    for &i in &order {
+        positions[i] = positions[i].max(least);
+        least = positions[i] + gap;
+    }
+    let mut most = bottom;
+    for &i in order.iter().rev() {
+        positions[i] = positions[i].min(most);
+        most = positions[i] - gap;
+    }
+}
+
+/// Style of a picture without the page's style sheet: on light ground, for printing.
+const STYLE: &str = "svg{background:#fff;color:#14171f;font:13px system-ui,sans-serif}\
+    path{fill:none;stroke:currentcolor;stroke-width:2.5;stroke-linecap:round;stroke-linejoin:round}\
+    circle{fill:currentcolor;stroke:#fff;stroke-width:2}.reach{fill:none;stroke:none}.grid{stroke:#dcdad2}\
+    .target{stroke:#868b96;stroke-dasharray:2 5}.published{stroke:#545b68;stroke-dasharray:6 4;color:#545b68}\
+    .mark-text{fill:#545b68;font-size:12px}\
+    .label{fill:currentcolor;font-weight:640}.goal{color:#545b68}\
+    .training,.s0{color:#0067b1}.test,.s1{color:#b84a00}.s2{color:#0b7a4b}.s3{color:#7a3e9d}.s4{color:#2742d6}\
+    .s5{color:#b3261e}.s6,.s7{color:#545b68}\
+    g.published path{stroke-width:1.25;stroke-dasharray:6 4}g.test path{stroke-dasharray:1 6}g.s1 path{stroke-dasharray:7 5}g.s2 path{stroke-dasharray:2 5}\
+    g.s3 path{stroke-dasharray:10 4 2 4}g.s4 path{stroke-dasharray:14 5}g.s5 path{stroke-dasharray:5 3 1 3}\
+    g.s7 path{stroke-dasharray:1 8}";
+
+/// A line for each point: the curve's name, seconds of training, and the value, unrounded.
+pub fn curves_csv<'a>(value: &str, curves: impl IntoIterator<Item = (&'a str, &'a [(f64, f64)])>) -> String {
+    let mut text = format!("curve,training_seconds,{}\n", csv::cell(&value.to_lowercase().replace(' ', "_")));
+    for (name, points) in curves {
+        for (seconds, value) in points {
+            text.push_str(&format!("{},{seconds},{value}\n", csv::cell(name)));
+        }
+    }
+    text
+}
+
+/// The drawing in the page's HTML as a file, if there is one.
+pub fn picture(shown: &str) -> Option<String> {
+    let begin = shown.find("<svg")?;
+    let end = shown.find("</svg>")? + "</svg>".len();
+    let (head, rest) = shown.get(begin..end)?.split_once('>')?;
+    let head = head.replacen("<svg", "<svg xmlns=\"http://www.w3.org/2000/svg\"", 1);
+    Some(format!("{head}><style>{STYLE}</style>{rest}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_reach_over_the_largest_value() {
+        let check = |high: f64, ticks: &[f64], decimals: usize| {
+            let axis = Axis::covering(0.0, high, 4);
+            assert!(axis.ticks.iter().zip(ticks).all(|(a, b)| (a - b).abs() < 1e-9), "{high}: {:?}", axis.ticks);
+            assert_eq!((axis.ticks.len(), axis.decimals), (ticks.len(), decimals), "{high}: {:?}", axis.ticks);
+            assert!(axis.high >= high);
+        };
+        check(2.3, &[0.0, 1.0, 2.0, 3.0], 0);
+        check(0.37, &[0.0, 0.1, 0.2, 0.3, 0.4], 1);
+        check(100.0, &[0.0, 50.0, 100.0], 0);
+        check(30.0, &[0.0, 10.0, 20.0, 30.0], 0);
+        check(0.8, &[0.0, 0.2, 0.4, 0.6, 0.8], 1);
+    }
+
+    #[test]
+    fn a_spanning_axis_ends_at_its_value_and_none_is_empty() {
+        let axis = Axis::spanning(0.0, 25.2, 3);
+        assert_eq!((axis.high, axis.ticks), (25.2, vec![0.0, 10.0, 20.0]));
+        for empty in [Axis::spanning(0.0, 0.0, 3), Axis::covering(0.0, 0.0, 4)] {
+            assert!(empty.high > empty.low && empty.ticks.len() >= 2);
+        }
+    }
+
+    #[test]
+    fn a_path_runs_from_the_lower_left_to_the_upper_right() {
+        let frame = Frame { left: 10.0, right: 110.0, top: 0.0, bottom: 50.0 };
+        let axis = Axis::covering(0.0, 100.0, 2);
+        assert_eq!(
+            frame.path(&[(0.0, 0.0), (50.0, 25.0), (100.0, 100.0)], &axis, &axis),
+            "M10.0 50.0L60.0 37.5L110.0 0.0"
+        );
+        assert_eq!(frame.path(&[], &axis, &axis), "");
+    }
+
+    #[test]
+    fn a_window_that_was_cut_short_is_drawn_with_the_one_before() {
+        let point = |step, loss| CurvePoint { step, training_seconds: step as f64 / 10.0, loss, accuracy: 0.0 };
+        let points = [point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)];
+        assert_eq!(curve(&points, |p| p.loss), [(0.1, 2.3), (0.9, 2.0), (2.0, 1.1)]);
+        assert_eq!(curve(&[], |p| p.loss), []);
+    }
+
+    #[test]
+    fn labels_that_would_overlap_move_apart_and_stay_inside() {
+        let mut positions = [95.0, 96.0, 20.0];
+        spread(&mut positions, 14.0, 8.0, 100.0);
+        assert_eq!(positions, [86.0, 100.0, 20.0]);
+    }
+
+    #[test]
+    fn every_point_is_a_line_of_the_table() {
+        let points = [(0.5, 2.3), (1.0, 1.25)];
+        let table = curves_csv("Training loss", [("wgsl", &points[..]), ("a, b", &points[..1])]);
+        let expected = "curve,training_seconds,training_loss\nwgsl,0.5,2.3\nwgsl,1,1.25\n\"a, b\",0.5,2.3\n";
+        assert_eq!(table, expected);
+    }
+
+    #[test]
+    fn a_picture_has_its_own_style_and_name_space() {
+        let shown = "<!----><svg role=\"img\" width=\"480\"><path d=\"M0 0\"></path></svg><!---->";
+        let picture = picture(shown).unwrap();
+        assert!(picture.starts_with("<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"480\"><style>"));
+        assert!(picture.ends_with("</style><path d=\"M0 0\"></path></svg>"), "{picture}");
+        assert_eq!(super::picture("<p>nothing</p>"), None);
+    }
+}

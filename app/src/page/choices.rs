@@ -1,0 +1,309 @@
+//! Choices before a run: back end, networks, settings, and what is compared.
+
+use engine::{SUITES, SuiteDefinition, WORKLOADS};
+use leptos::prelude::*;
+use results::Precision;
+use web_sys::{Event, HtmlInputElement};
+
+use super::compare::{contenders, obstacle};
+use super::parts::select;
+use super::state::{BurnOnItsWay, MISSING_DATA, StartState};
+use crate::backend::PageBackend;
+use crate::options::RunOptions;
+use crate::route::COMPARE;
+use crate::{t, text};
+
+/// Closed at first, as the networks are.
+#[component]
+pub(super) fn Engines(state: StartState) -> impl IntoView {
+    let options = state.options;
+    let known = Memo::new(move |_| options.get().ok());
+    let summary = move || known.get().map(|options| options.backend.title());
+    let compare = move || {
+        let asked =
+            known.get().map(|options| RunOptions { autostart: false, ..options.with_backend(PageBackend::default()) });
+        format!("{COMPARE}{}", asked.map(|options| options.query()).unwrap_or_default())
+    };
+    view! {
+        <Show when=move || known.with(Option::is_some)>
+            <details class="networks engines">
+                <summary>{t!(settings_engine)}" " {summary}</summary>
+                <fieldset>
+                    <legend>{t!(settings_what_computes)}</legend>
+                    {PageBackend::ALL.map(|backend| view! { <EngineChoice state backend /> }).collect_view()}
+                    <p class="note">{t!(settings_no_onnx)}</p>
+                </fieldset>
+                <div class="go">
+                    <a class="button quiet" href=compare>{t!(settings_compare)}</a>
+                    <p class="note">{t!(settings_compare_note)}</p>
+                </div>
+            </details>
+            <BurnOnItsWay benchmark=state.benchmark />
+            {move || known.get().map(|options| view! { <LeftOut options /> })}
+        </Show>
+    }
+}
+
+#[component]
+fn EngineChoice(state: StartState, backend: PageBackend) -> impl IntoView {
+    let supplies = state.benchmark.supplies;
+    let chosen = move || state.chosen(|options| options.backend == backend);
+    let choose = move |_| state.change(|options| options.with_backend(backend));
+    let obstacle = Memo::new(move |_| supplies.read().obstacle(backend));
+    let size = Memo::new(move |_| supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
+    let more = move || match (obstacle.get(), size.get()) {
+        (Some(why), _) => t!(backend_obstacle_it, why = why),
+        (None, Some(bytes)) => t!(backend_more_to_fetch, size = text::megabytes(bytes)),
+        (None, None) => String::new(),
+    };
+    view! {
+        <label>
+            <input
+                type="radio"
+                name="engine"
+                value=backend.name()
+                disabled=move || obstacle.with(Option::is_some)
+                prop:checked=chosen
+                on:change=choose
+            />
+            <span>{backend.title()} <small>{backend.description()}" "{more}</small></span>
+        </label>
+    }
+}
+
+/// Chosen networks that this backend cannot train.
+#[component]
+fn LeftOut(options: RunOptions) -> impl IntoView {
+    let left_out = options.left_out();
+    let lines = left_out.iter().map(|(name, reason)| {
+        let title = text::workload_title(name);
+        view! { <li>{t!(backend_left_out, workload = title, reason = reason)}</li> }
+    });
+    (!left_out.is_empty()).then(|| view! { <ul class="plain note">{lines.collect_view()}</ul> })
+}
+
+/// Closed at first: one click on the main button is enough for most people.
+#[component]
+pub(super) fn Networks(state: StartState) -> impl IntoView {
+    let options = state.options;
+    let known = Memo::new(move |_| options.get().ok());
+    let summary = move || known.get().map(|options| options.summary());
+    view! {
+        <Show when=move || known.with(Option::is_some)>
+            <details class="networks">
+                <summary>{t!(settings_networks)}" " {summary}</summary>
+                <fieldset>
+                    <legend>{t!(settings_suite)}</legend>
+                    {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
+                </fieldset>
+                <fieldset class="columns">
+                    <legend>{t!(settings_one_by_one)}</legend>
+                    {WORKLOADS
+                        .iter()
+                        .map(|make| make().name)
+                        .map(|name| view! { <NetworkChoice state name /> })
+                        .collect_view()}
+                </fieldset>
+            </details>
+        </Show>
+    }
+}
+
+#[component]
+fn SuiteChoice(state: StartState, suite: &'static SuiteDefinition) -> impl IntoView {
+    let chosen = move || state.chosen(|options| options.workloads.is_empty() && options.suite().name == suite.name);
+    let choose = move |_| state.change(|options| options.with_suite(suite));
+    let lacking = Memo::new(move |_| state.benchmark.supplies.read().lacking_for_suite(suite));
+    view! {
+        <label>
+            <input
+                type="radio"
+                name="suite"
+                value=suite.name
+                disabled=move || lacking.with(Option::is_some)
+                prop:checked=chosen
+                on:change=choose
+            />
+            <span>{text::suite_title(suite.name)} <small>{text::suite_description(suite)} {move || lacking.get().map(|why| format!(" {why}"))}</small></span>
+        </label>
+    }
+}
+
+#[component]
+fn NetworkChoice(state: StartState, name: &'static str) -> impl IntoView {
+    let chosen = move || state.chosen(|options| options.networks().iter().any(|network| network == name));
+    // One that is chosen, by the page's address, can still be taken away.
+    let lacking = Memo::new(move |_| state.benchmark.supplies.read().missing_for(name).is_some());
+    let choose = move |event: Event| {
+        let checked = event_target_checked(&event);
+        state.change(|options| options.with_network(name, checked));
+        // The last one stays, whatever the box shows by now.
+        event_target::<HtmlInputElement>(&event).set_checked(chosen());
+    };
+    view! {
+        <label>
+            <input
+                type="checkbox"
+                value=name
+                disabled=move || lacking.get() && !chosen()
+                aria-describedby=move || lacking.get().then_some(MISSING_DATA)
+                prop:checked=chosen
+                on:change=choose
+            />
+            <span>
+                {text::workload_title(name)}
+                {move || lacking.get().then(|| view! { <small>{t!(supplies_data_missing)}</small> })}
+            </span>
+        </label>
+    }
+}
+
+/// Closed at first, as the networks are.
+#[component]
+pub(super) fn Settings(state: StartState) -> impl IntoView {
+    let known = Memo::new(move |_| state.options.with(Result::is_ok));
+    let departures = move || {
+        let departures = state.options.with(|options| options.as_ref().map(RunOptions::departures).unwrap_or_default());
+        if departures.is_empty() { t!(settings_as_suite).to_owned() } else { departures.join(", ") }
+    };
+    view! {
+        <Show when=move || known.get()>
+            <details class="networks settings">
+                <summary>{t!(settings_settings)}" " {departures}</summary>
+                <fieldset class="columns">
+                    <legend>{t!(settings_empty)}</legend>
+                    <PrecisionChoice state />
+                    <Setting state name="batch" title=t!(settings_title_batch) value=|of| of.batch_size.map(|size| size.to_string()) />
+                    <Setting
+                        state
+                        name="learning-rate"
+                        title=t!(settings_title_rate)
+                        value=|of| of.learning_rate.map(|rate| rate.to_string())
+                    />
+                    <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
+                    <Setting state name="seed" title=t!(settings_title_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
+                </fieldset>
+            </details>
+            <p class="refusal" role="alert">
+                {move || state.wrong.with(|wrong| wrong.first().map(|(_, sentence)| sentence.clone()))}
+            </p>
+        </Show>
+    }
+}
+
+fn seconds(options: &RunOptions) -> Option<String> {
+    match options.limit {
+        Some(training_worker::Limit::Seconds(seconds)) => Some(seconds.to_string()),
+        _ => None,
+    }
+}
+
+/// An optional number.
+#[component]
+fn Setting(
+    state: StartState,
+    name: &'static str,
+    title: &'static str,
+    value: fn(&RunOptions) -> Option<String>,
+) -> impl IntoView {
+    let shown = move || state.options.with(|options| options.as_ref().ok().and_then(value)).unwrap_or_default();
+    let is_wrong = move || state.wrong.with(|wrong| wrong.iter().any(|(of, _)| *of == name));
+    view! {
+        <label class="claim">
+            <span>{title}</span>
+            <input
+                type="text"
+                inputmode="decimal"
+                autocomplete="off"
+                name=name
+                aria-invalid=move || is_wrong().then_some("true")
+                prop:value=shown
+                on:change=move |event| set(state, name, &event_target_value(&event))
+            />
+        </label>
+    }
+}
+
+#[component]
+fn PrecisionChoice(state: StartState) -> impl IntoView {
+    let now = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.precision));
+    let option = |precision: Precision, title: &'static str| {
+        let chosen = now.unwrap_or(Precision::F32) == precision;
+        view! { <option value=precision.name() selected=chosen>{title}</option> }
+    };
+    view! {
+        <label class="select">
+            <span>{t!(settings_title_precision)}</span>
+            <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
+                {option(Precision::F32, "f32")}
+                {option(Precision::F16, t!(settings_f16))}
+            </select>
+        </label>
+    }
+}
+
+/// Changes a setting, or notes what is wrong with it.
+fn set(state: StartState, name: &'static str, value: &str) {
+    let Ok(before) = state.options.get_untracked() else { return };
+    let changed = before.with_setting(name, value);
+    state.wrong.update(|wrong| {
+        wrong.retain(|(of, _)| *of != name);
+        wrong.extend(changed.as_ref().err().map(|sentence| (name, sentence.clone())));
+    });
+    if let Ok(options) = changed {
+        state.options.set(Ok(options));
+    }
+}
+
+/// Offered numbers of seeds; one has no spread, and ten take an hour on a phone.
+const SEEDS: [u32; 5] = [1, 2, 3, 5, 10];
+
+#[component]
+pub(super) fn Contenders(state: StartState) -> impl IntoView {
+    let seeds_before = state.options.with_untracked(|options| options.as_ref().ok().and_then(|options| options.seeds));
+    let choose = move |seeds| state.change(|options| RunOptions { seeds: Some(seeds), ..options });
+    let mut offered = SEEDS.to_vec();
+    offered.extend(seeds_before.filter(|seeds| !SEEDS.contains(seeds)));
+    offered.sort_unstable();
+    let offered = offered.into_iter().map(|seeds| (seeds, t!(common_seeds, number = u64::from(seeds)))).collect();
+    view! {
+        <div class="networks">
+            <fieldset class="columns">
+                <legend>{t!(compare_what)}</legend>
+                {PageBackend::ALL.map(|backend| view! { <Contender state backend /> }).collect_view()}
+            </fieldset>
+            <p class="note">{t!(settings_no_onnx)}</p>
+        </div>
+        <div class="filters">{select(t!(compare_seeds), offered, seeds_before.unwrap_or(1), choose)}</div>
+    }
+}
+
+#[component]
+fn Contender(state: StartState, backend: PageBackend) -> impl IntoView {
+    let chosen = Memo::new(move |_| contenders(state).contains(&backend));
+    let obstacle = Memo::new(move |_| obstacle(state, backend));
+    let choose = move |event| {
+        let (checked, before) = (event_target_checked(&event), untrack(|| contenders(state)));
+        state.change(|options| options.with_contender(backend, checked, &before));
+    };
+    let size =
+        Memo::new(move |_| state.benchmark.supplies.read().bundle(backend).map(|bundle| bundle.compressed_bytes));
+    let more = move || match (obstacle.get(), size.get()) {
+        (Some(why), _) => t!(backend_obstacle_it, why = why),
+        (None, Some(bytes)) => t!(backend_to_fetch, size = text::megabytes(bytes)),
+        (None, None) => t!(backend_part_of_page).to_owned(),
+    };
+    view! {
+        <label>
+            <input
+                type="checkbox"
+                value=backend.name()
+                // A choice of the address can be removed.
+                disabled=move || obstacle.with(Option::is_some) && !chosen.get()
+                prop:checked=move || chosen.get()
+                on:change=choose
+            />
+            <span>{backend.title()} <small>{more}</small></span>
+        </label>
+    }
+}

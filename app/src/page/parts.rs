@@ -1,0 +1,261 @@
+//! Parts that several views share.
+
+use leptos::html::{self, ElementType};
+use leptos::prelude::*;
+use leptos::task::spawn_local;
+use results::open_data::LICENCE_ADDRESS;
+use serde::de::DeserializeOwned;
+use wasm_bindgen::JsCast;
+use web_sys::HtmlElement;
+
+use super::language::kept;
+use crate::platform::{self, Refusal};
+use crate::t;
+
+/// The answer to a request; `None` until it arrives.
+pub(super) type Answer<T> = RwSignal<Option<Result<T, Refusal>>>;
+
+/// Requests something from the API.
+pub(super) fn load<T: DeserializeOwned + Send + Sync + 'static>(address: String) -> Answer<T> {
+    let answer = RwSignal::new(None);
+    spawn_local(async move {
+        let loaded = platform::get(&address).await;
+        // The page may show something else by now.
+        drop(answer.try_set(Some(loaded)));
+    });
+    answer
+}
+
+/// As [`load`]; a change of language requests nothing again.
+pub(super) fn load_kept<T: DeserializeOwned + Send + Sync + 'static>(name: &str, address: String) -> Answer<T> {
+    kept(name, || load(address))
+}
+
+/// Shows an answer once it is there.
+pub(super) fn answered<T: Clone + Send + Sync + 'static>(
+    answer: Answer<T>,
+    refused: impl Fn(Refusal) -> AnyView + Send + 'static,
+    shown: impl Fn(T) -> AnyView + Send + 'static,
+) -> impl IntoView {
+    move || match answer.get() {
+        None => view! { <p class="note">{t!(common_loading)}</p> }.into_any(),
+        Some(Err(refusal)) => refused(refusal),
+        Some(Ok(answer)) => shown(answer),
+    }
+}
+
+/// State of a request that a button sends.
+#[derive(Clone, PartialEq)]
+pub(super) enum Sending<T> {
+    No,
+    Now,
+    Done(T),
+    Refused(String),
+}
+
+pub(super) fn refusal(sentence: String) -> AnyView {
+    view! { <p class="refusal">{sentence}</p> }.into_any()
+}
+
+/// A page with a title, a sentence, and a link to go on.
+pub(super) fn notice(title: &'static str, why: String, address: &'static str, link: &'static str) -> AnyView {
+    view! {
+        <section class="sheet narrow">
+            <h1>{title}</h1>
+            <p>{why}</p>
+            <p><a class="button quiet" href=address>{link}</a></p>
+        </section>
+    }
+    .into_any()
+}
+
+/// Moves the keyboard to an element as soon as it is shown, if `when` says so.
+pub(super) fn focus<E>(element: NodeRef<E>, when: impl Fn() -> bool + 'static)
+where
+    E: ElementType + 'static,
+    E::Output: JsCast + Clone + AsRef<HtmlElement> + 'static,
+{
+    Effect::new(move |_| {
+        if let Some(element) = element.get()
+            && when()
+        {
+            let element: &HtmlElement = element.as_ref();
+            drop(element.focus());
+        }
+    });
+}
+
+/// Copies a text, and reports the outcome in `said`.
+pub(super) fn copy(text: String, said: RwSignal<String>) {
+    spawn_local(async move {
+        said.set(match platform::copy(&text).await {
+            Ok(()) => t!(common_copied).to_owned(),
+            Err(reason) => t!(common_not_copied, reason = reason),
+        });
+    });
+}
+
+/// A few exclusive buttons that look like one; `name` distinguishes the group from others on the page.
+pub(super) fn choice<T: Copy + PartialEq + Send + Sync + 'static>(
+    legend: &'static str,
+    name: &'static str,
+    options: Vec<(T, &'static str)>,
+    now: impl Fn() -> T + Copy + Send + Sync + 'static,
+    choose: impl Fn(T) + Copy + 'static,
+) -> impl IntoView {
+    let button = move |(value, title): (T, &'static str)| {
+        view! {
+            <label>
+                <input type="radio" name=name prop:checked=move || now() == value on:change=move |_| choose(value) />
+                <span>{title}</span>
+            </label>
+        }
+    };
+    view! {
+        <fieldset class="choice">
+            <legend>{legend}</legend>
+            {options.into_iter().map(button).collect_view()}
+        </fieldset>
+    }
+}
+
+/// A list to choose one from, at first `now`.
+pub(super) fn select<T: Copy + PartialEq + 'static>(
+    label: &'static str,
+    options: Vec<(T, String)>,
+    now: T,
+    choose: impl Fn(T) + 'static,
+) -> impl IntoView {
+    let values: Vec<T> = options.iter().map(|(value, _)| *value).collect();
+    let options = options.into_iter().enumerate().map(|(number, (value, title))| {
+        view! { <option value=number.to_string() selected=value == now>{title}</option> }
+    });
+    let choose = move |event| {
+        let number: Option<usize> = event_target_value(&event).parse().ok();
+        if let Some(value) = number.and_then(|number| values.get(number)) {
+            choose(*value);
+        }
+    };
+    view! {
+        <label class="select">
+            <span>{label}</span>
+            <select on:change=choose>{options.collect_view()}</select>
+        </label>
+    }
+}
+
+/// Placeholder for the link in a sentence; no text has this letter.
+pub(super) const LINK: &str = "\u{e000}";
+
+/// A sentence with a link in place of [`LINK`]: its place depends on the language.
+pub(super) fn linked(sentence: &str, address: &str, words: &str) -> impl IntoView + use<> {
+    let (before, after) = sentence.split_once(LINK).unwrap_or((sentence, ""));
+    // Search engines and browsers look for the license of a page.
+    let rel = (address == LICENCE_ADDRESS).then_some("license");
+    let (address, words) = (address.to_owned(), words.to_owned());
+    view! { {before.to_owned()}<a href=address rel=rel>{words}</a>{after.to_owned()} }
+}
+
+/// Maximum of rows in an answer of the leaderboard; the open data has all.
+pub(super) const MAX_ROWS: u32 = 500;
+const ROWS_STEP: u32 = 100;
+
+/// The button that asks for more rows. It is next to the table and not in it, so that it keeps the keyboard's place.
+#[component]
+pub(super) fn ShowMore(#[prop(into)] more: Signal<bool>, limit: RwSignal<u32>) -> impl IntoView {
+    let ask = move |_| limit.update(|limit| *limit = (*limit + ROWS_STEP).min(MAX_ROWS));
+    view! {
+        <Show when=move || more.get()>
+            <div class="row">
+                <button class="button quiet" type="button" on:click=ask>{t!(common_show_more)}</button>
+            </div>
+        </Show>
+    }
+}
+
+/// The main button of a page, with its note.
+#[component]
+pub(super) fn Go<R, N>(
+    button: NodeRef<html::Button>,
+    /// Id of the note, which describes the button.
+    note_id: &'static str,
+    label: &'static str,
+    /// Returns why it cannot be pressed now.
+    reason: R,
+    /// Returns the note for when it can be pressed.
+    note: N,
+    go: impl Fn() + 'static,
+) -> impl IntoView
+where
+    R: Fn() -> Option<String> + Copy + Send + Sync + 'static,
+    N: Fn() -> String + Copy + Send + Sync + 'static,
+{
+    view! {
+        <div class="go">
+            <button
+                class="button main"
+                type="button"
+                node_ref=button
+                disabled=move || reason().is_some()
+                aria-describedby=note_id
+                on:click=move |_| go()
+            >
+                {label}
+            </button>
+            <p class="note" id=note_id>{move || reason().unwrap_or_else(note)}</p>
+        </div>
+    }
+}
+
+/// A result in words, with an address: copied, or given to the system's share dialog.
+#[component]
+pub(super) fn PassOn(text: String, address: String) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let text = StoredValue::new(text);
+    let share = platform::can_share().then(|| {
+        let share = move |_| {
+            let address = address.clone();
+            spawn_local(async move {
+                // The dialog adds the address.
+                let text = text.get_value().trim_end_matches(address.as_str()).trim_end().to_owned();
+                if let Err(reason) = platform::share(&text, &address).await {
+                    said.set(t!(result_not_shared, reason = reason));
+                }
+            });
+        };
+        view! { <button class="button small" type="button" on:click=share>{t!(result_share)}</button> }
+    });
+    view! {
+        <div class="row">
+            <button class="button small" type="button" on:click=move |_| copy(text.get_value(), said)>
+                {t!(result_copy)}
+            </button>
+            {share}
+            <span class="note" aria-live="polite">{said}</span>
+        </div>
+    }
+}
+
+/// A record's exact JSON, on request.
+#[component]
+pub(super) fn ExactJson(json: Signal<String>, file: String) -> impl IntoView {
+    let said = RwSignal::new(String::new());
+    let save = move |_| {
+        if let Err(reason) = platform::download(&file, "application/json", &json.get_untracked()) {
+            said.set(t!(common_not_saved, reason = reason));
+        }
+    };
+    view! {
+        <details class="json">
+            <summary>{t!(result_json)}</summary>
+            <div class="row">
+                <button class="button small" type="button" on:click=move |_| copy(json.get_untracked(), said)>
+                    {t!(common_copy)}
+                </button>
+                <button class="button small" type="button" on:click=save>{t!(common_download)}</button>
+                <span class="note" aria-live="polite">{said}</span>
+            </div>
+            <pre tabindex="0" role="region" aria-label=t!(result_json)><code>{json}</code></pre>
+        </details>
+    }
+}

@@ -1,0 +1,295 @@
+//! The device during a run: GPU, power, screen, and one run at a time.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use gloo_events::{EventListener, EventListenerOptions};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Array, Function, Object, Promise, Reflect};
+use wasm_bindgen::JsValue;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Document, VisibilityState};
+
+use super::{promise_of, property, unix_seconds, window};
+use crate::browser::Obstacle;
+use crate::text;
+
+/// Answer of the browser to the request for a GPU.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Gpu {
+    Asking,
+    Missing(Obstacle),
+    Found(FoundGpu),
+}
+
+/// A GPU in the browser's words, which are empty if it hides them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FoundGpu {
+    pub(crate) vendor: String,
+    pub(crate) architecture: String,
+    description: String,
+    /// True for a software adapter.
+    pub(crate) software: bool,
+}
+
+impl FoundGpu {
+    /// Name in the page's present language.
+    pub(crate) fn name(&self) -> String {
+        text::gpu_name(&self.vendor, &self.architecture, &self.description)
+    }
+}
+
+/// Asks the browser for a GPU, as the worker will.
+pub(crate) async fn probe() -> Gpu {
+    let gpu = property(&window().navigator(), "gpu");
+    if gpu.is_undefined() || gpu.is_null() {
+        let secure = window().is_secure_context();
+        return Gpu::Missing(if secure { Obstacle::NoInterface } else { Obstacle::InsecurePage });
+    }
+    let options = js_sys::Object::new();
+    // Of two GPUs, the one that the worker will take.
+    let _ = Reflect::set(&options, &"powerPreference".into(), &"high-performance".into());
+    let Some(promise) = promise_of(&gpu, "requestAdapter", &options) else {
+        return Gpu::Missing(Obstacle::NoInterface);
+    };
+    let adapter = match JsFuture::from(promise).await {
+        Ok(adapter) if adapter.is_object() => adapter,
+        _ => return Gpu::Missing(Obstacle::NoAdapter),
+    };
+    let info = property(&adapter, "info");
+    let word = |name: &str| property(&info, name).as_string().unwrap_or_default();
+    Gpu::Found(FoundGpu {
+        vendor: word("vendor"),
+        architecture: word("architecture"),
+        description: word("description"),
+        software: is_true(&info, "isFallbackAdapter") || is_true(&adapter, "isFallbackAdapter"),
+    })
+}
+
+fn is_true(object: &JsValue, name: &str) -> bool {
+    property(object, name).is_truthy()
+}
+
+/// Interval between two samples of the processor pressure.
+const LOOK_EVERY_MILLISECONDS: f64 = 1000.0;
+
+/// True on battery; `None` if the browser does not tell (only Chromium does).
+pub(crate) async fn on_battery() -> Option<bool> {
+    let battery = promise_of(&window().navigator(), "getBattery", &JsValue::UNDEFINED)?;
+    let battery = JsFuture::from(battery).await.ok()?;
+    property(&battery, "charging").as_bool().map(|charging| !charging)
+}
+
+/// Observer of the processor pressure of all programs: the Compute Pressure API.
+pub(crate) struct PressureWatch {
+    observer: JsValue,
+    looks: Rc<Cell<Looks>>,
+    _listener: Closure<dyn FnMut(Array)>,
+}
+
+/// Numbers of samples.
+#[derive(Clone, Copy, Default)]
+struct Looks {
+    all: u32,
+    pressed: u32,
+}
+
+impl PressureWatch {
+    /// Starts the observer, if the browser has one.
+    pub(crate) fn start() -> Option<Self> {
+        let class: Function = property(&window(), "PressureObserver").dyn_into().ok()?;
+        let looks = Rc::new(Cell::new(Looks::default()));
+        let noted = Rc::clone(&looks);
+        let listener = Closure::<dyn FnMut(Array)>::new(move |records: Array| {
+            for record in records.iter() {
+                let state = property(&record, "state").as_string();
+                let pressed = matches!(state.as_deref(), Some("serious" | "critical"));
+                let Looks { all, pressed: before } = noted.get();
+                noted.set(Looks { all: all + 1, pressed: before + u32::from(pressed) });
+            }
+        });
+        let observer = Reflect::construct(&class, &Array::of1(listener.as_ref())).ok()?;
+        let options = Object::new();
+        let every = JsValue::from_f64(LOOK_EVERY_MILLISECONDS);
+        Reflect::set(&options, &JsValue::from_str("sampleInterval"), &every).ok()?;
+        let observe: Function = property(&observer, "observe").dyn_into().ok()?;
+        // Its promise is refused where the platform has no such sensor; then there are no looks.
+        let promise: js_sys::Promise =
+            observe.call2(&observer, &JsValue::from_str("cpu"), &options).ok()?.dyn_into().ok()?;
+        wasm_bindgen_futures::spawn_local(async move { drop(JsFuture::from(promise).await) });
+        Some(Self { observer, looks, _listener: listener })
+    }
+
+    /// As [`Self::pressed_share`], since the last call.
+    pub(crate) fn take_pressed_share(&self) -> Option<f64> {
+        let share = self.pressed_share();
+        self.looks.take();
+        share
+    }
+
+    /// Share of samples under pressure; `None` without samples.
+    pub(crate) fn pressed_share(&self) -> Option<f64> {
+        let Looks { all, pressed } = self.looks.get();
+        (all > 0).then(|| f64::from(pressed) / f64::from(all))
+    }
+}
+
+impl Drop for PressureWatch {
+    fn drop(&mut self) {
+        if let Ok(disconnect) = property(&self.observer, "disconnect").dyn_into::<Function>() {
+            // Nothing depends on the answer.
+            drop(disconnect.call0(&self.observer));
+        }
+    }
+}
+
+/// Keeps the screen on until it is dropped.
+pub(crate) struct WakeLock(JsValue);
+
+impl WakeLock {
+    pub(crate) async fn request() -> Option<Self> {
+        let wake_lock = property(&window().navigator(), "wakeLock");
+        let sentinel = JsFuture::from(promise_of(&wake_lock, "request", &JsValue::UNDEFINED)?).await.ok()?;
+        Some(Self(sentinel))
+    }
+}
+
+impl Drop for WakeLock {
+    fn drop(&mut self) {
+        // Nothing depends on the answer: a browser that hides the page has released the lock already.
+        drop(promise_of(&self.0, "release", &JsValue::UNDEFINED));
+    }
+}
+
+/// Makes the browser ask before the page is left, until it is dropped.
+pub(crate) struct LeavePrompt {
+    _listener: EventListener,
+}
+
+impl LeavePrompt {
+    pub(crate) fn start() -> Self {
+        let options = EventListenerOptions::enable_prevent_default();
+        let listener = EventListener::new_with_options(&window(), "beforeunload", options, |event| {
+            event.prevent_default();
+            // Older browsers ask only where this is set. One that refuses does not ask.
+            let _ = Reflect::set(event, &JsValue::from_str("returnValue"), &JsValue::TRUE);
+        });
+        Self { _listener: listener }
+    }
+}
+
+/// Counts the seconds during which the page is hidden.
+pub(crate) struct HiddenTimer {
+    state: Rc<Hidden>,
+    _listener: EventListener,
+}
+
+#[derive(Default)]
+struct Hidden {
+    seconds: Cell<f64>,
+    since: Cell<Option<f64>>,
+}
+
+impl Hidden {
+    fn note(&self) {
+        let now = unix_seconds();
+        if let Some(since) = self.since.take() {
+            self.seconds.set(self.seconds.get() + (now - since).max(0.0));
+        }
+        if document().visibility_state() == VisibilityState::Hidden {
+            self.since.set(Some(now));
+        }
+    }
+}
+
+fn document() -> Document {
+    window().document().expect("a window has a document")
+}
+
+impl HiddenTimer {
+    /// Calls `changed` whenever the page is hidden, with true, or shown.
+    pub(crate) fn start(changed: impl Fn(bool) + 'static) -> Self {
+        let state = Rc::new(Hidden::default());
+        state.note();
+        let noting = state.clone();
+        let listener = EventListener::new(&document(), "visibilitychange", move |_| {
+            noting.note();
+            changed(noting.since.get().is_some());
+        });
+        Self { state, _listener: listener }
+    }
+
+    pub(crate) fn is_hidden(&self) -> bool {
+        self.state.since.get().is_some()
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.state.note();
+        self.state.seconds.get()
+    }
+}
+
+const LOCK: &str = "gradmark.run";
+
+/// Browsers release a lock of the same tab with a delay.
+const TRIES: u32 = 10;
+const PAUSE_MILLISECONDS: u32 = 100;
+
+/// The lock of this tab, until it is dropped. Browsers also release it when the tab is closed or crashes.
+pub(crate) struct Turn {
+    release: Option<Function>,
+}
+
+impl Turn {
+    /// Takes the lock; `None` if another tab has it. A browser without locks gives it to every tab.
+    pub(crate) async fn take() -> Option<Self> {
+        for _ in 0..TRIES {
+            if let Some(turn) = Self::try_once().await {
+                return Some(turn);
+            }
+            TimeoutFuture::new(PAUSE_MILLISECONDS).await;
+        }
+        None
+    }
+
+    /// Web Locks (<https://w3c.github.io/web-locks/>) give a lock until a promise is resolved.
+    async fn try_once() -> Option<Self> {
+        let locks = property(&window().navigator(), "locks");
+        let Ok(request) = property(&locks, "request").dyn_into::<Function>() else {
+            return Some(Self { release: None });
+        };
+        let mut release = None;
+        let until = Promise::new(&mut |keep, _| release = Some(keep));
+        let options = Object::new();
+        drop(Reflect::set(&options, &"ifAvailable".into(), &true.into()));
+        // Said when the browser has decided: it holds the lock until what the callback returns is kept.
+        let mut said = None;
+        let decided = Promise::new(&mut |keep, _| said = Some(keep));
+        let say = said?;
+        let refused = say.clone();
+        let callback = Closure::once_into_js(move |lock: JsValue| -> JsValue {
+            drop(say.call1(&JsValue::UNDEFINED, &lock.is_object().into()));
+            if lock.is_object() { until.into() } else { JsValue::UNDEFINED }
+        });
+        let Ok(asked) = request.call3(&locks, &LOCK.into(), &options, &callback) else {
+            return Some(Self { release: None });
+        };
+        wasm_bindgen_futures::spawn_local(async move {
+            // A browser that gives no locks to this page has none.
+            if JsFuture::from(Promise::resolve(&asked)).await.is_err() {
+                drop(refused.call1(&JsValue::UNDEFINED, &JsValue::TRUE));
+            }
+        });
+        let ours = JsFuture::from(decided).await.is_ok_and(|ours| ours.is_truthy());
+        ours.then_some(Self { release })
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        if let Some(release) = &self.release {
+            drop(release.call0(&JsValue::UNDEFINED));
+        }
+    }
+}

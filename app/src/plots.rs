@@ -1,0 +1,355 @@
+//! Plots of rates on logarithmic axes, as plain numbers: a histogram of runs, and results as points.
+
+use results::api::{Distribution, RateBin, RunRow};
+use results::csv;
+
+use crate::words::language;
+use crate::{t, text};
+
+/// Minimum ratio of the ends of an axis, so that even a single bar is narrow and has marks.
+const MIN_RATIO: f64 = 4.0;
+/// Room outside the outermost bars, as a factor.
+const MARGIN: f64 = 1.08;
+
+/// A range of rates in which equal factors are equally far apart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogarithmicAxis {
+    pub low: f64,
+    pub high: f64,
+    pub ticks: Vec<f64>,
+}
+
+impl LogarithmicAxis {
+    /// Covers `low` to `high`, which are positive, with at most `most` round marks if possible.
+    pub fn covering(low: f64, high: f64, most: usize) -> Self {
+        let (low, high) = (low / MARGIN, high * MARGIN);
+        let wider = (MIN_RATIO / (high / low)).max(1.0).sqrt();
+        let (low, high) = (low / wider, high * wider);
+        Self { low, high, ticks: ticks(low, high, most) }
+    }
+
+    /// Place of `rate` between the ends, 0 to 1.
+    pub fn share(&self, rate: f64) -> f64 {
+        ((rate / self.low).ln() / (self.high / self.low).ln()).clamp(0.0, 1.0)
+    }
+}
+
+/// Finds the densest round marks that are not too many: within each power of ten, or at every few of them.
+fn ticks(low: f64, high: f64, most: usize) -> Vec<f64> {
+    const WITHIN: [&[f64]; 5] = [
+        &[1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0],
+        &[1.0, 1.5, 2.0, 3.0, 5.0, 7.0],
+        &[1.0, 2.0, 5.0],
+        &[1.0, 3.0],
+        &[1.0],
+    ];
+    #[expect(clippy::cast_possible_truncation, reason = "a power of ten")]
+    let (first, last) = (low.log10().floor() as i32, high.log10().ceil() as i32);
+    let marks = |factors: &[f64], every: usize| -> Vec<f64> {
+        let powers = (first..=last).step_by(every).map(|power| 10f64.powi(power));
+        let all = powers.flat_map(|power| factors.iter().map(move |factor| factor * power));
+        all.filter(|mark| (low..=high).contains(mark)).collect()
+    };
+    let candidates =
+        WITHIN.into_iter().map(|factors| marks(factors, 1)).chain((2..20).map(|every| marks(&[1.0], every)));
+    candidates.into_iter().find(|marks| marks.len() <= most).unwrap_or_default()
+}
+
+/// A mark's text: `0.5`, `20`, `1,500`, `20 k`.
+pub fn tick(rate: f64) -> String {
+    let short = |value: f64| language().number(&format!("{}", (value * 1e6).round() / 1e6));
+    match rate {
+        _ if rate >= 1e6 => format!("{} M", short(rate / 1e6)),
+        _ if rate >= 1e4 => format!("{} k", short(rate / 1e3)),
+        _ if rate >= 1e3 => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "four digits")]
+            let whole = rate.round() as u64;
+            text::count(whole)
+        }
+        _ => short(rate),
+    }
+}
+
+/// A bin as it is drawn; all are shares from 0 to 1 of the drawing's width and height.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    pub left: f64,
+    pub right: f64,
+    pub height: f64,
+    pub own: bool,
+}
+
+/// Bars of all bins, the highest as high as the drawing.
+pub fn bars(bins: &[RateBin], axis: &LogarithmicAxis, own: f64) -> Vec<Bar> {
+    let most = bins.iter().map(|bin| bin.runs).max().unwrap_or(0).max(1) as f64;
+    let bar = |bin: &RateBin| Bar {
+        left: axis.share(bin.from),
+        right: axis.share(bin.to),
+        height: bin.runs as f64 / most,
+        own: (bin.from..bin.to).contains(&own),
+    };
+    bins.iter().map(bar).collect()
+}
+
+/// Slowest and fastest rate of a drawing, if there is a run.
+pub fn ends(bins: &[RateBin], own: f64) -> Option<(f64, f64)> {
+    let (slowest, fastest) = (bins.first()?.from, bins.last()?.to);
+    (slowest > 0.0 && own > 0.0).then(|| (slowest.min(own), fastest.max(own)))
+}
+
+pub fn describe_distribution(distribution: &Distribution, own: f64) -> String {
+    let bins = &distribution.bins;
+    let (Some(first), Some(last)) = (bins.first(), bins.last()) else { return t!(standing_no_runs).to_owned() };
+    let fullest = bins.iter().rev().max_by_key(|bin| bin.runs).unwrap_or(first);
+    t!(
+        standing_described,
+        runs = of_devices(distribution),
+        low = text::rate(first.from),
+        high = text::rate(last.to),
+        fullest = fullest.runs,
+        from = text::rate(fullest.from),
+        to = text::rate(fullest.to),
+        own = text::rate(own)
+    )
+}
+
+/// Such as `1,204 proven runs on 40 devices`.
+pub fn of_devices(distribution: &Distribution) -> String {
+    let Distribution { runs, devices, .. } = distribution;
+    format!("{} {}", t!(common_proven_runs, number = *runs), t!(common_on_devices, number = *devices))
+}
+
+/// Fewer points show no more than the table.
+const MIN_POINTS: usize = 2;
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    pub run_id: String,
+    pub device: String,
+    pub backend: String,
+    pub seconds_to_target: f64,
+    pub samples_per_second: f64,
+}
+
+impl Point {
+    /// Name and metrics.
+    pub fn said(&self) -> String {
+        t!(
+            scatter_point,
+            device = self.device,
+            backend = self.backend,
+            rate = text::rate(self.samples_per_second),
+            seconds = text::seconds(self.seconds_to_target)
+        )
+    }
+
+    pub fn cells(&self) -> [String; 4] {
+        [
+            self.device.clone(),
+            self.backend.clone(),
+            text::seconds(self.seconds_to_target),
+            text::rate(self.samples_per_second),
+        ]
+    }
+}
+
+/// Points of these results, and the number of results without one: those that lack accuracy or a rate.
+pub fn points(rows: &[RunRow]) -> (Vec<Point>, usize) {
+    let point = |row: &RunRow| {
+        let positive = |value: Option<f64>| value.filter(|value| *value > 0.0);
+        Some(Point {
+            run_id: row.run_id.clone(),
+            device: text::device_name(&row.adapter, row.claimed_name.as_deref()),
+            backend: row.backend.clone(),
+            seconds_to_target: positive(row.summary.seconds_to_target)?,
+            samples_per_second: positive(row.summary.samples_per_second)?,
+        })
+    };
+    let points: Vec<Point> = rows.iter().filter_map(point).collect();
+    let without = rows.len() - points.len();
+    (points, without)
+}
+
+/// Both axes: time to accuracy from left to right, and rates upwards; `None` for too few points. They are logarithmic,
+/// because a phone and a server are a factor of thousands apart.
+pub fn axes(points: &[Point], narrow: bool) -> Option<(LogarithmicAxis, LogarithmicAxis)> {
+    let axis = |value: fn(&Point) -> f64, most| {
+        let values = points.iter().map(value);
+        let (low, high) = (values.clone().fold(f64::INFINITY, f64::min), values.fold(0.0, f64::max));
+        LogarithmicAxis::covering(low, high, most)
+    };
+    (points.len() >= MIN_POINTS).then(|| {
+        let times = axis(|point| point.seconds_to_target, if narrow { 4 } else { 8 });
+        (times, axis(|point| point.samples_per_second, 5))
+    })
+}
+
+/// Backends of the points, each once, in order of appearance, which decides their colors.
+pub fn backends(points: &[Point]) -> Vec<&str> {
+    let mut met: Vec<&str> = Vec::new();
+    for point in points {
+        if !met.contains(&point.backend.as_str()) {
+            met.push(&point.backend);
+        }
+    }
+    met
+}
+
+pub fn describe_points(points: &[Point]) -> String {
+    let fastest = points.iter().max_by(|a, b| a.samples_per_second.total_cmp(&b.samples_per_second));
+    let soonest = points.iter().min_by(|a, b| a.seconds_to_target.total_cmp(&b.seconds_to_target));
+    match (fastest, soonest) {
+        (Some(fastest), Some(soonest)) => {
+            t!(scatter_described, number = points.len() as u64, fastest = fastest.said(), soonest = soonest.said())
+        }
+        _ => t!(scatter_nothing).to_owned(),
+    }
+}
+
+pub fn points_csv(points: &[Point]) -> String {
+    let mut text = "run_id,device,backend,seconds_to_target,samples_per_second\n".to_owned();
+    for of in points {
+        text.push_str(&format!(
+            "{},{},{},{},{}\n",
+            csv::cell(&of.run_id),
+            csv::cell(&of.device),
+            csv::cell(&of.backend),
+            of.seconds_to_target,
+            of.samples_per_second
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use results::api::Tier;
+    use results::{Adapter, ClientKind, DeviceKind, Precision, Suite, Summary};
+
+    use super::*;
+
+    const BINS: [RateBin; 3] = [
+        RateBin { from: 100.0, to: 105.0, runs: 2 },
+        RateBin { from: 200.0, to: 210.0, runs: 8 },
+        RateBin { from: 1000.0, to: 1050.0, runs: 1 },
+    ];
+
+    #[test]
+    fn equal_factors_are_equally_far_apart() {
+        let axis = LogarithmicAxis::covering(100.0, 10_000.0, 6);
+        let step = axis.share(1000.0) - axis.share(100.0);
+        assert!((axis.share(10_000.0) - axis.share(1000.0) - step).abs() < 1e-12);
+        assert!(axis.low < 100.0 && axis.high > 10_000.0);
+        assert_eq!(axis.ticks, [100.0, 300.0, 1000.0, 3000.0, 10_000.0]);
+    }
+
+    #[test]
+    fn a_narrow_range_is_widened_and_a_wide_one_has_few_marks() {
+        let narrow = LogarithmicAxis::covering(2000.0, 2010.0, 6);
+        assert!((narrow.high / narrow.low - MIN_RATIO).abs() < 1e-9);
+        assert_eq!(narrow.ticks, [1200.0, 1500.0, 2000.0, 2500.0, 3000.0, 4000.0]);
+        for (low, high, most) in [(1e-3, 1e9, 4), (1.0, 50.0, 3), (90.0, 110.0, 4), (7.0, 7.0, 3)] {
+            let ticks = LogarithmicAxis::covering(low, high, most).ticks;
+            assert!((2..=most).contains(&ticks.len()), "{low} to {high}: {ticks:?}");
+        }
+    }
+
+    #[test]
+    fn marks_are_short() {
+        let texts = [0.5, 20.0, 1500.0, 20_000.0, 1_500_000.0, 1.2 * 10f64.powi(-1)].map(tick);
+        assert_eq!(texts, ["0.5", "20", "1,500", "20 k", "1.5 M", "0.12"]);
+    }
+
+    #[test]
+    fn the_highest_bar_fills_the_drawing_and_the_run_is_in_its_own() {
+        let (low, high) = ends(&BINS, 204.0).unwrap();
+        assert_eq!((low, high), (100.0, 1050.0));
+        let bars = bars(&BINS, &LogarithmicAxis::covering(low, high, 6), 204.0);
+        assert_eq!(bars.iter().map(|bar| bar.height).collect::<Vec<_>>(), [0.25, 1.0, 0.125]);
+        assert_eq!(bars.iter().map(|bar| bar.own).collect::<Vec<_>>(), [false, true, false]);
+        assert!(bars.windows(2).all(|pair| pair[0].left < pair[0].right && pair[0].right < pair[1].left), "{bars:?}");
+        assert_eq!(ends(&[], 204.0), None);
+    }
+
+    #[test]
+    fn a_run_beside_all_others_is_still_on_the_axis() {
+        assert_eq!(ends(&BINS, 5000.0), Some((100.0, 5000.0)));
+        assert_eq!(ends(&BINS, 10.0), Some((10.0, 1050.0)));
+    }
+
+    #[test]
+    fn the_drawing_can_be_read_aloud() {
+        let suite = Suite { name: "quick".to_owned(), version: 1 };
+        let of = |bins: &[RateBin]| Distribution {
+            suite: suite.clone(),
+            workload: "caffe-mnist".to_owned(),
+            runs: 11,
+            devices: 1,
+            bins: bins.to_vec(),
+        };
+        assert_eq!(
+            describe_distribution(&of(&BINS), 204.0),
+            "11 proven runs on 1 device lie between 100.0 and 1050 samples per second, and more of them than anywhere else \
+             (8) between 200.0 and 210.0 samples per second. This run: 204.0."
+        );
+        assert_eq!(describe_distribution(&of(&[]), 204.0), "There are no proven runs.");
+    }
+
+    pub(crate) fn row(run_id: &str, device: &str, rate: Option<f64>, seconds: Option<f64>) -> RunRow {
+        RunRow {
+            run_id: run_id.to_owned(),
+            workload: "caffe-mnist".to_owned(),
+            backend: "wgsl".to_owned(),
+            adapter: Adapter {
+                name: device.to_owned(),
+                vendor: String::new(),
+                architecture: String::new(),
+                kind: DeviceKind::Discrete,
+                api: "Vulkan".to_owned(),
+                driver: String::new(),
+                software: false,
+            },
+            claimed_name: None,
+            client_kind: ClientKind::Native,
+            client: "native-runner 0.1.0".to_owned(),
+            operating_system: "Linux".to_owned(),
+            batch_size: 64,
+            precision: Precision::F32,
+            tier: Tier::Proven,
+            standard: true,
+            ranked: true,
+            submitted_unix_seconds: 0.0,
+            summary: Summary { samples_per_second: rate, seconds_to_target: seconds, ..Summary::default() },
+        }
+    }
+
+    #[test]
+    fn only_results_with_both_figures_are_points() {
+        let rows = [
+            row("a", "Example 1", Some(900.0), Some(30.0)),
+            row("b", "Example, 2", Some(90_000.0), Some(0.5)),
+            row("c", "Example 3", Some(5.0), None),
+            row("d", "Example 4", None, Some(0.0)),
+        ];
+        let (points, without) = points(&rows);
+        assert_eq!((points.len(), without), (2, 2));
+        assert_eq!(backends(&points), ["wgsl"]);
+        assert!(points[0].said().starts_with("Example 1, wgsl: 900"), "{}", points[0].said());
+        let table = points_csv(&points);
+        assert!(table.ends_with("a,Example 1,wgsl,30,900\nb,\"Example, 2\",wgsl,0.5,90000\n"), "{table}");
+        assert!(describe_points(&points).contains("The soonest: Example, 2"), "{}", describe_points(&points));
+    }
+
+    #[test]
+    fn every_point_lies_between_the_ends_of_both_axes() {
+        let rows = [row("a", "1", Some(900.0), Some(30.0)), row("b", "2", Some(90_000.0), Some(0.5))];
+        let (all, _) = points(&rows);
+        let (times, rates) = axes(&all, false).unwrap();
+        for point in &all {
+            assert!(times.low < point.seconds_to_target && point.seconds_to_target < times.high);
+            assert!(rates.low < point.samples_per_second && point.samples_per_second < rates.high);
+        }
+        assert!(times.share(0.5) < times.share(30.0) && rates.share(900.0) < rates.share(90_000.0));
+        assert_eq!(axes(&all[..1], true), None, "one point is no picture");
+    }
+}

@@ -1,0 +1,134 @@
+//! Texts for the leaderboard's facts, notes, refusals and moderation log.
+
+use results::UNNAMED_ADAPTER;
+use results::api::{Deed, ErrorBody, Tier, UsualNote};
+
+use super::remarks::departure;
+use super::{Language, language, named};
+use crate::t;
+use crate::text::{tier, workload_title};
+
+/// Name of a fact by which results are compared; an unknown one is shown as the API has it.
+pub fn fact(id: &str) -> String {
+    named("fact", id).map_or_else(|| id.replace('_', " "), str::to_owned)
+}
+
+pub fn fact_value(id: &str, value: String) -> String {
+    match (id, value.as_str()) {
+        ("adapter", UNNAMED_ADAPTER) => t!(device_unnamed).to_owned(),
+        ("source", "reported") => t!(leaderboard_reported).to_owned(),
+        ("source", "claimed") => t!(leaderboard_claimed).to_owned(),
+        ("source", "masked") => t!(leaderboard_masked).to_owned(),
+        ("non_standard", _) => value.split("; ").map(departure).collect::<Vec<_>>().join("; "),
+        _ => value,
+    }
+}
+
+/// A usual note in the page's language; `None` for others, which only the server words.
+pub fn usual_note(sentence: &str) -> Option<String> {
+    Some(match UsualNote::of(sentence)? {
+        UsualNote::PerhapsSoftware => t!(note_perhaps_software).to_owned(),
+        UsualNote::SeedFromElsewhere => t!(note_seed_from_elsewhere).to_owned(),
+        UsualNote::ComputedInPart => t!(note_computed_in_part).to_owned(),
+        UsualNote::NotTrained { workload } => t!(note_not_trained, workload = workload_title(&workload)),
+        UsualNote::NotCompleted { workload } => t!(note_not_completed, workload = workload_title(&workload)),
+    })
+}
+
+/// A refusal: in English in the server's words, which have details; in German, codes that visitors meet have their own
+/// words.
+pub fn refusal(body: &ErrorBody) -> String {
+    let own = match language() {
+        Language::English => None,
+        Language::German => by_code(&body.code),
+    };
+    let message = own.unwrap_or(&body.message);
+    match &body.field {
+        Some(field) => t!(refusal_at_field, message = message, code = body.code, field = field),
+        None => t!(refusal_other, message = message, code = body.code),
+    }
+}
+
+fn by_code(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "unknown_run" => t!(refusal_unknown_run),
+        "unknown_comparison" => t!(refusal_unknown_comparison),
+        "unknown_device" => t!(refusal_unknown_device),
+        "busy" => t!(refusal_busy),
+        "too_many_requests" => t!(refusal_too_many_requests),
+        "read_only" => t!(refusal_read_only),
+        "too_large" => t!(refusal_too_large),
+        "already_submitted" => t!(refusal_already_submitted),
+        "wrong_secret" => t!(refusal_wrong_secret),
+        "bad_name" => t!(refusal_bad_name),
+        _ => return None,
+    })
+}
+
+/// What a moderator did, to begin a line.
+pub fn deed(deed: Deed, new_tier: Option<Tier>) -> String {
+    match (deed, new_tier.map(tier)) {
+        (Deed::Hide, _) => t!(moderation_hidden).to_owned(),
+        (Deed::Flag, _) => t!(moderation_flagged).to_owned(),
+        (Deed::Restore, Some(tier)) => t!(moderation_restored, tier = tier),
+        (Deed::Restore, None) => t!(moderation_restored_other).to_owned(),
+        (Deed::SetTier, Some(tier)) => t!(moderation_set_tier, tier = tier),
+        (Deed::SetTier, None) => t!(moderation_set_other_tier).to_owned(),
+        (Deed::Remove, _) => t!(moderation_removed).to_owned(),
+        (Deed::MergeDevices, _) => t!(moderation_merged).to_owned(),
+        (Deed::SeparateDevices, _) => t!(moderation_separated).to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::words::{Language, messages, speak};
+
+    #[test]
+    fn every_fact_that_results_are_compared_by_has_words() {
+        let known = |id: &str| messages::ALL.iter().any(|(name, _)| *name == format!("fact_{id}"));
+        for of in results::environment::FACTS {
+            assert!(known(of.id), "give {} words: app/locales/*/fact.ftl", of.id);
+            assert_eq!(fact(of.id), of.id.replace('_', " "));
+        }
+        speak(Language::German);
+        assert_eq!((fact("driver").as_str(), fact("new_thing").as_str()), ("Treiber", "new thing"));
+        assert_eq!(fact_value("adapter", UNNAMED_ADAPTER.to_owned()), "ohne Namen");
+        assert_eq!(fact_value("driver", "580.65".to_owned()), "580.65");
+    }
+
+    #[test]
+    fn usual_notes_are_translated_with_the_networks_title() {
+        let usual = UsualNote::NotTrained { workload: "keras-mnist-mlp".to_owned() }.to_string();
+        assert_eq!(
+            usual_note(&usual).unwrap(),
+            "MNIST, multilayer perceptron (Keras) could not be trained on this device and is left out of the table."
+        );
+        for same in [UsualNote::PerhapsSoftware, UsualNote::SeedFromElsewhere, UsualNote::ComputedInPart] {
+            assert_eq!(usual_note(&same.to_string()), Some(same.to_string()));
+        }
+        speak(Language::German);
+        assert!(usual_note(&usual).unwrap().contains("auf diesem Gerät"));
+        assert_eq!(usual_note("A moderator flagged this run: it looks odd."), None);
+    }
+
+    fn body(code: &str, field: Option<&str>) -> ErrorBody {
+        ErrorBody { code: code.to_owned(), message: "No.".to_owned(), field: field.map(str::to_owned) }
+    }
+
+    #[test]
+    fn known_refusals_are_translated_and_others_are_the_servers() {
+        assert_eq!(refusal(&body("busy", None)), "No. (busy)");
+        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, at seed)");
+        speak(Language::German);
+        assert!(refusal(&body("busy", None)).starts_with("Der Server hat gerade zu viel zu tun."));
+        assert_eq!(refusal(&body("out_of_range", Some("seed"))), "No. (out_of_range, bei seed)");
+    }
+
+    #[test]
+    fn a_restored_run_says_what_it_is_again() {
+        assert_eq!(deed(Deed::Restore, Some(Tier::Proven)), "Restored: it is proven again");
+        assert_eq!(deed(Deed::SetTier, Some(Tier::Checked)), "Made checked");
+    }
+}

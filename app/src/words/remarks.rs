@@ -1,0 +1,393 @@
+//! Remarks of the crates `engine` and `results` on a run: agreement, departures, failures and warnings. Their English is the
+//! crates' own; tests compare them.
+
+use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
+use results::software::program_of_architecture;
+use results::{FailureCause, Warning};
+use training_worker::Trouble;
+
+use super::language;
+use crate::t;
+use crate::text::{number, percent, workload_title};
+
+/// A verdict, as a sentence without its stop.
+pub fn agreement(of: &Agreement) -> String {
+    match of {
+        Agreement::Agree { evidence } => nothing_found(evidence),
+        Agreement::Disagree { evidence, pairs } => t!(
+            agreement_disagree,
+            subject = subject(evidence),
+            pairs = pairs.iter().map(pair).collect::<Vec<_>>().join(", "),
+            spread = spread(evidence),
+            allowed = points(evidence.allowed_difference)
+        ),
+        Agreement::Unclear { evidence } => t!(agreement_unclear, nothing_found = nothing_found(evidence)),
+        Agreement::NotCompared { obstacle } => t!(agreement_not_compared, obstacle = why_not(*obstacle)),
+    }
+}
+
+fn pair(of: &Pair) -> String {
+    t!(agreement_pair, higher = of.higher.to_string(), difference = points(of.difference), lower = of.lower.to_string())
+}
+
+fn why_not(obstacle: Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::TooFewBackEnds => t!(agreement_too_few),
+        Obstacle::NoCommonSeed => t!(agreement_no_common_seed),
+        Obstacle::NoCommonStep => t!(agreement_no_common_step),
+    }
+}
+
+fn subject(evidence: &Evidence) -> String {
+    if evidence.is_final {
+        t!(agreement_final).to_owned()
+    } else {
+        t!(agreement_after_step, step = evidence.step.to_string())
+    }
+}
+
+fn spread(evidence: &Evidence) -> String {
+    match evidence.basis {
+        Basis::Seeds => t!(agreement_spread_of_seeds, seeds = evidence.seeds.len()),
+        Basis::TestSamples => t!(agreement_sampling_error, samples = evidence.test_samples.to_string()),
+    }
+}
+
+fn nothing_found(evidence: &Evidence) -> String {
+    t!(
+        agreement_nothing_found,
+        subject = subject(evidence),
+        allowed = points(evidence.allowed_difference),
+        spread = spread(evidence),
+        largest = points(evidence.largest_difference)
+    )
+}
+
+/// A difference of shares, in points of percent.
+fn points(difference: f64) -> String {
+    t!(agreement_points, number = number(difference * 100.0, 2))
+}
+
+pub fn departure(reason: &str) -> String {
+    whole(reason)
+        .map(str::to_owned)
+        .or_else(|| ahead(reason))
+        .or_else(|| behind(reason))
+        .unwrap_or_else(|| reason.to_owned())
+}
+
+fn whole(reason: &str) -> Option<&'static str> {
+    match reason {
+        "networks that are not of the suite" => Some(t!(departure_not_of_suite)),
+        "the reference back end judges and does not compete" => Some(t!(departure_reference)),
+        _ => None,
+    }
+}
+
+fn ahead(reason: &str) -> Option<String> {
+    let after = |words: &str| reason.strip_prefix(words).filter(|rest| !rest.contains(' '));
+    let number = |text: &str| language().number(text);
+    if let Some(size) = after("batch size ") {
+        Some(t!(departure_batch_size, size = size))
+    } else if let Some(rate) = after("learning rate ") {
+        Some(t!(departure_learning_rate, rate = number(rate)))
+    } else if let Some(target) = after("target accuracy ") {
+        Some(t!(departure_target, target = number(target)))
+    } else if let Some(precision) = after("computed in ") {
+        Some(t!(departure_computed_in, precision = precision))
+    } else if let Some(program) = after("trained by the external program ") {
+        Some(t!(departure_program, program = program))
+    } else {
+        after("without ").map(|feature| t!(departure_without, feature = feature))
+    }
+}
+
+fn behind(reason: &str) -> Option<String> {
+    let (number, rest) = reason.split_once(' ')?;
+    number.parse::<f64>().ok()?;
+    let number = language().number(number);
+    match rest {
+        "epochs" => Some(t!(departure_epochs, number = number)),
+        "steps" => Some(t!(departure_steps, number = number)),
+        "s of training" => Some(t!(departure_seconds, number = number)),
+        _ => {
+            let all = rest.strip_prefix("of the suite's ")?.strip_suffix(" networks")?;
+            Some(t!(departure_networks, some = number, all = all))
+        }
+    }
+}
+
+/// Why a workload was not trained, as a part of a sentence. `reason` is the engine's.
+pub fn failure_of_workload(cause: FailureCause, reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    match cause {
+        FailureCause::DoesNotFit => t!(failure_does_not_fit, reason = reason),
+        FailureCause::OutOfMemory => t!(failure_out_of_memory, reason = reason),
+        FailureCause::DeviceRefused => t!(failure_device_refused, reason = reason),
+        FailureCause::Data => t!(failure_data, reason = reason),
+        FailureCause::Unsupported => t!(failure_unsupported, reason = reason),
+    }
+}
+
+/// Why a run could not go on, as a part of a sentence. `reason` is the engine's.
+pub fn failure_of_run(trouble: Trouble, reason: &str) -> String {
+    let reason = reason.trim_end_matches('.');
+    match trouble {
+        Trouble::Workload(cause) => failure_of_workload(cause, reason),
+        Trouble::DeviceLost => t!(failure_device_lost, reason = reason),
+        Trouble::NoAnswer => t!(failure_no_answer, reason = reason),
+        Trouble::WorkDropped => t!(failure_work_dropped, reason = reason),
+        Trouble::Framework => t!(failure_framework, reason = reason),
+        Trouble::NoAdapter => t!(failure_no_adapter, reason = reason),
+        Trouble::NoPrecision => t!(failure_no_precision, reason = reason),
+        Trouble::Other => t!(failure_other, reason = reason),
+    }
+}
+
+/// Reason in the record of a run that was not registered because its seed was chosen.
+pub const SEED_BY_HAND: &str = "the seed was chosen by hand";
+
+/// A warning, with a workload's title instead of its name.
+pub fn warning(warning: &Warning) -> String {
+    let title = warning.workload().map(workload_title).unwrap_or_default();
+    match warning {
+        Warning::SoftwareAdapter { name } => {
+            // A browser's name is a vendor and an architecture.
+            let program = name.split_once(' ').and_then(|(_, architecture)| program_of_architecture(architecture));
+            t!(warning_software_adapter, name = program.unwrap_or(name))
+        }
+        Warning::PerhapsSoftware { flops_per_second, processors } => t!(
+            warning_perhaps_software,
+            gigaflops = number(flops_per_second / 1e9, 0),
+            processors = processors.to_string()
+        ),
+        Warning::NotStabilised { half_width_percent, .. } => {
+            t!(warning_not_stabilised, workload = title, half_width = number(*half_width_percent, 1))
+        }
+        Warning::TooFewWindows { windows, .. } => {
+            t!(warning_too_few_windows, workload = title, windows = windows.to_string())
+        }
+        Warning::NotLearned { accuracy, chance, .. } => {
+            t!(warning_not_learned, workload = title, accuracy = percent(*accuracy), chance = percent(*chance))
+        }
+        Warning::CheckpointMissed { reason, .. } => t!(warning_checkpoint_missed, workload = title, reason = reason),
+        Warning::StoppedByBudget { budget_seconds, .. } => {
+            t!(warning_stopped_by_budget, workload = title, budget = number(*budget_seconds, 0))
+        }
+        Warning::TabHidden { seconds, paused_seconds } if *paused_seconds > 0.0 => {
+            t!(warning_tab_paused, seconds = number(*seconds, 0), paused = number(*paused_seconds, 0))
+        }
+        Warning::TabHidden { seconds, .. } => t!(warning_tab_hidden, seconds = number(*seconds, 0)),
+        Warning::CoarseTimer { resolution_seconds } => {
+            t!(warning_coarse_timer, milliseconds = number(resolution_seconds * 1e3, 1))
+        }
+        Warning::Untuned { backend } => t!(warning_untuned, backend = backend),
+        Warning::TuningNotSettled { steps, .. } => {
+            t!(warning_tuning_not_settled, workload = title, steps = steps.to_string())
+        }
+        Warning::NoWakeLock => t!(warning_no_wake_lock).to_owned(),
+        Warning::OnBattery => t!(warning_on_battery).to_owned(),
+        Warning::ProcessorPressed { share } => t!(warning_processor_pressed, percent = number(share * 100.0, 0)),
+        Warning::NotIsolated => t!(warning_not_isolated).to_owned(),
+        Warning::Unregistered { reason } if reason == SEED_BY_HAND => {
+            t!(warning_unregistered, reason = t!(warning_seed_by_hand))
+        }
+        Warning::Unregistered { reason } => t!(warning_unregistered, reason = reason),
+        Warning::StoppedEarly { .. } => t!(warning_stopped_early, workload = title),
+        Warning::SmallerBatch { asked, used, needed_bytes, allowed_bytes, .. } => t!(
+            warning_smaller_batch,
+            workload = title,
+            used = used.to_string(),
+            asked = asked.to_string(),
+            needed = (needed_bytes >> 20).to_string(),
+            allowed = (allowed_bytes >> 20).to_string()
+        ),
+        Warning::GeneratedData { .. } => t!(warning_generated_data, workload = title),
+    }
+}
+
+/// Why a run ended without a result. Reasons are parts of sentences of browsers, drivers or the engine, in their
+/// language.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Failure {
+    AnotherTab,
+    NotOpened {
+        reason: String,
+    },
+    NotStarted,
+    /// The module of the worker could not be fetched.
+    NotLoaded {
+        reason: String,
+    },
+    /// The engine gave up, perhaps after some workloads.
+    Failed {
+        trouble: Trouble,
+        reason: String,
+        in_part: bool,
+    },
+    Crashed {
+        reason: String,
+    },
+}
+
+impl Failure {
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::AnotherTab => t!(running_another_tab).to_owned(),
+            Self::NotOpened { reason } => t!(running_not_opened, reason = reason),
+            Self::NotStarted => t!(running_not_started).to_owned(),
+            Self::NotLoaded { reason } => t!(running_not_loaded, reason = reason),
+            Self::Failed { trouble, reason, in_part: false } => {
+                t!(running_failed, reason = failure_of_run(*trouble, reason))
+            }
+            Self::Failed { trouble, reason, in_part: true } => {
+                t!(running_failed_in_part, reason = failure_of_run(*trouble, reason))
+            }
+            Self::Crashed { reason } => t!(running_crashed, reason = reason),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use results::Precision;
+    use results::comparison::Contender;
+
+    use super::*;
+    use crate::words::{Language, speak};
+
+    fn all_agreements() -> Vec<Agreement> {
+        let contender = |name: &str| Contender { backend: name.to_owned(), precision: Precision::F32 };
+        let evidence = |basis: Basis, is_final: bool| Evidence {
+            basis,
+            seeds: vec![1, 2, 3],
+            step: 1200,
+            is_final,
+            test_samples: 10_000,
+            spread: 0.002,
+            largest_difference: 0.0123,
+            allowed_difference: 0.0045,
+            largest_same_seed_difference: 0.001,
+        };
+        let pair = || Pair { higher: contender("wgsl"), lower: contender("burn-wgpu"), difference: 0.0123 };
+        let obstacles = [Obstacle::TooFewBackEnds, Obstacle::NoCommonSeed, Obstacle::NoCommonStep];
+        let not_compared = obstacles.map(|obstacle| Agreement::NotCompared { obstacle });
+        let judged = [
+            Agreement::Agree { evidence: evidence(Basis::Seeds, true) },
+            Agreement::Agree { evidence: evidence(Basis::TestSamples, false) },
+            Agreement::Disagree { evidence: evidence(Basis::Seeds, true), pairs: vec![pair(), pair()] },
+            Agreement::Unclear { evidence: evidence(Basis::TestSamples, false) },
+        ];
+        judged.into_iter().chain(not_compared).collect()
+    }
+
+    #[test]
+    fn every_verdict_has_the_english_of_results_and_german() {
+        for of in all_agreements() {
+            assert_eq!(agreement(&of), of.to_string());
+            speak(Language::German);
+            assert_ne!(agreement(&of), of.to_string());
+            assert!(!agreement(&of).contains("1.23 "), "{}", agreement(&of));
+            speak(Language::English);
+        }
+    }
+
+    /// As `engine/src/train/settings.rs` and its back ends write them.
+    const KNOWN: [&str; 12] = [
+        "batch size 32",
+        "learning rate 0.01",
+        "1 epochs",
+        "40 steps",
+        "2.5 s of training",
+        "target accuracy 0.5",
+        "1 of the suite's 2 networks",
+        "networks that are not of the suite",
+        "computed in f16-matrix",
+        "the reference back end judges and does not compete",
+        "trained by the external program tfjs-webgpu",
+        "without subgroups",
+    ];
+
+    #[test]
+    fn every_departure_has_the_english_of_the_record_and_german() {
+        for reason in KNOWN {
+            assert_eq!(departure(reason), reason);
+            speak(Language::German);
+            assert_ne!(departure(reason), reason);
+            speak(Language::English);
+        }
+    }
+
+    #[test]
+    fn what_is_not_known_stays_as_it_is() {
+        speak(Language::German);
+        assert_eq!(departure("input streamed with prefetch"), "input streamed with prefetch");
+        assert_eq!(departure("2.5 s of training"), "2,5 s Training");
+    }
+
+    #[test]
+    fn a_failure_is_the_engines_in_english_and_quoted_in_german() {
+        let reason = "the device ran out of memory: 7 bytes; try a smaller batch size.";
+        let said = || failure_of_run(Trouble::Workload(FailureCause::OutOfMemory), reason);
+        assert_eq!(said(), reason.trim_end_matches('.'));
+        speak(Language::German);
+        assert!(said().starts_with("dem Gerät fehlt Speicher") && said().contains("7 bytes"), "{}", said());
+        for trouble in [Trouble::DeviceLost, Trouble::NoAnswer, Trouble::WorkDropped, Trouble::Framework] {
+            let said = failure_of_run(trouble, "it broke");
+            assert!(said.ends_with("(auf Englisch: „it broke“)"), "{said}");
+        }
+    }
+
+    /// One of each; the compiler asks for a new one in [`warning`].
+    fn all_warnings() -> Vec<Warning> {
+        let workload = || "theano-mnist".to_owned();
+        let reason = || "the wire was cut".to_owned();
+        vec![
+            Warning::SoftwareAdapter { name: "llvmpipe".to_owned() },
+            Warning::PerhapsSoftware { flops_per_second: 12.4e9, processors: 8 },
+            Warning::NotStabilised { workload: workload(), half_width_percent: 3.25 },
+            Warning::TooFewWindows { workload: workload(), windows: 4 },
+            Warning::NotLearned { workload: workload(), accuracy: 0.1, chance: 0.1135 },
+            Warning::CheckpointMissed { workload: workload(), reason: reason() },
+            Warning::StoppedByBudget { workload: workload(), budget_seconds: 30.0 },
+            Warning::TabHidden { seconds: 2.6, paused_seconds: 0.0 },
+            Warning::TabHidden { seconds: 12.6, paused_seconds: 11.4 },
+            Warning::CoarseTimer { resolution_seconds: 0.0167 },
+            Warning::Untuned { backend: "burn-wgpu".to_owned() },
+            Warning::TuningNotSettled { workload: workload(), steps: 40 },
+            Warning::NoWakeLock,
+            Warning::OnBattery,
+            Warning::ProcessorPressed { share: 0.253 },
+            Warning::NotIsolated,
+            Warning::Unregistered { reason: SEED_BY_HAND.to_owned() },
+            Warning::Unregistered { reason: reason() },
+            Warning::StoppedEarly { workload: workload() },
+            Warning::SmallerBatch {
+                workload: workload(),
+                asked: 128,
+                used: 64,
+                needed_bytes: 5 << 30,
+                allowed_bytes: 3 << 30,
+            },
+            Warning::GeneratedData { workload: workload() },
+        ]
+    }
+
+    #[test]
+    fn every_warning_has_the_english_of_results_with_the_title() {
+        for of in all_warnings() {
+            let expected = of.to_string().replace("theano-mnist", &workload_title("theano-mnist"));
+            assert_eq!(warning(&of), expected);
+        }
+    }
+
+    #[test]
+    fn every_warning_is_in_german_with_its_numbers() {
+        speak(Language::German);
+        for of in all_warnings() {
+            assert_ne!(warning(&of), of.to_string());
+        }
+        let pressed = warning(&Warning::NotStabilised { workload: "unheard-of".to_owned(), half_width_percent: 3.25 });
+        assert!(pressed.starts_with("unheard-of: ") && pressed.contains("±3,2 %"), "{pressed}");
+    }
+}

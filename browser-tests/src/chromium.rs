@@ -1,0 +1,340 @@
+//! Chromium, driven by chromedriver.
+
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command as Program, Stdio};
+use std::sync::{Mutex, PoisonError};
+
+use anyhow::{Context, Result, bail};
+use base64::Engine;
+use fantoccini::elements::{Element, ElementRef};
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use http::Method;
+use hyper_util::client::legacy::connect::HttpConnector;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use url::{ParseError, Url};
+
+use crate::drive::{Driven, assert_own, on_the_path};
+use crate::page::{PATIENCE, selector};
+use crate::{Page, Server, Setup};
+
+/// Chromium with one tab on a server's page.
+pub struct Browser {
+    client: Client,
+    driver: Child,
+    origin: String,
+    /// Parts of console lines that a test expects.
+    tolerated: Mutex<&'static [&'static str]>,
+    /// Network events so far; chromedriver returns each of them once.
+    network: Mutex<Vec<Value>>,
+    _profile: TempDir,
+}
+
+/// Flags with which a headless Chromium stays on this machine, and offers WebGPU without a GPU.
+fn flags(setup: Setup, profile: &Path) -> Vec<String> {
+    let mut flags = vec![
+        "--headless=new".to_owned(),
+        "--no-sandbox".to_owned(),
+        "--no-first-run".to_owned(),
+        "--disable-background-networking".to_owned(),
+        "--disable-component-update".to_owned(),
+        "--disable-sync".to_owned(),
+        "--disable-quic".to_owned(),
+        "--disable-dev-shm-usage".to_owned(),
+        // Independent of the machine's language.
+        "--accept-lang=en-US".to_owned(),
+        "--hide-scrollbars".to_owned(),
+        // WebGL without a GPU, which one framework trains on.
+        "--enable-unsafe-swiftshader".to_owned(),
+        format!("--user-data-dir={}", profile.display()),
+        format!("--window-size={},{}", setup.size.0, setup.size.1),
+    ];
+    if setup.webgpu {
+        flags.extend(["--enable-unsafe-webgpu".to_owned(), "--use-webgpu-adapter=swiftshader".to_owned()]);
+    } else {
+        flags.push("--disable-features=WebGPU".to_owned());
+    }
+    flags
+}
+
+impl Driven for Browser {
+    const MISSING: &'static str = "chromedriver is not on the PATH (Debian: apt-get install chromium chromium-driver)";
+
+    fn find() -> Option<PathBuf> {
+        on_the_path(&["chromedriver"])
+    }
+
+    async fn start(chromedriver: &Path, server: &Server, setup: Setup) -> Result<Self> {
+        let profile = tempfile::tempdir()?;
+        let mut driver = Program::new(chromedriver)
+            .arg("--port=0")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .context("chromedriver cannot be started")?;
+        let mut lines = BufReader::new(driver.stdout.take().context("stdout is piped")?).lines();
+        let port = lines.find_map(|line| Some(line.ok()?.split_once("successfully on port ")?.1.to_owned()));
+        let Some(port) = port else { bail!("chromedriver ended before it listened") };
+        let capabilities = json!({
+            "goog:chromeOptions": { "args": flags(setup, profile.path()) },
+            // A kernel on an emulated GPU is compiled first, which may take long on a busy machine.
+            "timeouts": { "script": 300_000 },
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+        });
+        let address = format!("http://127.0.0.1:{}", port.trim_end_matches('.').trim());
+        let client = ClientBuilder::new(HttpConnector::new())
+            .capabilities(capabilities.as_object().cloned().unwrap_or_default())
+            .connect(&address)
+            .await;
+        let client = match client {
+            Ok(client) => client,
+            Err(error) => {
+                drop(driver.kill());
+                drop(driver.wait());
+                return Err(error).context("the browser cannot be started");
+            }
+        };
+        let origin = server.address().to_owned();
+        let browser = Self {
+            client,
+            driver,
+            origin,
+            tolerated: Mutex::new(setup.missing),
+            network: Mutex::default(),
+            _profile: profile,
+        };
+        browser.set_appearance(setup).await?;
+        Ok(browser)
+    }
+
+    async fn assert_well_behaved(&self) {
+        let mut console = self.console().await;
+        let tolerated = *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner);
+        console.retain(|line| !tolerated.iter().any(|text| line.contains(text)));
+        let bad: Vec<&String> = console
+            .iter()
+            .filter(|line| line.starts_with("SEVERE") || line.contains("Content Security Policy"))
+            .collect();
+        assert!(bad.is_empty(), "the console says: {bad:#?}");
+        assert_own(&self.requests().await, &self.origin);
+    }
+
+    async fn describe(&self) -> String {
+        let text = self.text("body").await.unwrap_or_default();
+        format!("--- the page says:\n{text}\n--- the console says:\n{}", self.console().await.join("\n"))
+    }
+
+    async fn close(mut self) {
+        // A browser that has crashed cannot be closed; its driver is ended all the same.
+        drop(self.client.clone().close().await);
+        drop(self.driver.kill());
+        drop(self.driver.wait());
+    }
+}
+
+impl Page for Browser {
+    type Element = Element;
+
+    async fn open(&self, path: &str) {
+        self.client.goto(&format!("{}{path}", self.origin)).await.expect("the page opens");
+    }
+
+    async fn by_role(&self, role: &str, name: &str) -> Option<Element> {
+        for element in self.client.find_all(Locator::Css(selector(role))).await.ok()? {
+            let asked = |command: DriverCommand| async { self.client.issue_cmd(command).await.ok() };
+            let is = async |command, expected: &str| {
+                expected.is_empty() || asked(command).await.is_some_and(|value| value.as_str() == Some(expected))
+            };
+            if element.is_displayed().await.unwrap_or(false)
+                && is(DriverCommand::ComputedRole(element.element_id()), role).await
+                && is(DriverCommand::ComputedLabel(element.element_id()), name).await
+            {
+                return Some(element);
+            }
+        }
+        None
+    }
+
+    async fn click(&self, role: &str, name: &str) {
+        self.wait_for(role, name).await.click().await.expect("it can be clicked");
+    }
+
+    async fn text(&self, css: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.prop("textContent").await.ok()?
+    }
+
+    async fn attribute(&self, css: &str, attribute: &str) -> Option<String> {
+        let element = self.client.find(Locator::Css(css)).await.ok()?;
+        element.attr(attribute).await.ok()?
+    }
+
+    async fn call(&self, function: &str, argument: Value) -> Value {
+        let script = format!(
+            "const [argument, done] = arguments;
+            (async () => ({function})(argument))()
+                .then((value) => done({{ value }}), (error) => done({{ error: String(error) }}));"
+        );
+        let mut answer = self.client.execute_async(&script, vec![argument]).await.expect("the script ends");
+        assert!(answer["error"].is_null(), "the script says: {}", answer["error"]);
+        answer["value"].take()
+    }
+
+    async fn set_appearance(&self, setup: Setup) -> Result<()> {
+        let scheme = if setup.dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setEmulatedMedia", media)).await?;
+        let metrics = json!({
+            "width": setup.size.0, "height": setup.size.1, "deviceScaleFactor": setup.scale, "mobile": setup.size.0 < 600,
+        });
+        self.client.issue_cmd(DriverCommand::DevTools("Emulation.setDeviceMetricsOverride", metrics)).await?;
+        Ok(())
+    }
+
+    async fn screenshot(&self) -> Result<Vec<u8>> {
+        let parameters = json!({ "format": "png", "captureBeyondViewport": true });
+        let answer = self.client.issue_cmd(DriverCommand::DevTools("Page.captureScreenshot", parameters)).await?;
+        let text = answer["data"].as_str().context("an image")?;
+        Ok(base64::engine::general_purpose::STANDARD.decode(text)?)
+    }
+
+    async fn sent_bodies(&self, method: &str) -> Vec<String> {
+        self.collect_network_events().await;
+        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        let requests = events.iter().map(|event| &event["params"]["request"]);
+        requests
+            .filter(|request| request["method"] == method)
+            .filter_map(|request| request["postData"].as_str().map(str::to_owned))
+            .collect()
+    }
+}
+
+impl Browser {
+    /// Makes requests to addresses of these patterns fail, such as `*/api/*`; an empty list ends it.
+    pub async fn block(&self, patterns: &[&str]) {
+        let issue = async |command, parameters| {
+            self.client
+                .issue_cmd(DriverCommand::DevTools(command, parameters))
+                .await
+                .expect("the browser blocks requests")
+        };
+        issue("Network.enable", json!({})).await;
+        issue("Network.setBlockedURLs", json!({ "urls": patterns })).await;
+        self.tolerate(&["net::ERR_BLOCKED_BY_CLIENT"]);
+    }
+
+    /// Wide tables scroll inside their own frames.
+    pub async fn assert_never_scrolls_sideways(&self) {
+        // A phone's window grows with what does not fit; its page stays as wide as the screen.
+        let widths = "() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]";
+        let widths = self.ask(widths).await;
+        assert_eq!(widths[0].as_u64(), widths[1].as_u64(), "{widths}");
+    }
+
+    /// Chooses an option of the list with this label.
+    pub async fn choose(&self, label: &str, option: &str) {
+        let list = self.find(Locator::XPath(&format!("//label[span='{label}']/select"))).await;
+        list.select_by_label(option).await.expect("the option is in the list");
+    }
+
+    /// Waits for an element.
+    pub async fn find(&self, locator: Locator<'_>) -> Element {
+        self.client.wait().at_most(PATIENCE).for_element(locator).await.expect("the element appears")
+    }
+
+    /// Waits for the element of a CSS selector, and clicks it.
+    pub async fn click_css(&self, css: &str) {
+        self.find(Locator::Css(css)).await.click().await.expect("it can be clicked");
+    }
+
+    /// Waits for a button, and returns true if it can be pressed.
+    pub async fn is_enabled(&self, button: &str) -> bool {
+        self.wait_for("button", button).await.is_enabled().await.expect("a button can be asked")
+    }
+
+    /// Runs a script at the beginning of every page that is opened from now on, as if the browser itself were so.
+    pub async fn pretend(&self, script: &str) {
+        let parameters = json!({ "source": script });
+        let command = DriverCommand::DevTools("Page.addScriptToEvaluateOnNewDocument", parameters);
+        self.client.issue_cmd(command).await.expect("the browser takes a script");
+    }
+
+    /// Ends the GPU process.
+    pub async fn crash_gpu(&self) {
+        let command = DriverCommand::DevTools("Browser.crashGpuProcess", json!({}));
+        self.client.issue_cmd(command).await.expect("the browser ends it");
+    }
+
+    /// Tolerates console lines with one of these parts from now on.
+    pub fn tolerate(&self, parts: &'static [&'static str]) {
+        *self.tolerated.lock().unwrap_or_else(PoisonError::into_inner) = parts;
+    }
+
+    /// The driver's client, for everything else.
+    pub fn client(&self) -> &Client {
+        &self.client
+    }
+
+    /// Lines logged by the page since the last call.
+    async fn console(&self) -> Vec<String> {
+        let entries = self.client.issue_cmd(DriverCommand::Log("browser")).await.unwrap_or_default();
+        let line = |entry: &Value| {
+            format!("{} {}", entry["level"].as_str().unwrap_or_default(), entry["message"].as_str().unwrap_or_default())
+        };
+        entries.as_array().map(|entries| entries.iter().map(line).collect()).unwrap_or_default()
+    }
+
+    /// Addresses requested by the page.
+    async fn requests(&self) -> Vec<String> {
+        self.collect_network_events().await;
+        let events = self.network.lock().unwrap_or_else(PoisonError::into_inner);
+        events.iter().filter_map(|event| Some(event["params"]["request"]["url"].as_str()?.to_owned())).collect()
+    }
+
+    async fn collect_network_events(&self) {
+        let entries = self.client.issue_cmd(DriverCommand::Log("performance")).await.expect("the network's log");
+        let message = |entry: &Value| -> Option<Value> {
+            let mut message: Value = serde_json::from_str(entry["message"].as_str()?).ok()?;
+            (message["message"]["method"] == "Network.requestWillBeSent").then(|| message["message"].take())
+        };
+        let new = entries.as_array().into_iter().flatten().filter_map(message);
+        self.network.lock().unwrap_or_else(PoisonError::into_inner).extend(new);
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum DriverCommand {
+    /// Role of an element in the accessibility tree.
+    ComputedRole(ElementRef),
+    /// Accessible name of an element.
+    ComputedLabel(ElementRef),
+    /// New entries of a log: `browser` (its console) or `performance` (its network events).
+    Log(&'static str),
+    /// A command of the Chrome DevTools Protocol.
+    DevTools(&'static str, Value),
+}
+
+impl WebDriverCompatibleCommand for DriverCommand {
+    fn endpoint(&self, base: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        let session = base.join(&format!("session/{}/", session.unwrap_or_default()))?;
+        match self {
+            Self::ComputedRole(element) => session.join(&format!("element/{}/computedrole", element.as_ref())),
+            Self::ComputedLabel(element) => session.join(&format!("element/{}/computedlabel", element.as_ref())),
+            Self::Log(_) => session.join("se/log"),
+            Self::DevTools(..) => session.join("goog/cdp/execute"),
+        }
+    }
+
+    fn method_and_body(&self, _url: &Url) -> (Method, Option<String>) {
+        match self {
+            Self::ComputedRole(_) | Self::ComputedLabel(_) => (Method::GET, None),
+            Self::Log(kind) => (Method::POST, Some(json!({ "type": kind }).to_string())),
+            Self::DevTools(command, parameters) => {
+                (Method::POST, Some(json!({ "cmd": command, "params": parameters }).to_string()))
+            }
+        }
+    }
+}
