@@ -211,51 +211,12 @@ mod tests {
         ProvenResult { device, class: RankedClass::Gpu, category, run, submitter }
     }
 
-    fn reference() -> ReferenceScore {
-        let samples_per_second = [("a".to_owned(), 100.0), ("b".to_owned(), 10.0)].into();
-        let suite = Suite { name: "quick".to_owned(), version: 1 };
-        ReferenceScore { suite, description: "an example".to_owned(), samples_per_second }
-    }
-
-    #[test]
-    fn each_workload_has_its_own_metric() {
-        let results = vec![
-            result("a", 100.0, "ann", DeviceSource::Reported, None),
-            result("b", 7.0, "ann", DeviceSource::Reported, None),
-            result("a", 300.0, "bob", DeviceSource::Claimed, Some("Card X")),
-        ];
-        let figures = figures_of(results, &Completions::new());
-        let told: Vec<_> =
-            figures.iter().map(|made| (made.line.category.workload.as_str(), made.line.figure.median)).collect();
-        assert_eq!(told, [("a", 200.0), ("b", 7.0)]);
-        assert_eq!(
-            (figures[0].line.device.source, figures[1].line.device.source),
-            (DeviceSource::Claimed, DeviceSource::Reported)
-        );
-        assert_eq!(figures[0].line.device.inferred.as_deref(), Some("Card X"));
-        assert_eq!(figures[0].line.best_run_id, "a 300");
-        assert_eq!(figures[0].rates.runs(), 2);
-    }
-
     #[test]
     fn of_many_that_stand_apart_all_are_counted_and_some_are_named() {
         let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
         let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
         let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
         assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MOST_OUTLIERS));
-    }
-
-    #[test]
-    fn score_needs_every_workload() {
-        let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
-            let figures = figures_of(results, &Completions::new());
-            score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())
-        };
-        let a = |rate| result("a", rate, "ann", DeviceSource::Reported, None);
-        assert_eq!(of(vec![a(200.0)]), None);
-        let scored = of(vec![a(200.0), a(200.0), result("b", 5.0, "ann", DeviceSource::Reported, None)]).unwrap();
-        assert!((scored.figure.median - 1.0).abs() < 1e-12, "twice and half as fast");
-        assert_eq!((scored.figure.runs, scored.category.workload.as_str()), (1, ""));
     }
 
     #[test]
@@ -278,22 +239,5 @@ mod tests {
             figures_of(results, &completions)[0].line.completion,
             Some(Completion { finished: 4, announced: 21 })
         );
-    }
-
-    #[test]
-    fn only_equal_kernels_have_a_browser_tax() {
-        let figure = |backend: &str, client_kind, rate| {
-            let mut result = result("a", rate, "ann", DeviceSource::Reported, None);
-            (result.category.backend, result.category.client_kind) = (backend.to_owned(), client_kind);
-            figures_of(vec![result], &Completions::new()).remove(0).line
-        };
-        let taxes = browser_taxes(&[
-            figure("wgsl", ClientKind::Browser, 800.0),
-            figure("wgsl", ClientKind::Native, 1000.0),
-            figure("burn-wgpu", ClientKind::Browser, 800.0),
-        ]);
-        let found: Vec<_> = taxes.iter().map(|tax| (tax.backend.as_str(), tax.native_over_browser)).collect();
-        assert_eq!(found, [("wgsl", 1.25)]);
-        assert_eq!((taxes[0].native_submitters, taxes[0].browser_submitters), (1, 1));
     }
 }

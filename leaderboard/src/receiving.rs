@@ -299,17 +299,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn one_prefix_leaves_half_of_the_memory_to_others() {
-        let memory = Memory::default();
-        let quarter = |last| memory.take(MEMORY / PIECE / 4, Some(IpAddr::from([192, 0, 2, last])));
-        let held: Vec<_> = (1..=9).filter_map(quarter).collect();
-        assert_eq!(held.len(), 2);
-        let [neighbor, other] = [[192, 0, 2, 77], [198, 51, 100, 1]].map(|address| Some(IpAddr::from(address)));
-        assert_eq!(code(receive(body(1), &memory, neighbor).await).as_deref(), Some("busy"));
-        assert_eq!(code(receive(body(1), &memory, other).await), None);
-    }
-
-    #[tokio::test]
     async fn a_request_without_a_slot_left_is_refused() {
         let slots = Arc::new(Semaphore::new(1));
         let intake = |body| Intake::new(Arc::clone(&slots), Memory::default(), None, body);
@@ -327,16 +316,6 @@ mod tests {
     fn router_with_slots(slots: usize) -> Router {
         let slots = RequestSlots { slots: Arc::new(Semaphore::new(slots)), ..RequestSlots::new(None) };
         Router::new().route("/", get(greet)).layer(from_fn_with_state(slots, guard))
-    }
-
-    async fn status_with_slots(slots: usize) -> StatusCode {
-        router_with_slots(slots).oneshot(Request::new(Body::empty())).await.unwrap().status()
-    }
-
-    #[tokio::test]
-    async fn a_request_without_a_slot_is_told_to_come_back() {
-        assert_eq!(status_with_slots(0).await, StatusCode::SERVICE_UNAVAILABLE);
-        assert_eq!(status_with_slots(1).await, StatusCode::OK);
     }
 
     #[tokio::test]

@@ -384,20 +384,4 @@ mod tests {
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 10.0), Duration::from_secs(11));
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 3600.0), Duration::from_secs(3600));
     }
-
-    #[test]
-    fn only_old_files_of_ours_are_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let now = 1_800_000_000.0;
-        let (old, kept) = (
-            ["gradmark-2027-01-08.csv.gz", "gradmark-2027-01-08.csv.gz.sha256", ".gradmark-2027-01-15.parquet.partial"],
-            ["gradmark-2027-01-09.csv.gz", "gradmark-2020-01-01.csv", "gradmark.sqlite", ".hidden.partial", LOCK],
-        );
-        for name in old.iter().chain(&kept) {
-            fs::write(folder.path().join(name), "x").unwrap();
-        }
-        tidy(folder.path(), now).unwrap();
-        assert!(old.iter().all(|name| !folder.path().join(name).exists()));
-        assert!(kept.iter().all(|name| folder.path().join(name).exists()));
-    }
 }

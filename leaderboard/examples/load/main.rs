@@ -424,17 +424,11 @@ impl Server {
         let config = Config {
             listen: "127.0.0.1:0".to_owned(),
             database: database.address(),
-            page: None,
-            data: None,
-            snapshots: None,
-            secret_file: None,
             secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
             verifiers: 0,
-            run_lifetime_seconds: 6.0 * 3600.0,
-            seed: None,
-            connections_per_address: None,
             protection: unlimited,
             clock: Clock::from_fn(move || *clock.lock().expect("nobody panics with it")),
+            ..Config::default()
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();

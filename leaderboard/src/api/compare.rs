@@ -234,11 +234,4 @@ mod tests {
         let without_first = related(vec![None, some.clone(), some]).unwrap();
         assert!(without_first.iter().flatten().all(|figure| figure.to_first.is_none() && figure.verdict.is_none()));
     }
-
-    #[test]
-    fn other_batch_sizes_are_shown_and_not_compared() {
-        let first = figure(Some(100.0), Some((90.0, 110.0)));
-        let other = first.clone().map(|figure| ComparedFigure { batch_size: Some(64), ..figure });
-        assert_eq!(second(vec![first, other]), (None, None));
-    }
 }

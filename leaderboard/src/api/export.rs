@@ -216,15 +216,6 @@ mod tests {
     }
 
     #[test]
-    fn slow_readers_of_one_prefix_leave_places_to_others() {
-        let places = ExportPlaces::default();
-        let reader = |network: [u8; 3], last| places.take(Some([network[0], network[1], network[2], last].into()));
-        let taken: Vec<_> = (1..=9).flat_map(|last| [(); 3].map(|()| reader([192, 0, 2], last))).flatten().collect();
-        assert_eq!(taken.len(), EXPORTS / 2);
-        assert!(reader([198, 51, 100], 1).is_ok());
-    }
-
-    #[test]
     fn a_reader_has_to_keep_up_a_speed() {
         let after = Duration::from_secs;
         assert!(!is_too_slow(after(29), 0.0) && is_too_slow(after(31), 0.0));

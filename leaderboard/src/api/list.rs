@@ -247,21 +247,6 @@ mod tests {
     }
 
     #[test]
-    fn a_place_comes_back_as_it_was_whatever_the_size_of_pages() {
-        let cursor = write_cursor(&query(), &key(), 7).unwrap();
-        let next = ListRuns { limit: Some(3), cursor: Some(cursor.clone()), ..query() };
-        assert_eq!(read_cursor(&next, &cursor).unwrap(), (key(), 7));
-        assert!(cursor.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_'), "{cursor}");
-    }
-
-    #[test]
-    fn a_cursor_of_another_query_is_refused_in_words() {
-        let cursor = write_cursor(&query(), &key(), 0).unwrap();
-        let other = ListRuns { backend: Some("wgsl".to_owned()), ..query() };
-        assert!(refusal(&other, &cursor).contains("another query"));
-    }
-
-    #[test]
     fn what_is_no_cursor_is_refused() {
         let forged = |key: &Key| write_cursor(&query(), key, 0).unwrap();
         for cursor in [

@@ -6,17 +6,17 @@ use std::sync::OnceLock;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
-use results::api::Verdict;
+use results::api::{StoredRun, Verdict};
 
 use super::Leaderboard;
 use super::extract::RunId;
 use super::openapi::made_once;
 use crate::error::ApiError;
+use crate::secrets;
 use crate::validation::Refusal;
-use crate::{etag, secrets};
 
 /// The query, or what is wrong with it.
 pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
@@ -36,17 +36,12 @@ pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-/// `GET /api/v1/runs/{id}`: a [`results::api::StoredRun`].
+/// `GET /api/v1/runs/{id}`
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = leaderboard.storage.visible_run_text(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::ETAG, etag::name_of(run.identity.as_bytes())),
-    ];
-    Ok((headers, run.json))
+) -> Result<Json<StoredRun>, ApiError> {
+    leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
 /// What has become of a run, for whoever waits for it.

@@ -350,7 +350,6 @@ fn unprocessable(code: &str, message: impl Into<String>) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proof::Key;
 
     #[test]
     fn segments_come_no_faster_than_windows() {
@@ -359,32 +358,5 @@ mod tests {
             assert_eq!(code(segment, seconds), None);
             assert_eq!(code(segment + 1, seconds).as_deref(), Some("too_many_segments"));
         }
-    }
-
-    #[test]
-    fn tested_states_are_those_of_ends_of_segments() {
-        let segment = |step| SeenSegment {
-            step,
-            beacon: Beacon([7; 16]),
-            state_sha256: format!("state {step}"),
-            losses_sha256: String::new(),
-            ends_lap: step == 20,
-            committed_unix_seconds: 2.0,
-        };
-        let seen = SeenWorkload {
-            laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
-            segments: vec![segment(10), segment(20)],
-            ..SeenWorkload::default()
-        };
-        let key = Key::load(Some(&"k".repeat(64)), None).unwrap();
-        let begin = |tested_step, target_step| {
-            let (nonce, workload) = (String::new(), "keras-mnist-mlp".to_owned());
-            let request = ProvePart { nonce, workload, tested_step, target_step, hashes: None };
-            begun(&seen, &request, &TrainingKey::new(&key, None, "run", "keras-mnist-mlp"))
-        };
-        let proof = begin(10, Some(20)).unwrap();
-        assert_eq!((proof.segments, proof.tested_step, proof.target_step), (2, 10, Some(20)));
-        assert_eq!(begin(15, None).unwrap_err().code(), "unexpected_segment");
-        assert_eq!(begin(10, Some(5)).unwrap_err().code(), "unexpected_segment");
     }
 }

@@ -19,7 +19,7 @@ use super::runs::{bad_query, bad_query_of, read_query};
 use crate::error::ApiError;
 use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
-use crate::storage::{FastLine, Grouped, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
+use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
 /// Lines of one table when the query names no limit.
@@ -184,23 +184,23 @@ pub(crate) async fn of_run(
     RunId(id): RunId,
 ) -> Result<Json<RunStanding>, ApiError> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let reference = reference_of(&run.grouped.suite);
+    let reference = reference_of(&run.suite);
     let mut workloads = Vec::with_capacity(run.rates.len());
     for rate in &run.rates {
-        workloads.push(workload_standing(&leaderboard, &run.grouped, rate).await?);
+        workloads.push(workload_standing(&leaderboard, &run, rate).await?);
     }
     let score = reference.and_then(|reference| score(&run, reference));
     Ok(Json(RunStanding {
         score_reference: score.and(reference).map(|reference| reference.description.clone()),
         score,
-        device_key: run.grouped.device_key,
+        device_key: run.device_key,
         workloads,
     }))
 }
 
 async fn workload_standing(
     leaderboard: &Leaderboard,
-    run: &Grouped,
+    run: &StandingRun,
     rate: &WorkloadRate,
 ) -> Result<WorkloadStanding, StorageError> {
     let devices = match run.class {

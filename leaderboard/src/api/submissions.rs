@@ -153,8 +153,7 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
         return Err(stored_as(id));
     }
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(|| stored_as(id))?;
-    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified: false };
-    Ok(accepted(StatusCode::OK, id, verdict, secret))
+    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
 }
 
 /// Does slow work on a blocking thread, so that it does not delay other requests.
@@ -287,7 +286,6 @@ impl Checked<'_> {
 /// record file gives no power over its run.
 async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
     let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
-    let being_verified = leaderboard.storage.is_being_verified(id).await?;
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
     if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {
@@ -298,8 +296,7 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
     if !leaderboard.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
         return Err(other());
     }
-    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified };
-    Ok(accepted(StatusCode::OK, id, verdict, secret))
+    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
 }
 
 fn stored_as(other: &str) -> ApiError {

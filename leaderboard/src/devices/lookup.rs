@@ -209,6 +209,7 @@ mod tests {
             ("NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090"),
             ("NVIDIA GeForce RTX 4090/PCIe/SSE2", "NVIDIA GeForce RTX 4090"),
             ("ANGLE (NVIDIA, NVIDIA GeForce RTX 4090 Direct3D11 vs_5_0 ps_5_0, D3D11)", "NVIDIA GeForce RTX 4090"),
+            ("GeForce® RTX™ 4090", "NVIDIA GeForce RTX 4090"),
             ("rtx4070ti super", "NVIDIA GeForce RTX 4070 Ti SUPER"),
             ("NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 4090 Laptop GPU"),
             ("RTX 4090 laptop", "NVIDIA GeForce RTX 4090 Laptop GPU"),

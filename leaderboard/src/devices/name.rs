@@ -155,36 +155,6 @@ mod tests {
     }
 
     #[test]
-    fn trademarks_case_and_vendors_make_no_difference() {
-        let name = comparable("NVIDIA GeForce RTX 4090");
-        assert_eq!(name, "rtx4090");
-        for other in
-            ["GeForce® RTX™ 4090", "nvidia  GEFORCE(R) rtx(TM)-4090", "RTX4090", "NVIDIA Corporation RTX 4090 GPU"]
-        {
-            assert_eq!(comparable(other), name, "{other}");
-        }
-    }
-
-    #[test]
-    fn letters_of_other_scripts_look_alike_and_are_not_the_same() {
-        // Cyrillic Ie, Te and Er; the Greek capital Rho.
-        for forged in ["G\u{435}Force RTX 4090", "GeForce R\u{422}X 4090", "GeFo\u{433}ce \u{3a1}TX 4090"] {
-            assert_ne!(comparable(forged), comparable("RTX 4090"), "{forged}");
-        }
-        assert_eq!(look("G\u{435}Force RTX 4090"), look("RTX 4090"));
-        assert_eq!(look("GeForce R\u{422}X 4090"), look("RTX 4090"));
-        assert_ne!(look("GeForce RTX 4080"), look("RTX 4090"));
-    }
-
-    #[test]
-    fn the_letter_o_looks_like_a_nought_and_is_none() {
-        assert_ne!(comparable("RTX 4O90"), comparable("RTX 4090"));
-        assert_eq!(look("RTX 4O90"), look("RTX 4090"));
-        assert_eq!(look("rtx 4o9o"), look("RTX 4090"));
-        assert_eq!(look("lntel lris Xe"), look("Intel Iris Xe"));
-    }
-
-    #[test]
     fn the_gpu_is_found_in_what_drivers_say() {
         for (reported, gpu) in [
             (

@@ -184,12 +184,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wanted_while_it_trains() {
-        assert_eq!(wanted(&seen(&[3], 10), &known("keras-mnist-mlp")), ProofWanted::default());
-        assert_eq!(parts(&seen(&[3], 10)), None);
-    }
-
-    #[test]
     fn each_segment_is_drawn_as_often_as_its_steps_demand() {
         let mut counts = [0_u32; 3];
         for number in 0..1000 {
@@ -211,18 +205,6 @@ mod tests {
             parts.iter().for_each(|part| counts[usize::try_from(part.begin).unwrap()] += 1);
         }
         assert!(counts.iter().all(|count| (55..150).contains(count)), "{counts:?}");
-    }
-
-    #[test]
-    fn narrowing_ends_with_a_single_step() {
-        for steps in [1, 7, 5000, 100_000] {
-            let (seen, parts) = narrow(ended(&[4, 2], steps, "word"), "hash");
-            assert_eq!(parts.len(), 2);
-            for ProvenPart { begin, end } in parts {
-                assert!(begin + 1 == end && end <= 6 * steps, "{begin} to {end}");
-                assert!(seen.hash_at(begin).is_some() && seen.hash_at(end).is_some());
-            }
-        }
     }
 
     #[test]

@@ -99,14 +99,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_hundred_runs_of_one_submitter_in_a_day_are_one_voice() {
-        let mut runs = vec![run(Some("ann"), 7, 100.0); 100];
-        runs.push(run(Some("bob"), 7, 10.0));
-        let rates: Vec<f64> = voices(&runs).iter().map(|voice| voice.rate).collect();
-        assert_eq!(rates, [100.0, 10.0]);
-    }
-
-    #[test]
     fn the_next_day_is_another_voice() {
         let runs = [run(Some("ann"), 7, 1.0), run(Some("ann"), 7, 3.0), run(Some("ann"), 8, 5.0)];
         let expected = [Voice { rate: 2.0, day: 7 }, Voice { rate: 5.0, day: 8 }];

@@ -13,8 +13,6 @@ mod places;
 mod score;
 mod submitter;
 
-#[cfg(test)]
-pub(crate) use figure::tests::run;
 pub(crate) use figure::{Category, Figure, ProvenRun};
 pub(crate) use histogram::{Bin, Histogram};
 pub(crate) use outliers::outliers;

@@ -258,7 +258,7 @@ impl Storage {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one.
         make_private(file);
-        sql!("VACUUM INTO $1", name).execute(&self.pool).await?;
+        sql!("VACUUM INTO $1", [name]).execute(&self.pool).await?;
         Ok(())
     }
 

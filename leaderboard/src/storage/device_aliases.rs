@@ -10,7 +10,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
 use super::trust::outdate;
-use super::values::sql;
+use super::values::{execute, sql};
 use super::{Storage, StorageError};
 
 /// The reason why devices cannot be merged or separated.
@@ -130,56 +130,56 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
          COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
          FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
          WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
-        into
+        [into]
     )
     .fetch_optional(&mut *connection)
     .await?;
     let Some(described) = described else { return Ok(None) };
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
-        from,
-        into,
-        described.try_get::<&str, _>("name")?,
-        described.try_get::<Option<&str>, _>("vendor")?
-    )
-    .execute(&mut *connection)
-    .await?;
-    sql!(
+        [from, into, described.try_get::<&str, _>("name")?, described.try_get::<Option<&str>, _>("vendor")?]
+    )?;
+    execute!(
+        connection,
         "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
-        into,
-        from
-    )
-    .execute(&mut *connection)
-    .await?;
-    let merged = sql!("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2", into, from)
-        .execute(connection)
-        .await?;
+        [into, from]
+    )?;
+    let merged = execute!(
+        connection,
+        "UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2",
+        [into, from]
+    )?;
     Ok(Some(merged.rows_affected()))
 }
 
 /// Returns `None` if it was not merged.
 async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
-    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", key)
+    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
         .fetch_optional(&mut *connection)
         .await?;
     let Some(alias) = alias else { return Ok(None) };
-    sql!("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)", key)
-        .execute(&mut *connection)
-        .await?;
-    let separated =
-        sql!("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1", key)
-            .execute(connection)
-            .await?;
+    execute!(
+        connection,
+        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
+        [key]
+    )?;
+    let separated = execute!(
+        connection,
+        "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1",
+        [key]
+    )?;
     Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
 }
 
 async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
-    let row = sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", key).fetch_optional(connection).await?;
+    let row =
+        sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]).fetch_optional(connection).await?;
     row.map(|row| Ok(row.try_get("into_key")?)).transpose()
 }
 
 async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
-    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", key)
+    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", [key])
         .fetch_all(connection)
         .await?;
     rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()

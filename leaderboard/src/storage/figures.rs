@@ -8,7 +8,7 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::{sql, unknown_word};
+use super::values::{Columns, execute, sql, unknown_word};
 use super::{Storage, StorageError};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Histogram, ProvenRun};
@@ -80,13 +80,15 @@ macro_rules! bound {
     ($statement:expr, $query:expr, $workload:expr) => {
         sql!(
             $statement,
-            &$query.suite.name,
-            i64::from($query.suite.version),
-            $query.class.name(),
-            $query.precision.name(),
-            $workload,
-            $query.backend,
-            $query.client.map(ClientKind::name)
+            [
+                &$query.suite.name,
+                i64::from($query.suite.version),
+                $query.class.name(),
+                $query.precision.name(),
+                $workload,
+                $query.backend,
+                $query.client.map(ClientKind::name)
+            ]
         )
     };
 }
@@ -136,18 +138,17 @@ impl Storage {
 
     /// Returns all metrics of a device.
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
-        let rows = sql!(OF_DEVICE, device_key).fetch_all(&self.pool).await?;
+        let rows = self.all(sql!(OF_DEVICE, [device_key])).await?;
         rows.iter().map(device_figure).collect()
     }
 }
 
 fn lines(row: &AnyRow) -> Result<Lines, StorageError> {
-    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
-    Ok(Lines { total: count("total")?, with_place: count("with_place")? })
+    Ok(Lines { total: row.whole("total")?, with_place: row.whole("with_place")? })
 }
 
 fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
-    Ok(serde_json::from_str(row.try_get("line")?)?)
+    row.json("line")
 }
 
 /// Reads a concatenated column, which is null without rows.
@@ -241,7 +242,7 @@ impl Storage {
 
     /// Marks the metrics of devices whose submitters may have announced further runs since.
     pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
-        self.write(sql!(OUTDATE_RECENT, mark()?, now - RECENT_SECONDS)).await?;
+        self.write(sql!(OUTDATE_RECENT, [mark()?, now - RECENT_SECONDS])).await?;
         self.refresh_figures().await;
         Ok(())
     }
@@ -261,34 +262,34 @@ impl Storage {
     }
 
     async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
-        let row =
-            sql!("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1", last)
-                .fetch_optional(&self.pool)
-                .await?;
+        let row = self
+            .optional(sql!(
+                "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1",
+                [last]
+            ))
+            .await?;
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
     }
 
     async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
-        let rows = sql!(PROVEN, device).fetch_all(&self.pool).await?;
+        let rows = self.all(sql!(PROVEN, [device])).await?;
         rows.iter().map(|row| proven_result(device, row)).collect()
     }
 
     async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
-        let rows = sql!(COMPLETIONS, device).fetch_all(&self.pool).await?;
+        let rows = self.all(sql!(COMPLETIONS, [device])).await?;
         rows.iter().map(completion).collect()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
     async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
-        let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)
-            .execute(&mut *transaction)
-            .await?;
+        let as_marked =
+            execute!(transaction, "DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", [device, mark])?;
         if as_marked.rows_affected() == 0 {
-            transaction.rollback().await?;
             return Ok(false);
         }
-        sql!("DELETE FROM figures WHERE device_key = $1", device).execute(&mut *transaction).await?;
+        execute!(transaction, "DELETE FROM figures WHERE device_key = $1", [device])?;
         for figure in figures {
             insert(&mut transaction, figure).await?;
         }
@@ -300,77 +301,60 @@ impl Storage {
 async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
     let MadeFigure { line, rates } = made;
     let DeviceFigure { device, class, category, figure, .. } = line;
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
          client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-        &device.key,
-        &category.suite.name,
-        i64::from(category.suite.version),
-        class.name(),
-        &category.workload,
-        &category.backend,
-        category.precision.name(),
-        category.client_kind.name(),
-        &device.vendor,
-        figure.median,
-        figure.lower_quartile,
-        figure.upper_quartile,
-        serde_json::to_string(line)?,
-        serde_json::to_string(rates)?,
-        figure.has_place()
-    )
-    .execute(connection)
-    .await?;
+        [
+            &device.key,
+            &category.suite.name,
+            i64::from(category.suite.version),
+            class.name(),
+            &category.workload,
+            &category.backend,
+            category.precision.name(),
+            category.client_kind.name(),
+            &device.vendor,
+            figure.median,
+            figure.lower_quartile,
+            figure.upper_quartile,
+            serde_json::to_string(line)?,
+            serde_json::to_string(rates)?,
+            figure.has_place()
+        ]
+    )?;
     Ok(())
 }
 
 fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageError> {
-    let source: &str = row.try_get("device_source")?;
     Ok(ProvenResult {
         device: DeviceDescription {
             key: device.to_owned(),
             name: row.try_get("device_name")?,
-            source: DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            source: row.named("device_source", DeviceSource::named)?,
             inferred: row.try_get("inferred")?,
             vendor: row.try_get("vendor")?,
         },
-        class: class(row, "ranked_as")?,
-        category: category(row)?,
+        class: row.named("ranked_as", RankedClass::named)?,
+        category: Category {
+            suite: row.suite()?,
+            workload: row.try_get("workload")?,
+            backend: row.try_get("backend")?,
+            precision: row.named("precision", Precision::named)?,
+            client_kind: row.named("client_kind", ClientKind::named)?,
+        },
         run: ProvenRun {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
             voice: row.try_get("voice")?,
-            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+            day: row.whole("submitter_day")?,
         },
         submitter: row.try_get("submitter")?,
     })
 }
 
-/// Suite, workload, backend, precision and kind of client.
-fn category(row: &AnyRow) -> Result<Category, StorageError> {
-    let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
-    Ok(Category {
-        suite: suite(row)?,
-        workload: row.try_get("workload")?,
-        backend: row.try_get("backend")?,
-        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
-        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
-    })
-}
-
-fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
-    let word: &str = row.try_get(column)?;
-    RankedClass::named(word).ok_or_else(|| unknown_word(column, word))
-}
-
-fn suite(row: &AnyRow) -> Result<Suite, StorageError> {
-    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
-    Ok(Suite { name: row.try_get("suite_name")?, version })
-}
-
 fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageError> {
-    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
-    let completion = Completion { finished: count("finished")?, announced: count("announced")? };
-    Ok(((row.try_get("submitter")?, suite(row)?), completion))
+    let completion = Completion { finished: row.whole("finished")?, announced: row.whole("announced")? };
+    Ok(((row.try_get("submitter")?, row.suite()?), completion))
 }

@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::list::last_place;
-use super::values::{Statement, Value};
+use super::values::{Columns, Statement, Value};
 use super::{Storage, StorageError};
 use crate::ranking::{Category, ProvenRun};
 
@@ -89,7 +89,7 @@ fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
             voice: row.try_get("voice")?,
-            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+            day: row.whole("submitter_day")?,
         },
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         engine_version: row.try_get("engine_version")?,

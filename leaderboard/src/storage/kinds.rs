@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::StorageError;
 use super::run_rows::vendor_of;
-use super::values::{Statement, Value, sql};
+use super::values::{Statement, Value, execute, sql};
 use crate::secrets::sha256;
 
 /// Hexadecimal digits of the digest that are a kind's number: 60 bits, so that it is positive in every database. On a board
@@ -100,7 +100,7 @@ impl Kind {
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
              ON CONFLICT (kind) DO NOTHING";
-        let insert = sql!(insert, number, self.suite_version);
+        let insert = sql!(insert, [number, self.suite_version]);
         self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
         Ok(number)
     }
@@ -168,7 +168,7 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
     let rows = sql!(
         "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
          ON kinds.kind = results.kind WHERE results.run_id = $1",
-        run_id
+        [run_id]
     )
     .fetch_all(&mut *connection)
     .await?;
@@ -180,65 +180,11 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        sql!(
+        execute!(
+            connection,
             "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
-            number,
-            run_id,
-            before.number(),
-            place
-        )
-        .execute(&mut *connection)
-        .await?;
+            [number, run_id, before.number(), place]
+        )?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind() -> Kind {
-        Kind {
-            backend: "wgsl".to_owned(),
-            precision: "f32".to_owned(),
-            suite_name: "quick".to_owned(),
-            suite_version: 1,
-            client_kind: "browser".to_owned(),
-            browser: "Firefox".to_owned(),
-            system: "Linux".to_owned(),
-            vendor: "Intel".to_owned(),
-            tier: "proven".to_owned(),
-            ranked_as: "gpu".to_owned(),
-        }
-    }
-
-    #[test]
-    fn every_property_changes_the_number() {
-        let number = kind().number();
-        assert_eq!(number, 228_933_320_244_828_519);
-        let others = [
-            Kind { backend: "burn-wgpu".to_owned(), ..kind() },
-            Kind { precision: "f16".to_owned(), ..kind() },
-            Kind { suite_name: "complete".to_owned(), ..kind() },
-            Kind { suite_version: 2, ..kind() },
-            Kind { client_kind: "native".to_owned(), ..kind() },
-            Kind { browser: String::new(), ..kind() },
-            Kind { system: "Windows".to_owned(), ..kind() },
-            Kind { vendor: String::new(), ..kind() },
-            Kind { tier: "checked".to_owned(), ..kind() },
-            Kind { ranked_as: String::new(), ..kind() },
-        ];
-        let mut numbers: Vec<i64> = others.iter().map(|kind| kind.number()).collect();
-        numbers.push(number);
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), others.len() + 1);
-    }
-
-    #[test]
-    fn without_a_filter_every_kind_fits() {
-        assert!(KindFilter::default().statement().is_none());
-        let statement = KindFilter { tier: Some("proven"), ..KindFilter::default() }.statement().unwrap();
-        assert_eq!(statement.sql, "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE tier = $1");
-    }
 }

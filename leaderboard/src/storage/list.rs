@@ -1,7 +1,7 @@
 //! Pages of lists of results. Each page is read on one of a few access paths ([`super::access_path`]). One answer scans a
 //! bounded number of results, however many there are; the tests check the plan of every query.
 
-use results::api::{RunRow, RunSort};
+use results::api::{DeviceSource, RunRow, RunSort};
 use results::{Client, Precision};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
-use super::values::{Statement, as_flag, flag, sql, unknown_word};
+use super::values::{Columns, Statement, as_flag, sql};
 use super::{Storage, StorageError};
 use crate::figures::DeviceDescription;
 
@@ -160,12 +160,11 @@ impl Storage {
 
     /// Returns the device with this key, or `None` if none of its runs is visible.
     pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
-        let Some(row) = sql!(DEVICE, key).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let source: &str = row.try_get("device_source")?;
+        let Some(row) = self.optional(sql!(DEVICE, [key])).await? else { return Ok(None) };
         Ok(Some(DeviceDescription {
             key: key.to_owned(),
             name: row.try_get("device_name")?,
-            source: results::api::DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            source: row.named("device_source", DeviceSource::named)?,
             inferred: row.try_get("inferred")?,
             vendor: row.try_get("vendor")?,
         }))
@@ -173,7 +172,7 @@ impl Storage {
 
     /// Returns the latest results of a device, the newest first.
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
-        let rows = sql!(AssertSqlSafe(recent_of_device()), key, i64::from(most)).fetch_all(&self.pool).await?;
+        let rows = self.all(sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)])).await?;
         rows.iter().map(run_row).collect()
     }
 }
@@ -186,29 +185,24 @@ fn recent_of_device() -> String {
 }
 
 fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
-    let client: Client = serde_json::from_str(row.try_get("client")?)?;
+    let client: Client = row.json("client")?;
     Ok(RunRow {
         run_id: row.try_get("run_id")?,
         workload: row.try_get("workload")?,
         backend: row.try_get("backend")?,
-        adapter: serde_json::from_str(row.try_get("adapter")?)?,
+        adapter: row.json("adapter")?,
         claimed_name: row.try_get("claimed_name")?,
         client_kind: client.kind,
         client: format!("{} {}", client.name, client.version),
         operating_system: client.operating_system,
-        batch_size: u32::try_from(row.try_get::<i64, _>("batch_size")?)?,
-        precision: precision(row)?,
+        batch_size: row.whole("batch_size")?,
+        precision: row.named("precision", Precision::named)?,
         tier: tier(row)?,
-        standard: flag(row, "standard")?,
-        ranked: flag(row, "ranked")?,
+        standard: row.flag("standard")?,
+        ranked: row.flag("ranked")?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        summary: serde_json::from_str(row.try_get("summary")?)?,
+        summary: row.json("summary")?,
     })
-}
-
-fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
-    let name: &str = row.try_get("precision")?;
-    Precision::named(name).ok_or_else(|| unknown_word("precision", name))
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list.
@@ -253,7 +247,7 @@ pub(super) async fn last_place(
 
 async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
     let row = statement.query().fetch_one(connection).await?;
-    Ok(u64::try_from(row.try_get::<i64, _>("results")?)?)
+    Ok(row.whole("results")?)
 }
 
 fn key(row: &AnyRow, order: Order) -> Result<Key, StorageError> {

@@ -41,7 +41,7 @@ pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, ListQuery};
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
-pub(crate) use runs::{Acceptance, Grouped, NewRun, StandingRun, WorkloadRate};
+pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::{Started, Submitter};
 pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
@@ -78,8 +78,6 @@ pub enum StorageError {
     Json(#[from] serde_json::Error),
     #[error("a stored value is out of range: {0}")]
     Integer(#[from] std::num::TryFromIntError),
-    #[error("a stored tier is unknown: {0}")]
-    Tier(String),
     #[error(
         "its tables lack {0}: when no server of an older version uses it any more, bring them up to date with `leaderboard \
          migrate`"

@@ -2,7 +2,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use results::api::{Deed, RankedClass, Tier, Verdict};
 use results::{ClientKind, Precision, RunRecord, Suite, Summary};
-use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
@@ -10,7 +9,7 @@ use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
 use super::trust::outdate;
-use super::values::{as_flag, flag, sql, unknown_word};
+use super::values::{Columns, as_flag, being_verified, execute, sql};
 use super::verifications::queue;
 use super::{Storage, StorageError, verifications};
 
@@ -50,8 +49,7 @@ pub(crate) enum Acceptance {
 
 /// The columns to recognize a repeated upload.
 pub(crate) struct StoredRow {
-    pub(crate) tier: Tier,
-    pub(crate) notes: Vec<String>,
+    pub(crate) verdict: Verdict,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) fingerprint: String,
 }
@@ -63,7 +61,7 @@ impl Listed {
     pub(super) fn of(rows: &[AnyRow]) -> Result<Self, StorageError> {
         let listed = |row: &AnyRow| {
             let key = (row.try_get("run_id")?, row.try_get("workload")?);
-            Ok((key, serde_json::from_str(row.try_get("summary")?)?))
+            Ok((key, row.json("summary")?))
         };
         rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
     }
@@ -106,20 +104,19 @@ impl Storage {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that the second of two equal requests waits here and then sees the first.
         if run.registered {
-            let used = sql!("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE", run.run_id)
-                .execute(&mut *transaction)
-                .await?;
+            let used = execute!(
+                transaction,
+                "UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE",
+                [run.run_id]
+            )?;
             if used.rows_affected() == 0 {
-                transaction.rollback().await?;
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
         if !rows.insert_run(&mut transaction).await? {
-            transaction.rollback().await?;
             return Ok(None);
         }
         if is_deleted(&mut transaction, run.fingerprint).await? {
-            transaction.rollback().await?;
             return Ok(Some(Acceptance::Deleted));
         }
         rows.insert_results(&mut transaction).await?;
@@ -140,19 +137,20 @@ impl Storage {
     }
 
     async fn run_with(&self, fingerprint: &str) -> Result<Option<String>, StorageError> {
-        let row =
-            sql!("SELECT run_id FROM runs WHERE fingerprint = $1", fingerprint).fetch_optional(&self.pool).await?;
+        let row = self.optional(sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [fingerprint])).await?;
         row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
     pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
-        let row = sql!("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1", run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
+        let query = concat!(
+            "SELECT tier, notes, submitted_unix_seconds, fingerprint, ",
+            being_verified!(),
+            " FROM runs WHERE run_id = $1"
+        );
+        let Some(row) = self.optional(sql!(query, [run_id])).await? else { return Ok(None) };
+        let (tier, being_verified) = (tier(&row)?, row.flag("being_verified")?);
         Ok(Some(StoredRow {
-            tier: tier(&row)?,
-            notes: serde_json::from_str(row.try_get("notes")?)?,
+            verdict: Verdict { tier, notes: row.json("notes")?, being_verified },
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
             fingerprint: row.try_get("fingerprint")?,
         }))
@@ -160,30 +158,22 @@ impl Storage {
 
     /// Returns the listed metrics of a run.
     pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
-        let query = sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", run_id);
-        Listed::of(&query.fetch_all(&self.pool).await?)
+        Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
     }
 
     /// Returns the public verdict on a run, or `None` for a hidden run.
     pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
-        // Must come first: if a verification ends in between, the client asks again and does not take an old tier for
-        // final.
-        let being_verified = self.is_being_verified(run_id).await?;
-        let row = sql!("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'", run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
+        let verdict = self.stored_row(run_id).await?.map(|row| row.verdict);
+        Ok(verdict.filter(|verdict| verdict.tier != Tier::Hidden))
     }
 
     /// Adds a deletion secret to a run. Returns `false` if it has `most` already or is deleted.
     pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
         let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
-            transaction.rollback().await?;
             return Ok(false);
         }
-        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", run_id)
+        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", [run_id])
             .fetch_one(&mut *transaction)
             .await?;
         let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
@@ -196,8 +186,7 @@ impl Storage {
 
     /// Returns the hashes of the deletion secrets of a run, none for an unknown run.
     pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
-        let rows =
-            sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", run_id).fetch_all(&self.pool).await?;
+        let rows = self.all(sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id])).await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
     }
 }
@@ -207,21 +196,19 @@ impl Storage {
 ///
 /// An update without effect works in both databases: it locks the row on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
-    let row =
-        sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", run_id).fetch_optional(connection).await?;
+    let row = sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", [run_id])
+        .fetch_optional(connection)
+        .await?;
     row.map(|row| tier(&row)).transpose()
 }
 
 async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {
-    sql!("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", hash, run_id)
-        .execute(connection)
-        .await?;
+    execute!(connection, "INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", [hash, run_id])?;
     Ok(())
 }
 
 pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
-    let name: &str = row.try_get("tier")?;
-    Tier::from_name(name).ok_or_else(|| StorageError::Tier(name.to_owned()))
+    row.named("tier", Tier::from_name)
 }
 
 impl Storage {
@@ -235,77 +222,15 @@ impl Storage {
         }
         let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
-        let taken = sql!(
+        let taken = execute!(
+            transaction,
             "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
              DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
-            day,
-            bytes,
-            most
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sql!("DELETE FROM import_days WHERE day < $1", day).execute(&mut *transaction).await?;
+            [day, bytes, most]
+        )?;
+        execute!(transaction, "DELETE FROM import_days WHERE day < $1", [day])?;
         transaction.commit().await?;
         Ok(taken.rows_affected() == 1)
-    }
-}
-
-const SHOWN: &str = "SELECT tier, notes, submitted_unix_seconds, fingerprint, record FROM runs \
-     WHERE run_id = $1 AND tier <> 'hidden'";
-
-/// Fields of a [`results::api::StoredRun`] before its record, in their order.
-#[derive(Serialize)]
-struct Head<'a> {
-    run_id: &'a str,
-    tier: Tier,
-    notes: Vec<String>,
-    submitted_unix_seconds: f64,
-    being_verified: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    listed: Vec<Summary>,
-}
-
-/// Summaries of a record.
-#[derive(Deserialize)]
-struct Summaries {
-    workloads: Vec<WorkloadSummary>,
-}
-
-#[derive(Deserialize)]
-struct WorkloadSummary {
-    workload: String,
-    summary: Summary,
-}
-
-/// A [`results::api::StoredRun`] as JSON.
-pub(crate) struct RunText {
-    pub(crate) json: String,
-    /// Short text that differs wherever `json` does.
-    pub(crate) identity: String,
-}
-
-impl Storage {
-    /// Returns a run that is not hidden.
-    pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
-        // First: if a verification ends in between, the client asks again and does not take an old tier for final.
-        let being_verified = self.is_being_verified(run_id).await?;
-        let row = sql!(SHOWN, run_id).fetch_optional(&self.pool).await?;
-        let Some(row) = row else { return Ok(None) };
-        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
-        // A damaged record must be an error and not a broken answer.
-        let Summaries { workloads } = serde_json::from_str(record)?;
-        let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
-        let head = serde_json::to_string(&Head {
-            run_id,
-            tier: tier(&row)?,
-            notes: serde_json::from_str(row.try_get("notes")?)?,
-            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            being_verified,
-            listed: self.listed(run_id).await?.differing(run_id, summaries),
-        })?;
-        let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
-        let identity = [head.as_str(), fingerprint].concat();
-        Ok(Some(RunText { json, identity }))
     }
 }
 
@@ -325,13 +250,8 @@ const RATES: &str = concat!(
 
 /// The columns of a run that determine its place.
 pub(crate) struct StandingRun {
-    pub(crate) grouped: Grouped,
     pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
-}
-
-/// The columns that a run is grouped by.
-pub(crate) struct Grouped {
     pub(crate) suite: Suite,
     /// `None` for programs that act as GPUs.
     pub(crate) class: Option<RankedClass>,
@@ -353,36 +273,27 @@ pub(crate) struct WorkloadRate {
 impl Storage {
     /// Returns `None` for an unknown or hidden run.
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
-        let Some(run) = sql!(RUN, run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let rates = sql!(RATES, run_id).fetch_all(&self.pool).await?;
+        let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
+        let rates = self.all(sql!(RATES, [run_id])).await?;
         Ok(Some(StandingRun {
-            grouped: grouped(&run)?,
-            standard: flag(&run, "standard")?,
+            suite: run.suite()?,
+            class: RankedClass::named(run.try_get("device_class")?),
+            device_key: run.try_get("device_key")?,
+            vendor: run.try_get("vendor")?,
+            backend: run.try_get("backend")?,
+            client_kind: run.named("client_kind", ClientKind::named)?,
+            standard: run.flag("standard")?,
             rates: rates.iter().map(workload_rate).collect::<Result<_, _>>()?,
         }))
     }
 }
 
-fn grouped(row: &AnyRow) -> Result<Grouped, StorageError> {
-    let (class, client): (&str, &str) = (row.try_get("device_class")?, row.try_get("client_kind")?);
-    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
-    Ok(Grouped {
-        suite: Suite { name: row.try_get("suite_name")?, version },
-        class: RankedClass::named(class),
-        device_key: row.try_get("device_key")?,
-        vendor: row.try_get("vendor")?,
-        backend: row.try_get("backend")?,
-        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
-    })
-}
-
 fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
-    let precision: &str = row.try_get("precision")?;
     Ok(WorkloadRate {
         workload: row.try_get("workload")?,
-        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
+        precision: row.named("precision", Precision::named)?,
         rate: row.try_get("rate")?,
-        rankable: flag(row, "rankable")?,
+        rankable: row.flag("rankable")?,
     })
 }
 
@@ -405,11 +316,18 @@ impl Storage {
         let mut devices = BTreeSet::new();
         let mut transaction = self.writing().await?;
         for run_id in in_order {
-            let Some(deleted) = delete(&mut transaction, run_id).await? else {
-                transaction.rollback().await?;
+            let forget = "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
+                 ON CONFLICT (fingerprint) DO NOTHING";
+            execute!(transaction, forget, [run_id])?;
+            let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id])
+                .fetch_optional(&mut *transaction)
+                .await?;
+            let Some(row) = deleted else {
                 return Ok(Some(run_id.clone()));
             };
-            devices.extend(deleted.device_with_figures);
+            if tier(&row)? == Tier::Proven {
+                devices.extend(row.try_get::<Option<String>, _>("device_key")?);
+            }
             if let Some(occasion) = removed {
                 log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
             }
@@ -423,34 +341,10 @@ impl Storage {
     }
 }
 
-/// A deleted run.
-struct Deleted {
-    /// The device whose metrics included the run.
-    device_with_figures: Option<String>,
-}
-
-/// Returns `None` if there is no such run.
-async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
-    sql!(
-        "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
-         ON CONFLICT (fingerprint) DO NOTHING",
-        run_id
-    )
-    .execute(&mut *connection)
-    .await?;
-    let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", run_id)
-        .fetch_optional(connection)
-        .await?;
-    let Some(row) = deleted else { return Ok(None) };
-    let device: Option<String> = row.try_get("device_key")?;
-    let was_proven = tier(&row)? == Tier::Proven;
-    Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
-}
-
 /// Returns whether the record of this fingerprint was deleted. Must be called after the row is written, because a
 /// concurrent deletion of the same record has then ended.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
-    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", fingerprint)
+    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
         .fetch_one(connection)
         .await?;
     Ok(row.try_get::<i64, _>("records")? > 0)

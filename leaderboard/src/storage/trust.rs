@@ -4,7 +4,7 @@ use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::{hold, tier};
-use super::values::sql;
+use super::values::{Columns, execute, sql};
 use super::{StorageError, kinds};
 use crate::secrets::random_word;
 
@@ -49,17 +49,17 @@ impl Trust {
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)
+    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", [run_id])
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = said {
-        let own = Own { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("own_notes")?)? };
+        let own = Own { tier: tier(&row)?, notes: row.json("own_notes")? };
         let note: Option<String> = row.try_get("note")?;
         let word = note.map_or(Word::Hidden, |note| Word::Flagged { note });
         return Ok(Some(Trust { own, word: Some(word) }));
     }
-    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", run_id).fetch_one(connection).await?;
-    let own = Own { tier: shown, notes: serde_json::from_str(row.try_get("notes")?)? };
+    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", [run_id]).fetch_one(connection).await?;
+    let own = Own { tier: shown, notes: row.json("notes")? };
     Ok(Some(Trust { own, word: None }))
 }
 
@@ -72,31 +72,24 @@ pub(super) async fn write(
     now: &Trust,
 ) -> Result<Option<String>, StorageError> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    sql!(
+    execute!(
+        connection,
         "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
-        shown.tier.name(),
-        serde_json::to_string(&shown.notes)?,
-        run_id
-    )
-    .execute(&mut *connection)
-    .await?;
+        [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id]
+    )?;
     match &now.word {
         None => {
-            sql!("DELETE FROM moderated_runs WHERE run_id = $1", run_id).execute(&mut *connection).await?;
+            execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
             let note = if let Word::Flagged { note } = word { Some(note.as_str()) } else { None };
-            sql!(
+            execute!(
+                connection,
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, note) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
                  note = excluded.note",
-                run_id,
-                now.own.tier.name(),
-                serde_json::to_string(&now.own.notes)?,
-                note
-            )
-            .execute(&mut *connection)
-            .await?;
+                [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, note]
+            )?;
         }
     }
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
@@ -139,7 +132,7 @@ pub(super) async fn place_results(
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
-    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", run_id)
+    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id])
         .fetch_optional(&mut *connection)
         .await?;
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
@@ -148,34 +141,18 @@ pub(super) async fn place_results(
 /// Copies the columns of a run that lists use to its results: tier, ranking, device and submitter. Must be called,
 /// directly or by [`place`], after any change of these.
 pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    sql!(PLACE, run_id).execute(&mut *connection).await?;
+    execute!(connection, PLACE, [run_id])?;
     kinds::renew(connection, run_id, tier).await
 }
 
 /// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
 /// their keys, to avoid deadlocks.
 pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
-    sql!(OUTDATE, device_key, mark()?).execute(connection).await?;
+    execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())
 }
 
 /// Returns a random mark that identifies a change.
 pub(super) fn mark() -> Result<String, StorageError> {
     random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moderators_word_stands_before_what_a_run_has_of_its_own() {
-        let own = Own { tier: Tier::Proven, notes: vec!["One network was not completed.".to_owned()] };
-        let of = |word| Trust { own: own.clone(), word }.shown();
-        assert_eq!(of(None), own);
-        assert_eq!(of(Some(Word::Hidden)).tier, Tier::Hidden);
-        let flagged = of(Some(Word::Flagged { note: "A moderator doubts it.".to_owned() }));
-        assert_eq!(flagged.tier, Tier::Flagged);
-        assert_eq!(flagged.notes, ["A moderator doubts it.", "One network was not completed."]);
-    }
 }

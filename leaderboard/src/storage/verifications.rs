@@ -7,7 +7,7 @@ use sqlx::{AnyConnection, Row};
 use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust, outdate};
-use super::values::{as_flag, flag, sql};
+use super::values::{Columns, as_flag, execute, sql};
 use super::{Storage, StorageError, trust};
 
 /// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
@@ -83,19 +83,19 @@ impl Storage {
     ) -> Result<Option<Verification>, StorageError> {
         // Need not be on the disk before the verification begins, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken = sql!(TAKE, until, now, run_id, by).fetch_optional(&self.writer).await?;
+        let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
-        sql!(NOTE_SERVICE, now, &run_id).execute(&self.writer).await?;
+        sql!(NOTE_SERVICE, [now, &run_id]).execute(&self.writer).await?;
         drop(turn);
-        let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
+        let attempts = taken.whole("attempts")?;
         // If the announcement was deleted, the states were deleted too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
-        let row = sql!("SELECT record FROM runs WHERE run_id = $1", &run_id).fetch_optional(&mut *connection).await?;
+        let in_part = taken.flag("in_part")? || !has_states(&mut connection, &run_id).await?;
+        let row = sql!("SELECT record FROM runs WHERE run_id = $1", [&run_id]).fetch_optional(&mut *connection).await?;
         // The run was deleted meanwhile.
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
+        Ok(Some(Verification { run_id, attempts, in_part, record: row.json("record")? }))
     }
 
     /// Sets the tier that a run has earned, which a moderator's decision may override, and deletes its states. The
@@ -111,7 +111,6 @@ impl Storage {
         let mut transaction = self.writing().await?;
         let Some(before) = trust::read(&mut transaction, run_id).await? else {
             // The run was deleted, with its entry in the queue.
-            transaction.rollback().await?;
             return Ok(None);
         };
         let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
@@ -130,8 +129,8 @@ impl Storage {
         if before.word.is_some() {
             said.push_str(" What a moderator said of it stands, and is what is shown.");
         }
-        sql!("UPDATE replays SET outcome = $1 WHERE run_id = $2", said, run_id).execute(&mut *transaction).await?;
-        sql!("DELETE FROM verifications WHERE run_id = $1", run_id).execute(&mut *transaction).await?;
+        execute!(transaction, "UPDATE replays SET outcome = $1 WHERE run_id = $2", [said, run_id])?;
+        execute!(transaction, "DELETE FROM verifications WHERE run_id = $1", [run_id])?;
         if unexamined {
             keep_states(&mut transaction, run_id, now).await?;
         } else {
@@ -150,16 +149,8 @@ impl Storage {
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
-        self.write(sql!(release, i64::from(interrupted), by)).await?;
+        self.write(sql!(release, [i64::from(interrupted), by])).await?;
         Ok(())
-    }
-
-    /// Returns whether a run is queued for or in verification, apart from verifications in part.
-    pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
-        let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(row.try_get::<i64, _>("waiting")? > 0)
     }
 }
 
@@ -170,15 +161,12 @@ pub(super) async fn queue(
     now: f64,
     in_part: bool,
 ) -> Result<(), StorageError> {
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
          VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
-        run_id,
-        now,
-        in_part
-    )
-    .execute(connection)
-    .await?;
+        [run_id, now, in_part]
+    )?;
     Ok(())
 }
 
@@ -188,20 +176,16 @@ async fn write_accuracy(
     workload: &str,
     accuracy: f64,
 ) -> Result<(), StorageError> {
-    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", run_id, workload)
+    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload])
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(()) };
-    let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(row.try_get("summary")?)? };
-    sql!(
+    let summary = Summary { accuracy: Some(accuracy), ..row.json("summary")? };
+    execute!(
+        connection,
         "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
-        serde_json::to_string(&summary)?,
-        descending(summary.accuracy),
-        run_id,
-        workload
-    )
-    .execute(connection)
-    .await?;
+        [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
+    )?;
     Ok(())
 }
 
@@ -212,7 +196,7 @@ async fn doubt_others(
     flagged: &str,
     now: f64,
 ) -> Result<BTreeSet<String>, StorageError> {
-    let rows = sql!(OTHERS, flagged).fetch_all(&mut *connection).await?;
+    let rows = sql!(OTHERS, [flagged]).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
     for row in &rows {
         let run_id: &str = row.try_get("run_id")?;
@@ -242,13 +226,13 @@ const HAS_STATES: &str =
 /// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
 /// all states of a run are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sql!(HAS_STATES, run_id).fetch_one(connection).await?;
-    Ok(flag(&row, "has_states")?)
+    let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
+    Ok(row.flag("has_states")?)
 }
 
 /// Returns whether a run that could not be verified before still has its states.
 pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
+    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", [run_id])
         .fetch_one(&mut *connection)
         .await?;
     Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
@@ -256,14 +240,12 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
 
 /// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
 pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
-        run_id,
-        now
-    )
-    .execute(&mut *connection)
-    .await?;
-    let rows = sql!(TOO_MANY, STATES_FORGOTTEN_AT_ONCE, MOST_KEPT).fetch_all(&mut *connection).await?;
+        [run_id, now]
+    )?;
+    let rows = sql!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MOST_KEPT]).fetch_all(&mut *connection).await?;
     for row in &rows {
         forget_states(connection, row.try_get("run_id")?).await?;
     }
@@ -277,7 +259,7 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
         "DELETE FROM shown_states WHERE run_id = $1",
         "DELETE FROM part_hashes WHERE run_id = $1",
     ] {
-        sql!(forget_states, run_id).execute(&mut *connection).await?;
+        execute!(connection, forget_states, [run_id])?;
     }
     Ok(())
 }
@@ -344,40 +326,32 @@ impl Storage {
     }
 
     async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
-        let rows = sql!(
-            "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
-            tier.name(),
-            after,
-            PORTION
-        )
-        .fetch_all(&self.pool)
-        .await?;
+        let rows = self
+            .all(sql!(
+                "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
+                [tier.name(), after, PORTION]
+            ))
+            .await?;
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
     /// Returns the progress of the runs that were requested at this time.
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
-        let row = sql!(
-            "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
+        let row = self
+            .one(sql!(
+                "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
              FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
              WHERE asked_unix_seconds = $1 AND outcome IS NULL",
-            asked,
-            now
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+                [asked, now]
+            ))
+            .await?;
+        let count = |name: &str| -> Result<u64, StorageError> { Ok(row.whole(name)?) };
         Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
     }
 
     /// Returns the results of the runs that were requested at this time and are finished.
     pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
-        let rows = sql!(
-            "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
-            asked
-        )
-        .fetch_all(&self.pool)
-        .await?;
+        let rows = self.all(sql!("SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id", [asked])).await?;
         rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
     }
 }
@@ -386,7 +360,7 @@ impl Storage {
 async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
-    let standard = flag(&sql!(query, run_id).fetch_one(&mut *connection).await?, "standard")?;
+    let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;
     if !standard {
         let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
         asked.left_out.push((run_id.to_owned(), obstacle));
@@ -395,14 +369,12 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
     // A queued run keeps its entry.
     queue(connection, run_id, now, !whole).await?;
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
          DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
-        run_id,
-        now
-    )
-    .execute(connection)
-    .await?;
+        [run_id, now]
+    )?;
     asked.runs.push(run_id.to_owned());
     Ok(true)
 }
@@ -410,7 +382,7 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{Acceptance, DatabaseAddress, NewRun, Submitter};
+    use crate::storage::DatabaseAddress;
 
     #[tokio::test]
     async fn prefix_that_was_served_longest_ago_comes_first() {
@@ -424,10 +396,10 @@ mod tests {
             let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used, prefix) \
                  VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sql!(announce, run_id, prefix).execute(&storage.writer).await.unwrap();
+            sql!(announce, [run_id, prefix]).execute(&storage.writer).await.unwrap();
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
-            sql!(queue, run_id, queued).execute(&storage.writer).await.unwrap();
+            sql!(queue, [run_id, queued]).execute(&storage.writer).await.unwrap();
         }
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
             storage.take_verification(server, now, 1e9).await.unwrap();
@@ -436,63 +408,6 @@ mod tests {
         let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();
         assert_eq!(order, ["a1", "b1", "c1", "a2", "a3"]);
         storage.close().await;
-    }
-    async fn store(storage: &Storage, run_id: &str, submitter: &str, tier: Tier) -> Verification {
-        let record = crate::devices::testing::native("Example GPU 9000", "");
-        let run = NewRun {
-            run_id,
-            tier,
-            notes: &[],
-            submitted_unix_seconds: 0.0,
-            fingerprint: run_id,
-            deletion_secret_hash: None,
-            submitter: &Submitter { word: Some(submitter.to_owned()), day: 0 },
-            record: &record,
-            listed: &[],
-            registered: false,
-            verify: false,
-        };
-        assert_eq!(storage.accept(&run).await.unwrap(), Acceptance::Stored);
-        Verification { run_id: run_id.to_owned(), attempts: 1, in_part: false, record }
-    }
-
-    fn conclusion(tier: Tier, measured: Vec<(String, f64)>) -> Conclusion {
-        Conclusion { own: Own { tier, notes: Vec::new() }, said: String::new(), unexamined: false, measured }
-    }
-
-    #[tokio::test]
-    async fn measured_accuracy_takes_the_place_of_the_records() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("accuracy.sqlite"))).await.unwrap();
-        let of = store(&storage, "run", "somebody", Tier::Checked).await;
-        let measured = vec![("keras-mnist-mlp".to_owned(), 0.5), ("caffe-mnist".to_owned(), 0.6)];
-        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Proven, measured)).await.unwrap();
-        let row =
-            sqlx::query("SELECT summary, descending_accuracy FROM results").fetch_one(&storage.pool).await.unwrap();
-        let summary: Summary = serde_json::from_str(row.get("summary")).unwrap();
-        assert_eq!(summary, Summary { accuracy: Some(0.5), ..of.record.workloads[0].summary.clone() });
-        assert_eq!(row.get::<f64, _>("descending_accuracy"), -0.5);
-    }
-
-    #[tokio::test]
-    async fn a_flagged_run_is_noted_at_its_submitters_proven_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("flagged.sqlite"))).await.unwrap();
-        store(&storage, "proven", "cheat", Tier::Proven).await;
-        store(&storage, "checked", "cheat", Tier::Checked).await;
-        store(&storage, "other", "somebody", Tier::Proven).await;
-        let of = store(&storage, "flagged", "cheat", Tier::Checked).await;
-        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Flagged, Vec::new())).await.unwrap();
-        for (run_id, tier, notes) in [
-            ("proven", Tier::Proven, vec![OTHER_FLAGGED.to_owned()]),
-            ("checked", Tier::Checked, Vec::new()),
-            ("other", Tier::Proven, Vec::new()),
-            ("flagged", Tier::Flagged, Vec::new()),
-        ] {
-            let row = storage.stored_row(run_id).await.unwrap().unwrap();
-            assert_eq!((row.tier, row.notes), (tier, notes), "{run_id}");
-        }
-        assert!(!storage.is_being_verified("checked").await.unwrap(), "its states are gone");
     }
 
     #[tokio::test]
@@ -503,26 +418,22 @@ mod tests {
         let runs = MOST_KEPT + 5;
         for number in 0..runs {
             let run_id = format!("run{number:03}");
-            sql!("INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", &run_id)
-            .execute(&mut *transaction)
-            .await
+            execute!(transaction, "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", [&run_id])
             .unwrap();
-            sql!(
+            execute!(
+                transaction,
                 "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
-                &run_id
+                [&run_id]
             )
-            .execute(&mut *transaction)
-            .await
             .unwrap();
-            sql!(
+            execute!(
+                transaction,
                 "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
                  VALUES ($1, 'a', 1, TRUE, 0, '')",
-                &run_id
+                [&run_id]
             )
-            .execute(&mut *transaction)
-            .await
             .unwrap();
             keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
         }

@@ -63,10 +63,6 @@ impl Writing {
         drop(self.turn);
         reach_disk(self.log_sync.as_ref()).await
     }
-
-    pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {
-        self.transaction.rollback().await
-    }
 }
 
 /// PostgreSQL syncs before it answers.

@@ -169,13 +169,6 @@ fn the_schema_describes_what_the_server_takes() {
     assert_eq!(answer.parse::<serde_json::Value>(), serde_json::from_str::<serde_json::Value>(checked_in).unwrap());
 }
 
-#[test]
-fn health_is_told_after_asking_the_data_base() {
-    let server = TestServer::start();
-    let answer = server.get("/healthz");
-    assert_eq!((answer.status.as_u16(), answer.text().as_str()), (200, "ok"));
-}
-
 /// Returns the honest run, whose larger network fails after `requests` of its requests.
 fn failing(requests: usize) -> Rehearsal {
     let mut run = rehearsal::honest();
@@ -258,14 +251,6 @@ fn a_network_that_failed_has_a_reason_of_a_line_and_no_figures() {
         spoil(&mut record.workloads[0]);
         server.import(&record).assert_refused(422, code, &format!("workloads[0].{field}"));
     }
-}
-
-#[test]
-fn a_run_of_which_nothing_was_trained_is_no_result() {
-    let server = TestServer::start();
-    let mut record: RunRecord = record::unregistered(5);
-    record.workloads.iter_mut().for_each(|workload| fail(workload, Vec::new()));
-    server.import(&record).assert_refused(422, "nothing_completed", "workloads");
 }
 
 #[test]
@@ -386,15 +371,6 @@ fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
 }
 
 #[test]
-fn the_further_secret_deletes_as_well() {
-    let server = TestServer::start();
-    let (started, record) = server.honest_run();
-    assert_eq!(server.upload(&started.run_id, &record).status, 201);
-    let second: AcceptedRun = server.upload(&started.run_id, &record).parse();
-    assert_eq!(server.delete(&second.run_id, &second.deletion_secret).status, 204);
-}
-
-#[test]
 fn second_record_of_a_run_is_refused() {
     let server = TestServer::start();
     let (started, record) = server.honest_run();
@@ -437,20 +413,6 @@ fn of_different_records_sent_at_once_exactly_one_wins() {
     }
     let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", started.run_id)).parse();
     assert_eq!(&stored.record.provenance.commit, winners[0].0);
-}
-
-#[test]
-fn simultaneous_equal_records_are_stored_once() {
-    let server = TestServer::start();
-    let (started, record) = server.honest_run();
-    let mut statuses: Vec<u16> = std::thread::scope(|scope| {
-        let send = || server.upload(&started.run_id, &record).status.as_u16();
-        let sent: Vec<_> = (0..4).map(|_| scope.spawn(send)).collect();
-        sent.into_iter().map(|thread| thread.join().unwrap()).collect()
-    });
-    statuses.sort_unstable();
-    assert_eq!(statuses, [200, 200, 200, 201]);
-    assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2);
 }
 
 #[test]

@@ -163,12 +163,6 @@ fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// The head of an upload whose body is longer than what is sent of it.
-fn unfinished() -> String {
-    let head = "host: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 1000";
-    format!("POST {IMPORT} HTTP/1.1\r\n{head}\r\n\r\n{{")
-}
-
 #[test]
 fn bodies_that_do_not_end_hold_up_nobody_but_themselves() {
     let server = rehearsal::server_behind_a_proxy(Protection::default());
@@ -243,14 +237,6 @@ fn records_that_nobody_announced_take_little_memory() {
     while_attacked(&[attacks, attacks, attacks].concat(), || server.prove_honest_run(&server.seen_at(HONEST)));
     // The data set, with which the honest run is computed again, is 55 MB of it.
     assert!(server.peak_memory_bytes() < 250 << 20, "{}", server.peak_memory_bytes());
-}
-
-#[test]
-#[ignore = "waits for 10 s"]
-fn a_body_that_never_ends_is_given_up() {
-    let server = TestServer::start();
-    let answer = server.raw(&unfinished());
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("too_slow"), "{answer}");
 }
 
 #[test]

@@ -64,32 +64,6 @@ fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| of.workload == SMALL).unwrap()
 }
 
-fn is_proof(call: &Call) -> bool {
-    matches!(call, Call::Prove(_) | Call::Show { .. })
-}
-
-#[test]
-fn a_record_of_other_segments_than_were_seen_is_refused() {
-    type Change = fn(&mut WorkloadRecord);
-    let changes: [(&str, Change, usize); 3] = [
-        ("a beacon of another segment", |of| of.segments[2].beacon = of.segments[3].beacon, 2),
-        ("a hash that was not committed", |of| of.segments[4].state_sha256 = "0".repeat(64), 4),
-        ("segments in another order", |of| of.segments.swap(1, 2), 1),
-    ];
-    let server = rehearsal::server();
-    let run = light();
-    let started = server.begin();
-    run.send_all(&server, &started);
-    let place = run.record.workloads.iter().position(|of| of.workload == SMALL).unwrap();
-    for (what, change, segment) in changes {
-        println!("{what}");
-        let mut record = run.record_of(&started);
-        change(small(&mut record));
-        let field = format!("workloads[{place}].segments[{segment}]");
-        server.upload(&started.run_id, &record).assert_refused(422, "wrong_segment", &field);
-    }
-}
-
 /// Plays a run that lacks something for a proof, and asserts that it is checked, with this reason.
 #[track_caller]
 fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
@@ -97,30 +71,6 @@ fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
     assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
     assert!(verdict.notes.iter().any(|note| note.contains(reason)), "{:?}", verdict.notes);
     assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
-}
-
-#[test]
-fn what_was_not_seen_or_shown_leaves_a_run_checked() {
-    let server = rehearsal::server();
-    let last = light().messages.iter().rposition(|message| matches!(message.call, Call::Commit(_))).unwrap();
-    let first_proof = light().messages.iter().position(|message| is_proof(&message.call)).unwrap();
-    let state = light().messages.iter().position(|message| message.state().is_some()).unwrap();
-    type Lacks = Box<dyn Fn(&mut Rehearsal)>;
-    let cases: [(Lacks, &str); 5] = [
-        (Box::new(|run| run.messages.clear()), "did not see its training"),
-        // Later requests would be refused.
-        (Box::new(move |run| run.messages.truncate(last)), "only in part"),
-        (Box::new(move |run| run.messages.truncate(first_proof)), "nothing of its training was shown"),
-        (Box::new(move |run| run.messages.truncate(first_proof + 1)), "hashes that the leaderboard asked for"),
-        (Box::new(move |run| drop(run.messages.remove(state))), "states that the leaderboard asked for"),
-    ];
-    for (number, (lack, reason)) in cases.iter().enumerate() {
-        let mut run = light();
-        // The same record is stored only once.
-        run.record.device.claimed_name = Some(format!("number {number}"));
-        lack(&mut run);
-        is_checked(&server, &run, reason);
-    }
 }
 
 #[test]
