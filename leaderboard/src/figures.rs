@@ -11,7 +11,6 @@ use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, out
 /// Maximum number of outliers that are named; others are only counted.
 const MOST_OUTLIERS: usize = 20;
 
-/// The description of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
     pub(crate) key: String,
@@ -28,11 +27,9 @@ pub(crate) struct ProvenResult {
     pub(crate) class: RankedClass,
     pub(crate) category: Category,
     pub(crate) run: ProvenRun,
-    /// Word for its submitter, if known.
     pub(crate) submitter: Option<String>,
 }
 
-/// The metrics of a device in one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
@@ -43,19 +40,16 @@ pub(crate) struct DeviceFigure {
     /// Share of the submitters' announced runs that were finished; `None` without known submitters.
     pub(crate) completion: Option<Completion>,
     pub(crate) outlier_runs: u64,
-    /// The first of them.
     pub(crate) outliers: Vec<String>,
     pub(crate) best_run_id: String,
 }
 
-/// A new metric with its rates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MadeFigure {
     pub(crate) line: DeviceFigure,
     pub(crate) rates: Histogram,
 }
 
-/// Announced and finished runs of a submitter for a suite.
 pub(crate) type Completions = HashMap<(String, Suite), Completion>;
 
 /// Returns the metrics of a device from all its proven runs in order of submission.
@@ -128,7 +122,6 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
     complete.into_values().filter_map(score).collect()
 }
 
-/// Returns the score from the metrics of all workloads, or `None` if one is missing.
 fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
     let over = |value: fn(&Figure) -> f64| {
         let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));

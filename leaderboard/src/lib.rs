@@ -40,4 +40,4 @@ pub use proof::KeyError;
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use ranking::{ReferenceScore, reference_of};
 pub use server::{Server, StartError};
-pub use storage::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
+pub use storage::{AddressError, AddressParser, DatabaseAddress};

@@ -28,7 +28,6 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// Ratio of the limit of a /24 or /48 to that of one address.
 const PREFIX_FACTOR: u32 = 4;
 
-/// A kind of requests with its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Each request adds a row until it expires.
@@ -37,7 +36,6 @@ pub(crate) enum Kind {
     Imports,
     /// Requests of announced runs. A whole classroom may send them at once, and all runs must be provable.
     Uploads,
-    /// All other requests.
     Reading,
 }
 
@@ -73,7 +71,6 @@ struct Rates {
     reading: Option<Limit>,
 }
 
-/// The limit of one kind.
 struct Limit {
     of_network: Rate,
     of_prefix: Rate,
@@ -138,7 +135,6 @@ impl Limits {
     }
 }
 
-/// Answers 429 to requests over the limit.
 pub(crate) async fn limit(
     State(limits): State<Limits>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -241,14 +237,10 @@ const SECONDS_OF_A_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
 
-/// Budgets of the whole server; `None` for no limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Budgets {
-    /// Announced runs that are neither used nor expired.
     pub(crate) open_runs: Option<u32>,
-    /// Bytes of imported records in a day.
     pub(crate) import_bytes_per_day: Option<u64>,
-    /// Bytes of states waiting for verification.
     pub(crate) weights_bytes: Option<u64>,
 }
 
@@ -262,7 +254,6 @@ impl Budgets {
     }
 }
 
-/// Days since 1970, UTC.
 #[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
 pub(crate) fn day_of(unix_seconds: f64) -> i64 {
     (unix_seconds / SECONDS_OF_A_DAY).floor() as i64
@@ -284,7 +275,6 @@ impl ApiError {
         Self::busy().refused_by("weights")
     }
 
-    /// Refuses imports until the next day, when the budget of this day is used up.
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
         let rest = SECONDS_OF_A_DAY - unix_seconds.rem_euclid(SECONDS_OF_A_DAY);
         Self::new(
@@ -339,7 +329,6 @@ impl<C: Clock + Clone> Rate<C> {
         admitted
     }
 
-    /// Deletes networks that have their full limit again.
     pub(super) fn forget(&self) {
         let limiter = self.read();
         limiter.retain_recent();
@@ -372,7 +361,6 @@ struct Held {
     of_prefixes: HashMap<Network, usize>,
 }
 
-/// Largest amounts that may be held.
 #[derive(Clone, Copy)]
 pub(crate) struct Most {
     pub(crate) of_network: usize,

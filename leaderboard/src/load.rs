@@ -16,11 +16,9 @@ pub struct PastRun {
     pub record: RunRecord,
     pub tier: Tier,
     pub submitted_unix_seconds: f64,
-    /// The word for who announced it.
     pub submitter: String,
 }
 
-/// A database that is only measured.
 pub struct Board(Storage);
 
 impl Board {

@@ -27,7 +27,6 @@ const PIECE: usize = 4 << 10;
 /// Pieces for the bodies of one address, and of a /24 or /48.
 const MOST_PIECES: Most = Most { of_network: MEMORY / PIECE / 4, of_prefix: MEMORY / PIECE / 2 };
 
-/// The time that a body may take.
 #[derive(Clone, Copy)]
 struct Patience {
     /// The initial time, …
@@ -71,7 +70,6 @@ impl Memory {
     }
 }
 
-/// Memory that is held until this is dropped.
 struct Pieces {
     _permit: OwnedSemaphorePermit,
     _share: Option<Share>,

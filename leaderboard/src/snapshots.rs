@@ -28,10 +28,10 @@ use crate::whole_file::{WholeFile, sum_of};
 use crate::{Clock, StartError};
 
 const SECONDS_OF_DAY: f64 = 86_400.0;
-/// Days whose files are there, today's included.
+/// Number of days whose files are kept, including today.
 const DAYS: f64 = 7.0;
 
-/// Where the files lie, if this server offers any; cloning shares it.
+/// The folder of the files, if this server offers any. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Snapshots {
     folder: Option<Arc<Path>>,
@@ -47,16 +47,16 @@ impl Snapshots {
         Ok(Self { folder: folder.map(Arc::from), clock })
     }
 
-    /// What anyone may download now, newest first.
+    /// Returns the files that anyone may download now, newest first.
     pub(crate) async fn list(&self) -> io::Result<SnapshotList> {
         let Some(folder) = self.folder.clone() else { return Ok(SnapshotList::default()) };
         let now = self.clock.unix_seconds();
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    /// The path of a file that anyone may download, which may be missing all the same.
+    /// Returns the path of a file that anyone may download. The file may be missing.
     fn file(&self, name: &str) -> Option<PathBuf> {
-        let offered = SnapshotName::parse(name)?.is_kept(self.clock.unix_seconds());
+        let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
         self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
     }
 }
@@ -73,14 +73,14 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Some(name) = entry.file_name().to_str().and_then(SnapshotName::parse) else { continue };
-        if name.is_sum() || !name.is_kept(now) {
+        if name.sum || !is_kept(&name.day, now) {
             continue;
         }
         // Deleted just now, or somebody took its sum away.
         let Ok(sum) = fs::read_to_string(sum_of(&entry.path())) else { continue };
         let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
         let bytes = entry.metadata()?.len();
-        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day().to_owned(), bytes, sha256 });
+        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day, bytes, sha256 });
     }
     list.snapshots.sort_by(|one, other| other.day.cmp(&one.day).then_with(|| one.name.cmp(&other.name)));
     Ok(list)
@@ -88,7 +88,7 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
 
 /// `gradmark-2026-11-23.csv.gz`, or that of its sum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SnapshotName {
+struct SnapshotName {
     day: String,
     format: ExportFormat,
     sum: bool,
@@ -107,28 +107,11 @@ fn ending(format: ExportFormat) -> &'static str {
 }
 
 impl SnapshotName {
-    pub(super) fn new(day: String, format: ExportFormat) -> Self {
-        Self { day, format, sum: false }
-    }
-
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let (day, rest) = name.strip_prefix(BEGINNING)?.split_at_checked("2026-11-23".len())?;
         let (rest, sum) = rest.strip_suffix(SUM).map_or((rest, false), |rest| (rest, true));
         let format = ExportFormat::ALL.into_iter().find(|format| ending(*format) == rest)?;
         is_day(day).then(|| Self { day: day.to_owned(), format, sum })
-    }
-
-    pub(super) fn day(&self) -> &str {
-        &self.day
-    }
-
-    pub(super) fn is_sum(&self) -> bool {
-        self.sum
-    }
-
-    /// Returns whether it is neither too old nor of a day that is far ahead.
-    pub(super) fn is_kept(&self, now: f64) -> bool {
-        is_kept(&self.day, now)
     }
 }
 
@@ -146,24 +129,24 @@ fn is_day(text: &str) -> bool {
     })
 }
 
-/// Why there are no files of a day.
+/// The reason why a day has no files.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SnapshotError {
+enum SnapshotError {
     #[error(transparent)]
     Export(#[from] ExportError),
     #[error("cannot write into the folder: {0}")]
     Write(#[from] io::Error),
 }
 
-/// Writes those files of a day that are missing, and says how many that were. What is there stays as it is. The lock is
-/// held until the last of them has its name, or is gone.
-pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
-    let names = ExportFormat::ALL.map(|format| (SnapshotName::new(day.to_owned(), format), format));
+/// Writes the missing files of a day, and returns their number. The lock is held until the last of them is complete or
+/// deleted.
+async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
+    let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
     let mut files = Vec::new();
-    for (name, format) in names {
+    for name in names {
         let to = folder.join(name.to_string());
         if !to.exists() {
-            files.push(Output::create(&to, partial(folder, &name), format, Arc::clone(lock))?);
+            files.push(Output::create(&to, partial(folder, &name), name.format, Arc::clone(lock))?);
         }
     }
     let made = files.len();
@@ -182,18 +165,18 @@ pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<
     Ok(made)
 }
 
-/// Hidden, so that it is nobody's to download; and told apart from what somebody else keeps there.
-pub(super) fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
+/// Returns the name of an unfinished file: hidden, so that nobody can download it.
+fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
     folder.join(format!(".{name}.partial"))
 }
 
 /// Returns whether a file is what a server left that was killed while it wrote.
-pub(super) fn is_partial(name: &str) -> bool {
+fn is_partial(name: &str) -> bool {
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
     name.and_then(SnapshotName::parse).is_some()
 }
 
-/// On a thread that may take its time.
+/// Does slow work on a blocking thread.
 async fn elsewhere<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, SnapshotError> {
@@ -204,7 +187,7 @@ async fn elsewhere<T: Send + 'static>(
 struct Output {
     encoder: Encoder,
     file: Compressed,
-    /// Given up last: who is interrupted is on a thread that goes on for a moment.
+    /// Dropped last: an interrupted task is on a thread that continues for a moment.
     _lock: Arc<File>,
 }
 
@@ -242,15 +225,15 @@ impl Output {
     }
 }
 
-/// After a failure it is tried again; and clocks are set, and machines sleep.
+/// Longest wait: failures are tried again, clocks are set, and machines sleep.
 const LONGEST_WAIT: f64 = 3600.0;
-/// Behind midnight, so that nobody wakes before it.
+/// Seconds after midnight, so that no server wakes before it.
 const MARGIN: f64 = 1.0;
-/// What a server locks that looks after the folder. It stays there, empty.
+/// Name of the empty file that a server locks while it changes the folder.
 const LOCK: &str = ".gradmark-snapshots.lock";
 
 impl Snapshots {
-    /// Looks after the folder; never ends if there is one. Nothing that fails here stops the server.
+    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
     pub(crate) async fn keep(self, storage: Storage) {
         let Some(folder) = self.folder else { return };
         loop {
@@ -266,7 +249,7 @@ impl Snapshots {
     }
 }
 
-/// Deletes what is too old and writes what is missing, unless another server is doing so.
+/// Deletes old files and writes missing ones, unless another server is doing so.
 async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), SnapshotError> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
@@ -292,7 +275,7 @@ fn tidy(folder: &Path, now: f64) -> io::Result<()> {
         let entry = entry?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !name.is_kept(now)) {
+        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !is_kept(&name.day, now)) {
             match fs::remove_file(entry.path()) {
                 Ok(()) => tracing::info!(name, "deleted a snapshot whose time was over"),
                 Err(cause) => tracing::warn!(name, %cause, "a snapshot whose time is over cannot be deleted"),
@@ -302,7 +285,7 @@ fn tidy(folder: &Path, now: f64) -> io::Result<()> {
     Ok(())
 }
 
-/// To the next day, or to the next hour if that is sooner.
+/// Returns the time to the next day, but at most an hour.
 fn until_next_look(now: f64) -> Duration {
     let rest_of_day = SECONDS_OF_DAY - now.rem_euclid(SECONDS_OF_DAY) + MARGIN;
     Duration::from_secs_f64(rest_of_day.min(LONGEST_WAIT))
@@ -351,10 +334,10 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for format in ExportFormat::ALL {
-            let name = SnapshotName::new("2026-11-23".to_owned(), format);
+            let name = SnapshotName { day: "2026-11-23".to_owned(), format, sum: false };
             assert_eq!(SnapshotName::parse(&name.to_string()), Some(name.clone()));
             let sum = SnapshotName::parse(&format!("{name}.sha256")).unwrap();
-            assert!(sum.is_sum() && sum.to_string() == format!("{name}.sha256") && sum.day() == "2026-11-23");
+            assert!(sum.sum && sum.to_string() == format!("{name}.sha256") && sum.day == "2026-11-23");
         }
     }
 

@@ -23,17 +23,13 @@ use super::{
 /// Adds the schema of a type to the document and returns a reference to it.
 pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
 
-/// A status with the codes that it may have.
 type Refusal = (&'static str, &'static [&'static str]);
 
 pub(super) struct Call {
-    /// The method in lower case.
     pub(super) method: &'static str,
-    /// The path below `/api`, as the router has it.
     pub(super) path: &'static str,
     pub(super) handler: MethodRouter<Leaderboard>,
     pub(super) summary: &'static str,
-    /// The type that reads the query.
     pub(super) query: Option<Shape>,
     /// The secret in `Authorization: Bearer …`.
     pub(super) bearer: Option<&'static str>,
@@ -46,7 +42,6 @@ pub(super) struct Call {
 #[derive(Clone, Copy)]
 pub(super) enum Content {
     Json(Shape),
-    /// Of this media type, without a schema.
     Other(&'static str),
 }
 

@@ -54,7 +54,6 @@ pub(crate) async fn show(
     }
 }
 
-/// Splits two to four distinct words at commas.
 fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
@@ -64,13 +63,11 @@ fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     Err(bad_query("Two to four are compared, each another, with commas between them.").at(field))
 }
 
-/// A device with its metrics in all categories.
 pub(crate) struct DeviceSide {
     pub(crate) device: DeviceDescription,
     pub(crate) figures: Vec<DeviceFigure>,
 }
 
-/// Compares runs with the first one.
 pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
     let name = |run: &StoredRun| Identity::of(&run.record).group.label;

@@ -18,7 +18,6 @@ use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, Figure, ProvenRun, place_behind};
 use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
-/// Results of the device that are shown.
 const RECENT: u32 = 20;
 
 /// `GET /api/v1/devices/{key}`: what all runs of a device come to. One that was merged into another is answered with that
@@ -44,7 +43,6 @@ pub(crate) async fn show(
     }))
 }
 
-/// Reads the key in an address.
 pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
     let Path(key) = key.map_err(|_rejected| unknown_device())?;
     if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
@@ -168,7 +166,6 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
     lines
 }
 
-/// Returns the month of a time, such as `2026-11`.
 fn month(unix_seconds: f64) -> String {
     let Date { year, month, .. } = Date::of(unix_seconds);
     format!("{year:04}-{month:02}")

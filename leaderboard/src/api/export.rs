@@ -27,7 +27,6 @@ use crate::open_data;
 use crate::open_data::{Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
-/// Maximum number of exports at once. Each may be slow and has some runs in memory.
 const EXPORTS: usize = 8;
 /// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
 const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
@@ -41,14 +40,12 @@ const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
 /// The media type of a Parquet file, which is compressed already.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// Places for exports. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ExportPlaces {
     places: Arc<Semaphore>,
     shares: Shares,
 }
 
-/// A place of an export, and its reader's share of the places.
 struct ExportPlace {
     _place: OwnedSemaphorePermit,
     _share: Option<Share>,
@@ -115,7 +112,6 @@ pub(crate) async fn all(
     Ok((headers, stream_of(export, first, place)).into_response())
 }
 
-/// The part of an export's query that is not a list's.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OnlyFormat {
@@ -145,7 +141,6 @@ async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery,
     Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
-/// Returns a body that is made as fast as it is read.
 fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
     let start = Instant::now();
     let state = (export, first, place, 0.0);
@@ -165,7 +160,6 @@ fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body
     }))
 }
 
-/// Returns true if a reader is so slow that its place goes to others.
 fn is_too_slow(elapsed: Duration, read: f64) -> bool {
     elapsed > TIME.min(START + Duration::from_secs_f64(read / SLOWEST_BYTES_PER_SECOND))
 }

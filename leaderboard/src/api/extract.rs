@@ -16,7 +16,6 @@ use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
 use crate::storage::{Started, Submitter};
 
-/// Largest record, or comparison.
 const LIMIT_OF_RECORDS: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
 pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
@@ -38,7 +37,6 @@ impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     }
 }
 
-/// A binary body.
 pub(crate) struct BinaryBytes(pub(crate) Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
@@ -68,7 +66,6 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
         self.0.len() as u64
     }
 
-    /// Reads the body as `T`; a refusal names line, column and field.
     pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
         let mut json = serde_json::Deserializer::from_slice(&self.0);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -185,7 +182,6 @@ impl FromRequestParts<Leaderboard> for Requester {
 }
 
 impl Requester {
-    /// Returns the pseudonym of the client at this time.
     pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter, ApiError> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
@@ -198,7 +194,6 @@ impl Requester {
         Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
     }
 
-    /// Returns the address if it is another machine's.
     pub(crate) fn counted(&self) -> Option<IpAddr> {
         (!self.0.is_loopback()).then_some(self.0)
     }

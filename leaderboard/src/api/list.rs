@@ -18,7 +18,6 @@ use crate::validation;
 use crate::validation::{Checked, FieldPath, Refusal};
 
 pub(super) const MOST_ROWS: u64 = 500;
-/// Rows of one answer when the query names no limit.
 const DEFAULT_ROWS: u32 = 100;
 /// Largest offset. Every row before a page is counted again.
 pub(super) const LARGEST_OFFSET: u64 = 10_000;
@@ -37,12 +36,10 @@ pub(crate) async fn show(
     Ok(Json(RunList { rows: found.rows, total: found.total, more_than_total: found.more_than_total, next }))
 }
 
-/// Returns the query for the page after a place.
 pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRuns, serde_json::Error> {
     Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
-/// Reads a query. A device that was merged into another stands for the other.
 pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery, ApiError> {
     check(query).map_err(bad_query_of)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
@@ -90,7 +87,6 @@ fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
     })
 }
 
-/// Returns the word that equals the given one except for case.
 fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>, ApiError> {
     let Some(word) = word else { return Ok(None) };
     let found = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
@@ -100,7 +96,6 @@ fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Opt
     })
 }
 
-/// Returns the start of a day, in seconds since 1970.
 fn day(field: &str, text: &str) -> Result<f64, ApiError> {
     let message = "This is no day. Write it as 2026-11-23; days are those of UTC.";
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
@@ -149,13 +144,11 @@ const QUERY_DIGITS: usize = 12;
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Place {
-    /// Digest of the query.
     q: String,
     n: u64,
     s: u64,
     r: String,
     w: String,
-    /// Rows that are still to be skipped.
     #[serde(default, skip_serializing_if = "is_zero")]
     o: u32,
 }

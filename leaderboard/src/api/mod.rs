@@ -33,7 +33,6 @@ pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
 
-/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,

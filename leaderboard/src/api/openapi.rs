@@ -16,14 +16,12 @@ use super::calls::{Call, Content, all};
 use crate::badge::escaped;
 use crate::error::ApiError;
 
-/// `GET /api/v1/openapi.json`
 pub(crate) async fn json() -> Result<impl IntoResponse, ApiError> {
     static TEXT: OnceLock<String> = OnceLock::new();
     let text = made_once(&TEXT, || serde_json::to_string_pretty(&document()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text))
 }
 
-/// `GET /api`
 pub(crate) async fn html() -> Result<Html<&'static str>, ApiError> {
     static TEXT: OnceLock<String> = OnceLock::new();
     Ok(Html(made_once(&TEXT, || Ok(page(&document())))?))
@@ -40,7 +38,6 @@ pub(crate) fn made_once(
     }
 }
 
-/// Returns the whole document.
 fn document() -> Value {
     let mut settings = SchemaSettings::draft2020_12();
     settings.definitions_path = "/components/schemas".into();
@@ -142,7 +139,6 @@ fn query_parameters(call: &Call, generator: &mut SchemaGenerator) -> Vec<Value> 
     fields.into_iter().flat_map(Map::iter).map(parameter).collect()
 }
 
-/// Returns the page, made from the document.
 fn page(document: &Value) -> String {
     let mut text = String::from(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -163,7 +159,6 @@ fn page(document: &Value) -> String {
     text
 }
 
-/// Writing to a string always succeeds.
 fn write_call(text: &mut String, path: &str, method: &str, call: &Value) {
     let _ = writeln!(text, "<h2><code>{} {}</code></h2>", method.to_uppercase(), escaped(path));
     let _ = writeln!(text, "<p>{}.</p>\n<ul>", string(&call["summary"]));

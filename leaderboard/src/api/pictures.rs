@@ -16,7 +16,6 @@ use crate::card::{Card, Cards};
 use crate::error::ApiError;
 use crate::validation::FieldPath;
 
-/// `GET /api/v1/runs/{id}/badge.svg`
 pub(crate) async fn badge_svg(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -26,7 +25,6 @@ pub(crate) async fn badge_svg(
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], badge::svg(&badge)))
 }
 
-/// `GET /api/v1/runs/{id}/badge.json`
 pub(crate) async fn badge_json(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -53,7 +51,6 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
     Ok(badge::badge(&run.record.device, workload, run.tier))
 }
 
-/// `GET /api/v1/runs/{id}/card.png`
 pub(crate) async fn card_png(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -62,7 +59,6 @@ pub(crate) async fn card_png(
     Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.png(&card).await?))
 }
 
-/// `GET /api/v1/runs/{id}/card.svg`
 pub(crate) async fn card_svg(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,

@@ -18,7 +18,6 @@ use crate::error::ApiError;
 use crate::secrets;
 use crate::validation::Refusal;
 
-/// The query, or what is wrong with it.
 pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
     let Query(query) = query.map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
@@ -31,12 +30,10 @@ pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 
-/// Returns the refusal of a query that a check refused.
 pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-/// `GET /api/v1/runs/{id}`
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -44,7 +41,6 @@ pub(crate) async fn show(
     leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
-/// What has become of a run, for whoever waits for it.
 pub(crate) async fn verdict(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
@@ -71,7 +67,6 @@ pub(crate) async fn delete(
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-/// The secret with which `thing` is deleted.
 pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str, ApiError> {
     bearer(headers).ok_or_else(|| {
         let message = format!(
@@ -87,7 +82,6 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-/// The JSON Schema of a run record, made from the types that read it.
 pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
     static SCHEMA: OnceLock<String> = OnceLock::new();
     let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;

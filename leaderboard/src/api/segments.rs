@@ -123,7 +123,6 @@ pub(crate) async fn commit(
     Ok(Json(CommittedSegment { beacon: next, draws }))
 }
 
-/// Refuses segments that arrive faster than the windows of any training.
 fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
     let too_early = (f64::from(segment) - SEGMENTS_AT_ONCE) / SEGMENTS_PER_SECOND - seconds;
     if too_early <= 0.0 {
@@ -204,7 +203,6 @@ fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Res
     Ok(BegunProof { word, segments: seen.segments.len(), drawn, tested_step, target_step })
 }
 
-/// Returns false if the same hashes were received before.
 fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool, ApiError> {
     let is_of_part = |same: &&PartHashes| same.draw == hashes.draw && same.steps == hashes.steps;
     if let Some(same) = seen.hashes.iter().find(is_of_part) {
@@ -301,7 +299,6 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
 }
 
-/// Returns a workload of the run's suite, or refuses it if its training cannot be proven.
 fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
     let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
     let known = suite.and_then(|suite| Standard::of(suite, workload, started.seed)).ok_or_else(|| {

@@ -22,7 +22,6 @@ use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, ref
 use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
-/// Lines of one table when the query names no limit.
 const DEFAULT_LINES: u32 = 50;
 
 /// `GET /api/v1/standings`: all tables of a suite in one answer.
@@ -39,7 +38,6 @@ pub(crate) async fn show(
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
-    // Scores have no workload.
     let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let scores = reference.and_then(|reference| {
@@ -68,7 +66,6 @@ pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
     named.map_err(bad_query_of)
 }
 
-/// Returns the current version of a suite.
 pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
@@ -134,7 +131,6 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
     }
 }
 
-/// Converts a metric for the API.
 pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
     FigureOfDevice {
         median: figure.median,
@@ -231,7 +227,6 @@ fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
     sum
 }
 
-/// Returns the score of a run, or `None` unless every workload of the suite has a rate that may be ranked.
 fn score(run: &StandingRun, reference: &ReferenceScore) -> Option<f64> {
     let rates = run.rates.iter().filter(|rate| rate.rankable).map(|rate| (rate.workload.clone(), rate.rate));
     let rates: BTreeMap<String, f64> = rates.collect();

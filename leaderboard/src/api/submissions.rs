@@ -175,7 +175,6 @@ pub(super) async fn aside<T: Send + 'static>(
     }
 }
 
-/// Parses a record. Another schema version is refused as such and not because of its first unknown field.
 fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
     #[derive(Deserialize)]
     struct Layout {
@@ -209,7 +208,6 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     Ok(())
 }
 
-/// Refuses a record that does not fit the announced run.
 fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
@@ -236,13 +234,9 @@ struct Checked<'a> {
     submitter: &'a Submitter,
 }
 
-/// The result of storing a record.
 enum Stored {
-    /// The record was stored, with this answer.
     Now(Response),
-    /// The announced run has a record already.
     AlreadyUsed,
-    /// The same record is stored as this run.
     As(String),
 }
 

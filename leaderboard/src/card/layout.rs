@@ -248,7 +248,6 @@ const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figure
 };
 const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
 
-/// The layout of a table.
 struct Form {
     columns: &'static [Column],
     padding: f32,
@@ -314,7 +313,6 @@ fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), fo
     }
 }
 
-/// Draws a workload of a table.
 fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);

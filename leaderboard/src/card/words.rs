@@ -13,7 +13,6 @@ const MOST_POINTS: usize = 120;
 /// More than fits; longer texts are not even measured.
 const MOST_CHARACTERS: usize = 200;
 
-/// A run in words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
     pub(super) run_id: String,

@@ -5,7 +5,6 @@ use engine::backends::{BURN_REMOTE, Devices};
 use results::software::{may_be_a_program, program_of};
 use results::{DeviceKind, RunRecord};
 
-/// What computed a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Gpu,
@@ -18,7 +17,6 @@ pub enum DeviceClass {
 }
 
 impl DeviceClass {
-    /// Returns the name in the database and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",

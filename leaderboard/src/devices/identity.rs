@@ -22,13 +22,11 @@ impl Named {
         (!text.is_empty()).then(|| Self { found: look_up(name), text })
     }
 
-    /// The known device of this name.
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.found.map(|found| found.device)
     }
 }
 
-/// The device as the platform reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reported {
     /// `None` if the platform masks the name.
@@ -45,11 +43,9 @@ pub struct DeviceGroup {
     /// Keys of unknown names begin with their source, keys of masked devices with `masked`, and keys of devices that do
     /// not fit their name with `unknown`.
     pub key: String,
-    /// The name for readers.
     pub label: String,
 }
 
-/// All statements about the device of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     pub reported: Reported,
@@ -65,7 +61,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Identifies the device of `record`.
     pub fn of(record: &RunRecord) -> Self {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
@@ -99,7 +94,6 @@ impl Reported {
     }
 }
 
-/// Returns the name that the person gave, if any.
 pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
@@ -157,7 +151,6 @@ const MOST_CANDIDATES: usize = 3;
 /// close to all, and clocks sink with heat.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
 
-/// The device that the server infers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inferred {
     /// The platform names a device of the table.

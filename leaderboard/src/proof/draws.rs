@@ -7,7 +7,6 @@ use results::api::{ProofWanted, WantedHashes, WantedState};
 
 use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
-/// Number of parts drawn for each workload.
 const DRAWS: u32 = 2;
 /// Largest number of hashes requested in a round. With more, a client hashes more states until a part is one step; with
 /// fewer, it trains more steps again.
@@ -19,9 +18,7 @@ pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
 /// A part of the training that the server computes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProvenPart {
-    /// Steps done before it.
     pub(crate) begin: u64,
-    /// Steps done at its end.
     pub(crate) end: u64,
 }
 
@@ -76,7 +73,6 @@ pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> 
     states_of(seen, &parts, known).find(|state| state.step == step)
 }
 
-/// Returns the parts, or the hashes needed to make them small enough. Returns `None` before the training has ended.
 fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
     let proof = seen.proof.as_ref()?;
     Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
@@ -126,7 +122,6 @@ fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<Proven
     }
 }
 
-/// Draws one of `number` places uniformly.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -157,7 +152,6 @@ mod tests {
         seen
     }
 
-    /// Answers with hashes until the parts are known.
     fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<ProvenPart>) {
         loop {
             match drawn(&seen).unwrap() {

@@ -174,7 +174,6 @@ impl<'a> TrainingKey<'a> {
         }
     }
 
-    /// Returns the beacons of the first two segments of a lap.
     pub(crate) fn first_beacons(&self, lap: &SeenLap) -> [Beacon; 2] {
         let basis = [lap.state_sha256.as_bytes(), &lap.first_segment.to_le_bytes()];
         [0, 1].map(|place| self.beacon(lap.first_segment + place, &basis))

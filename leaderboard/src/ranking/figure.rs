@@ -42,12 +42,10 @@ pub(crate) struct Figure {
     /// Number of networks (/24 or /48), each counted once a day. A network cannot be recognised the next day, so one
     /// that returns counts again.
     pub(crate) submitters: usize,
-    /// Number of different days with a run.
     pub(crate) days: usize,
 }
 
 impl Figure {
-    /// The figure of `runs`, or `None` if there are none.
     pub(crate) fn of(runs: &[ProvenRun]) -> Option<Self> {
         let voices = voices(runs);
         let rates: Vec<f64> = voices.iter().map(|voice| voice.rate).collect();
@@ -62,7 +60,6 @@ impl Figure {
         })
     }
 
-    /// True if there are enough voices for a place.
     pub(crate) fn has_place(&self) -> bool {
         voices_missing(self.submitters as u64, self.days as u64) == 0
     }

@@ -14,17 +14,14 @@ const STEP: f64 = 1.01;
 #[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
 pub(crate) struct Histogram(BTreeMap<i32, u64>);
 
-/// Runs between two rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
-    /// Not included.
     pub(crate) to: f64,
     pub(crate) runs: u64,
 }
 
 impl Histogram {
-    /// Of rates in samples per second, each more than zero.
     pub(crate) fn of(rates: impl IntoIterator<Item = f64>) -> Self {
         let mut histogram = Self::default();
         for rate in rates {
@@ -33,7 +30,6 @@ impl Histogram {
         histogram
     }
 
-    /// Adds the runs of another.
     pub(crate) fn add(&mut self, other: &Self) {
         for (bin, runs) in &other.0 {
             *self.0.entry(*bin).or_default() += runs;

@@ -14,10 +14,8 @@ use super::Figure;
 /// Number of first places that are reserved for devices with enough voices.
 const PLACES_OF_ENOUGH_VOICES: usize = 100;
 
-/// A device with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
-    /// The key of its group.
     pub(crate) device: String,
     pub(crate) figure: Figure,
     /// From 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
@@ -32,7 +30,6 @@ pub(crate) fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
     });
     let place_of_others = place_behind(devices.iter().filter(|(_, figure)| figure.has_place()).count());
     let mut placed: Vec<Placed> = Vec::with_capacity(devices.len());
-    // The lower quartile of the place's leader, and the place.
     let mut leader = None;
     for (above, (device, figure)) in devices.into_iter().enumerate() {
         let tied = leader.filter(|(lower_quartile, _)| figure.upper_quartile >= *lower_quartile);

@@ -7,7 +7,6 @@ use super::started::{count_announced, count_finished};
 use super::{NewRun, Storage, StorageError, export, figures, history, list, moderation, started};
 
 impl Storage {
-    /// Stores all of the runs or none.
     pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
         let mut transaction = self.writing().await?;
         for run in runs {

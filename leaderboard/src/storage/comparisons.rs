@@ -7,7 +7,6 @@ use super::moderation::{Line, Occasion, log};
 use super::values::{Columns, execute, sql};
 use super::{Storage, StorageError};
 
-/// A checked comparison to be stored.
 pub(crate) struct NewComparison<'a> {
     pub(crate) comparison_id: &'a str,
     pub(crate) submitted_unix_seconds: f64,
@@ -16,7 +15,6 @@ pub(crate) struct NewComparison<'a> {
 }
 
 impl Storage {
-    /// Stores a comparison. Returns `false` if its id is taken.
     pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool, StorageError> {
         let comparison = serde_json::to_string(new.comparison)?;
         let insert = sql!(

@@ -18,27 +18,22 @@ use super::{Storage, StorageError};
 /// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether to create a missing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
     Make,
     Refuse,
 }
 
-/// The differences between the two databases.
 pub(super) struct Dialect {
     /// Size of the pool. A PostgreSQL server allows a hundred by default, for all servers together.
     connections: u32,
     /// Number of simultaneous writers. SQLite allows one.
     writers: usize,
-    /// First statements on a separate connection.
     alone: &'static str,
-    /// First statements on each connection of the pool.
     pooled: &'static str,
     /// First statement of a transaction that changes the grouping of runs: it waits for all writers of runs and blocks
     /// them.
     pub(super) alone_with_runs: &'static str,
-    /// Begins a transaction that reads one snapshot.
     pub(super) begin_reading: &'static str,
     /// Explains a query's plan with all usable indexes: a statement before it, the prefix, and the column of the
     /// answer.
@@ -69,7 +64,6 @@ static SQLITE: Dialect = Dialect {
     alone: pragmas!("FULL"),
     // Every write waits for `LogSync`, so acknowledged writes survive a kill or a power failure.
     pooled: pragmas!("NORMAL"),
-    // SQLite has one writer at a time, which must begin with a write lock.
     alone_with_runs: "UPDATE device_aliases SET into_key = into_key WHERE device_key = ''",
     begin_reading: "BEGIN",
     before_explaining: "SELECT 1",
@@ -90,7 +84,6 @@ static POSTGRES: Dialect = Dialect {
              SET idle_in_transaction_session_timeout = '30s'",
     alone_with_runs: "LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    // It would scan small tables.
     before_explaining: "SET LOCAL enable_seqscan = off",
     explain: "EXPLAIN",
     step: "QUERY PLAN",
@@ -99,11 +92,9 @@ static POSTGRES: Dialect = Dialect {
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
-/// The database to connect to.
 pub(super) struct Target {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
-    /// `None` for PostgreSQL.
     file: Option<PathBuf>,
 }
 
@@ -117,8 +108,8 @@ impl Target {
                 }
                 Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE, file: Some(file.clone()) })
             }
-            DatabaseAddress::Postgres(address) => {
-                Ok(Self { options: address.options(), dialect: &POSTGRES, file: None })
+            DatabaseAddress::Postgres(options) => {
+                Ok(Self { options: AnyConnectOptions::clone(options), dialect: &POSTGRES, file: None })
             }
         }
     }
@@ -145,7 +136,6 @@ impl Target {
         }
     }
 
-    /// Returns a pool that opens connections when they are needed.
     fn pool(&self, connections: u32) -> AnyPool {
         let said_first = self.dialect.pooled;
         AnyPoolOptions::new()
@@ -215,7 +205,6 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, S
         if byte.is_ascii_alphanumeric() {
             address.push(char::from(byte));
         } else {
-            // Writing to a string always succeeds.
             let _ = write!(address, "%{byte:02X}");
         }
     }
@@ -253,7 +242,6 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
 }
 
 impl Storage {
-    /// Writes a compact snapshot into a new file.
     pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one.

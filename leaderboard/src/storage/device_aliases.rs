@@ -9,7 +9,6 @@ use results::api::Deed;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
-use super::trust::outdate;
 use super::values::{execute, sql};
 use super::{Storage, StorageError};
 
@@ -41,12 +40,10 @@ pub(crate) enum MergingError {
     NotMerged(String),
 }
 
-/// The result of merging or separating.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// The device into which the other one is or was merged. If the named device is merged itself, its target.
     pub(crate) into: String,
-    /// Number of changed runs.
     pub(crate) runs: u64,
 }
 
@@ -67,15 +64,10 @@ impl Storage {
         }
         let line = Line { devices: Some((from, &into)), ..Line::of(Deed::MergeDevices, occasion) };
         log(&mut transaction, &line).await?;
-        for device in BTreeSet::from([from, &into]) {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &BTreeSet::from([from, &into])).await?;
         Ok(Merged { into, runs })
     }
 
-    /// Separates a merged device.
     pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
@@ -83,11 +75,7 @@ impl Storage {
             separate(&mut transaction, key).await?.ok_or_else(|| MergingError::NotMerged(key.to_owned()))?;
         let line = Line { devices: Some((key, &separated.into)), ..Line::of(Deed::SeparateDevices, occasion) };
         log(&mut transaction, &line).await?;
-        for device in BTreeSet::from([key, &separated.into]) {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &BTreeSet::from([key, &separated.into])).await?;
         Ok(separated)
     }
 
@@ -97,14 +85,12 @@ impl Storage {
         Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
     }
 
-    /// Returns the devices that were merged into this one.
     pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
         let mut connection = self.pool.acquire().await?;
         others(&mut connection, key).await
     }
 }
 
-/// Returns the final target for merging `from` into `into`.
 async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
     if from == into {
         return Err(MergingError::Same(from.to_owned()));

@@ -9,7 +9,6 @@ use super::runs::{Listed, tier};
 use super::values::{Columns, being_verified, sql};
 use super::{Storage, StorageError};
 
-/// A place in the order of submission.
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
     run_id: String,
@@ -19,16 +18,12 @@ impl Place {
     pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
 }
 
-/// A portion of an export.
 pub(crate) struct Portion {
     pub(crate) runs: Vec<StoredRun>,
-    /// Number of runs that cannot be read.
     pub(crate) left_out: u64,
-    /// Start of the next portion; `None` after the last one.
     pub(crate) next: Option<Place>,
 }
 
-/// Selects the exported columns of runs with a condition.
 macro_rules! exported {
     ($condition:literal) => {
         concat!(
@@ -105,7 +100,6 @@ impl Storage {
         Ok(portion)
     }
 
-    /// Returns how many runs anyone may see.
     pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
         Ok(row.whole("runs")?)

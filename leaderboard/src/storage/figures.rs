@@ -43,7 +43,6 @@ const AT_LEAST: &str = concat!(
 const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
-/// The filters of a table.
 pub(crate) struct TableQuery<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) class: RankedClass,
@@ -52,7 +51,6 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// The columns of a table row that determine its place.
 pub(crate) struct FastLine {
     /// Device, backend and client kind, none of which contains a slash.
     pub(crate) key: String,
@@ -61,15 +59,12 @@ pub(crate) struct FastLine {
     pub(crate) upper_quartile: f64,
 }
 
-/// Number of lines of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines {
     pub(crate) total: u64,
-    /// Number of lines with enough voices for a place.
     pub(crate) with_place: u64,
 }
 
-/// Rates of the proven runs of a device.
 pub(crate) struct RatesOfDevice {
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -126,7 +121,6 @@ impl Storage {
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
-    /// Returns the rates behind all rows of a table, unordered.
     pub(crate) async fn rates_in(
         &self,
         query: &TableQuery<'_>,
@@ -136,7 +130,6 @@ impl Storage {
         parts(row.try_get("lines")?, rates_of_device)
     }
 
-    /// Returns all metrics of a device.
     pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
         let rows = self.all(sql!(OF_DEVICE, [device_key])).await?;
         rows.iter().map(device_figure).collect()
@@ -194,7 +187,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     ]
 }
 
-/// Interval of checks for stale metrics of servers that were stopped.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Attempts per device. A device that changes faster waits for the next check.
@@ -232,7 +224,6 @@ impl Storage {
         }
     }
 
-    /// Refreshes stale metrics at intervals. Never returns.
     pub(crate) async fn refresh_regularly(&self) {
         loop {
             self.refresh_figures().await;

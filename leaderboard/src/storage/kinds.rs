@@ -15,7 +15,6 @@ use crate::secrets::sha256;
 /// with ten thousand kinds, the chance that two have the same number is about one in ten thousand million.
 const DIGITS: usize = 15;
 
-/// The kind of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) backend: String,
@@ -26,10 +25,8 @@ pub(super) struct Kind {
     /// Empty for programs other than browsers.
     pub(super) browser: String,
     pub(super) system: String,
-    /// Empty if unknown.
     pub(super) vendor: String,
     pub(super) tier: String,
-    /// Empty if the result may not be ranked.
     pub(super) ranked_as: String,
 }
 
@@ -135,7 +132,6 @@ impl KindFilter {
         (!conditions.is_empty()).then_some(statement)
     }
 
-    /// Returns the matching kinds, or `None` if all kinds match.
     pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>, StorageError> {
         let Some(statement) = self.statement() else { return Ok(None) };
         let row = statement.query().fetch_one(connection).await?;

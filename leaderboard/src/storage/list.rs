@@ -16,13 +16,11 @@ use crate::figures::DeviceDescription;
 /// Divisor of the scan limit for the first scan. Most pages are full after it.
 const FIRST_PART: u64 = 12;
 
-/// How many results are scanned for one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
     /// All results of a filter are read and sorted if there are no more than this. Totals are not counted further either:
     /// the answer then says "more than 5,000".
     pub(crate) few: u64,
-    /// Results that are scanned in the order of the list.
     pub(crate) scanned: u64,
 }
 
@@ -32,25 +30,19 @@ impl Default for Bounds {
     }
 }
 
-/// A request for a page of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct ListQuery {
     pub(crate) order: Order,
     pub(crate) workload: Option<String>,
     pub(crate) device: Option<String>,
     pub(crate) kinds: KindFilter,
-    /// Inclusive, in seconds since 1970.
     pub(crate) since: Option<f64>,
-    /// Exclusive, in seconds since 1970.
     pub(crate) before: Option<f64>,
     pub(crate) limit: u64,
-    /// The end of the last page.
     pub(crate) after: Option<Key>,
-    /// Rows to skip after that.
     pub(crate) skip: u64,
 }
 
-/// A page of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct ListPage {
     pub(crate) rows: Vec<RunRow>,
@@ -61,7 +53,6 @@ pub(crate) struct ListPage {
     pub(crate) next: Option<(Key, u64)>,
 }
 
-/// How a page is read.
 struct Plan {
     path: AccessPath,
     /// Limit of the scan, for paths with many results that may not belong to the list.
@@ -80,7 +71,6 @@ impl Plan {
     }
 }
 
-/// The columns of a row.
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
     "results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, results.summary, ",
@@ -98,7 +88,6 @@ const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
 impl Storage {
-    /// Reads a page of a list.
     pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage, StorageError> {
         self.list_within(query, Bounds::default()).await
     }
@@ -170,7 +159,6 @@ impl Storage {
         }))
     }
 
-    /// Returns the latest results of a device, the newest first.
     pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
         let rows = self.all(sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)])).await?;
         rows.iter().map(run_row).collect()
@@ -224,7 +212,7 @@ async fn choose_path(
             total = Some(length);
         }
     }
-    let path = AccessPath::Order;
+    let path = None;
     if total.is_none() && conditions.covers_all(path) {
         total = Some(count(connection, &conditions.path_length(path, bounds.few + 1)).await?);
     }
@@ -276,9 +264,9 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     };
     let most = Bounds::default().scanned;
     for conditions in all_conditions() {
-        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([AccessPath::Order]).collect();
+        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([None]).collect();
         for (path, after) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(&key))]) {
-            let until = Some(&key).filter(|_| path == AccessPath::Order && !conditions.covers_all(path));
+            let until = Some(&key).filter(|_| path.is_none() && !conditions.covers_all(path));
             add(conditions.path_length(path, most));
             add(conditions.count_matching(path, ScanRange { after, until, limit: most }));
             add(conditions.rows(path, ScanRange { after, until, limit: most }, (10_000, 100), SHOWN));
@@ -288,7 +276,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     queries
 }
 
-/// Returns every order with every combination of filters.
 fn all_conditions() -> Vec<Conditions<'static>> {
     let mut lists = Vec::new();
     for sort in RunSort::ALL {

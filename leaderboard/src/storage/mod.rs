@@ -30,7 +30,7 @@ use sqlx::{Any, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
 pub(crate) use access_path::{Key, Order};
-pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
+pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
 use connect::{Dialect, IfMissing, Target};
@@ -56,9 +56,7 @@ pub(crate) struct Storage {
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    /// `None` for PostgreSQL.
     log_sync: Option<LogSync>,
-    /// Time of the last successful probe.
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
@@ -141,7 +139,6 @@ impl Storage {
         Ok(missing)
     }
 
-    /// Begins a transaction that reads one snapshot.
     async fn reading(&self) -> Result<Transaction<'static, Any>, StorageError> {
         Ok(self.pool.begin_with(self.dialect.begin_reading).await?)
     }
@@ -152,7 +149,6 @@ impl Storage {
         self.pool.close().await;
     }
 
-    /// Checks that the database can be read.
     pub(crate) async fn answers(&self) -> Result<(), StorageError> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())

@@ -7,13 +7,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::tier;
-use super::trust::{Own, Trust, Word, mark, outdate};
+use super::trust::{Own, Trust, Word, mark};
 use super::values::{Columns, as_flag, execute, sql};
 use super::{Storage, StorageError, trust};
 
-/// Entries of one answer when the query names no limit.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Limit for counting entries.
 const MOST_COUNTED: i64 = 10_000;
 
 /// Finds a page in the index before the runs are joined.
@@ -28,7 +26,6 @@ const PAGE: &str = concat!(
 const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
      LIMIT $1) AS counted";
 
-/// The reason why an action of a moderator fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModerationError {
     #[error(transparent)]
@@ -43,7 +40,6 @@ pub(crate) enum ModerationError {
     NotModerated { run_id: String, tier: Tier },
 }
 
-/// An action of a moderator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Hide,
@@ -52,14 +48,12 @@ pub(crate) enum Act {
     SetTier(Tier),
 }
 
-/// Time and reason of an action.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
     pub(crate) reason: Option<&'a str>,
 }
 
-/// The result of an action on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) run_id: String,
@@ -94,7 +88,6 @@ impl Act {
     }
 }
 
-/// Returns the note on a flagged run.
 fn note(reason: Option<&str>) -> String {
     let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
     let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
@@ -124,11 +117,7 @@ impl Storage {
             log(&mut transaction, &line).await?;
             changes.push(change);
         }
-        for device in &devices {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &devices).await?;
         Ok(changes)
     }
 

@@ -8,12 +8,10 @@ use sqlx::{AnyConnection, Row};
 use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
-use super::trust::outdate;
 use super::values::{Columns, as_flag, being_verified, execute, sql};
 use super::verifications::queue;
 use super::{Storage, StorageError, verifications};
 
-/// A checked record to be stored.
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) tier: Tier,
@@ -35,15 +33,11 @@ pub(crate) struct NewRun<'a> {
     pub(crate) verify: bool,
 }
 
-/// The result of storing a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Stored,
-    /// The announced run has a record already.
     AlreadyUsed,
-    /// The same record is stored as this run.
     SameRecord(String),
-    /// The same record was deleted.
     Deleted,
 }
 
@@ -54,7 +48,6 @@ pub(crate) struct StoredRow {
     pub(crate) fingerprint: String,
 }
 
-/// Listed metrics by run and workload.
 pub(super) struct Listed(BTreeMap<(String, String), Summary>);
 
 impl Listed {
@@ -156,7 +149,6 @@ impl Storage {
         }))
     }
 
-    /// Returns the listed metrics of a run.
     pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
         Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
     }
@@ -253,7 +245,6 @@ pub(crate) struct StandingRun {
     pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
     pub(crate) suite: Suite,
-    /// `None` for programs that act as GPUs.
     pub(crate) class: Option<RankedClass>,
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -264,14 +255,12 @@ pub(crate) struct StandingRun {
 pub(crate) struct WorkloadRate {
     pub(crate) workload: String,
     pub(crate) precision: Precision,
-    /// Samples per second.
     pub(crate) rate: f64,
     /// True if the windows agree and the network learned.
     pub(crate) rankable: bool,
 }
 
 impl Storage {
-    /// Returns `None` for an unknown or hidden run.
     pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
         let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
         let rates = self.all(sql!(RATES, [run_id])).await?;
@@ -332,11 +321,7 @@ impl Storage {
                 log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
             }
         }
-        for device in &devices {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &devices).await?;
         Ok(None)
     }
 }

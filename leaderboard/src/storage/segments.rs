@@ -37,7 +37,6 @@ const LAP_OF_SEGMENT: &str = concat!(
 );
 
 impl Storage {
-    /// Returns the stored history of each workload of a run.
     pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>, StorageError> {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
@@ -365,7 +364,6 @@ mod tests {
         }
     }
 
-    /// Stores a run with two segments and returns its history.
     async fn keep(storage: &Storage) -> SeenWorkload {
         let lap = SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 };
         assert!(storage.open_lap("run", WORKLOAD, &lap).await.unwrap());

@@ -27,7 +27,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     [FORGET, COUNT_OPEN].map(|query| (query.to_owned(), vec!["1.8e9".to_owned(), "500".to_owned()])).into()
 }
 
-/// An announced run.
 #[derive(Clone, Debug)]
 pub(crate) struct Started {
     pub(crate) run_id: String,
@@ -36,7 +35,6 @@ pub(crate) struct Started {
     pub(crate) engine_version: String,
     pub(crate) created_unix_seconds: f64,
     pub(crate) expires_unix_seconds: f64,
-    /// True if a record was accepted for the run.
     pub(crate) used: bool,
     /// Pseudonym of the submitter for one day.
     pub(crate) submitter: Option<String>,
@@ -141,12 +139,10 @@ const DAYS_OF_UNFINISHED: i64 = 8;
 /// Maximum number of counts that are deleted at once.
 const COUNTS_FORGOTTEN_AT_ONCE: i64 = 10_000;
 
-/// A submitter.
 #[derive(Clone, Debug)]
 pub(crate) struct Submitter {
     /// Pseudonym made with the [`SubmitterSalt`]. `None` for runs from `leaderboard import`.
     pub(crate) word: Option<String>,
-    /// The day of the pseudonym.
     pub(crate) day: i64,
 }
 
@@ -185,7 +181,6 @@ impl Storage {
     }
 }
 
-/// Counts an announcement.
 pub(super) async fn count_announced(
     connection: &mut AnyConnection,
     suite: &Suite,
@@ -202,7 +197,6 @@ pub(super) async fn count_announced(
     Ok(())
 }
 
-/// Counts an announced run as finished.
 pub(super) async fn count_finished(
     connection: &mut AnyConnection,
     suite: &Suite,

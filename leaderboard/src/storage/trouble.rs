@@ -13,7 +13,6 @@ pub(crate) enum Trouble {
     Busy,
     /// The file existed at start and cannot be opened, because too many files are open.
     Unopened,
-    /// Its disk is full.
     Full,
     /// The database can be read but not written.
     ReadOnly,
@@ -44,7 +43,6 @@ impl StorageError {
         }
     }
 
-    /// Returns whether waiting may help.
     pub(crate) fn is_busy(&self) -> bool {
         self.trouble() == Some(Trouble::Busy)
     }

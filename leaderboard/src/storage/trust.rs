@@ -1,11 +1,14 @@
 //! Trust in runs: the tier that a run has earned, and the decision of a moderator, which overrides it.
 
+use std::collections::BTreeSet;
+
 use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::{hold, tier};
 use super::values::{Columns, execute, sql};
-use super::{StorageError, kinds};
+use super::writing::Writing;
+use super::{Storage, StorageError, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
@@ -15,17 +18,12 @@ pub(crate) struct Own {
     pub(crate) notes: Vec<String>,
 }
 
-/// The decision of a moderator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
-    Flagged {
-        /// The reason as a sentence.
-        note: String,
-    },
+    Flagged { note: String },
 }
 
-/// The trust in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trust {
     pub(super) own: Own,
@@ -33,7 +31,6 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// Returns the public tier and notes.
     pub(super) fn shown(&self) -> Own {
         match &self.word {
             None => self.own.clone(),
@@ -122,13 +119,16 @@ pub(super) async fn place(
 }
 
 /// Does the same in a transaction that places several runs. Returns the device to [`outdate`] after all are placed.
-pub(super) async fn place_results(
+///
+/// The columns of a run that lists use are copied to its results: tier, ranking, device and submitter.
+async fn place_results(
     connection: &mut AnyConnection,
     run_id: &str,
     before: Option<Tier>,
     now: Tier,
 ) -> Result<Option<String>, StorageError> {
-    list_anew(connection, run_id, now).await?;
+    execute!(connection, PLACE, [run_id])?;
+    kinds::renew(connection, run_id, now).await?;
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
@@ -138,16 +138,25 @@ pub(super) async fn place_results(
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
 }
 
-/// Copies the columns of a run that lists use to its results: tier, ranking, device and submitter. Must be called,
-/// directly or by [`place`], after any change of these.
-pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    execute!(connection, PLACE, [run_id])?;
-    kinds::renew(connection, run_id, tier).await
+impl Storage {
+    /// Commits a transaction after it has marked the metrics of these devices as outdated, and refreshes them.
+    pub(super) async fn commit_with_stale(
+        &self,
+        mut transaction: Writing,
+        devices: &BTreeSet<impl AsRef<str>>,
+    ) -> Result<(), StorageError> {
+        for device in devices {
+            outdate(&mut transaction, device.as_ref()).await?;
+        }
+        transaction.commit().await?;
+        self.refresh_figures().await;
+        Ok(())
+    }
 }
 
 /// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
 /// their keys, to avoid deadlocks.
-pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
+async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
     execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())
 }

@@ -32,13 +32,11 @@ macro_rules! being_verified {
 }
 pub(super) use being_verified;
 
-/// Makes a query with the values of its parameters.
 macro_rules! sql {
     ($sql:expr, [$($value:expr),+ $(,)?]) => { sqlx::query($sql)$(.bind($value))+ };
 }
 pub(super) use sql;
 
-/// Executes a statement on a connection.
 macro_rules! execute {
     ($connection:expr, $sql:expr, $values:tt) => {
         $crate::storage::values::sql!($sql, $values).execute(&mut *$connection).await

@@ -6,7 +6,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::ModerationError;
 use super::run_rows::descending;
-use super::trust::{Own, Trust, outdate};
+use super::trust::{Own, Trust};
 use super::values::{Columns, as_flag, execute, sql};
 use super::{Storage, StorageError, trust};
 
@@ -39,10 +39,8 @@ pub(crate) struct Verification {
     pub(crate) record: RunRecord,
 }
 
-/// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
-    /// The new earned tier.
     pub(crate) own: Own,
     /// The result as a sentence for a host that asked for it.
     pub(crate) said: String,
@@ -53,28 +51,9 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes the run that has waited longest for the server `by`, until `until`, when others may take it.
+    /// Takes a run for the server `by` until `until`, when others may take it: this one, unless it is not queued or is
+    /// taken, or else the one that has waited longest.
     pub(crate) async fn take_verification(
-        &self,
-        by: &str,
-        now: f64,
-        until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
-        self.take(None, by, now, until).await
-    }
-
-    /// Takes this run. Returns `None` if it is not queued or is taken.
-    pub(crate) async fn take_verification_of(
-        &self,
-        run_id: &str,
-        by: &str,
-        now: f64,
-        until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
-        self.take(Some(run_id), by, now, until).await
-    }
-
-    async fn take(
         &self,
         run_id: Option<&str>,
         by: &str,
@@ -136,11 +115,7 @@ impl Storage {
         } else {
             forget_states(&mut transaction, run_id).await?;
         }
-        for device in &stale {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &stale).await?;
         Ok(Some(own))
     }
 
@@ -252,7 +227,6 @@ pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, no
     Ok(())
 }
 
-/// Deletes the states of a run and their hashes.
 pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
     for forget_states in [
         "DELETE FROM unexamined_runs WHERE run_id = $1",
@@ -264,30 +238,24 @@ pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) 
     Ok(())
 }
 
-/// Maximum number of runs in one transaction.
 const PORTION: i64 = 500;
 
-/// The runs to verify again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Candidates<'a> {
     Runs(&'a [String]),
     OfTier(Tier),
 }
 
-/// The result of a request for replays.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Runs that are queued now.
     pub(crate) runs: Vec<String>,
     /// Runs that cannot be computed again, each with the reason as a sentence.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
-/// The progress of requested runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) waiting: u64,
-    /// Number of runs that a server is computing.
     pub(crate) taken: u64,
 }
 
@@ -335,7 +303,6 @@ impl Storage {
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
-    /// Returns the progress of the runs that were requested at this time.
     pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
         let row = self
             .one(sql!(
@@ -356,7 +323,6 @@ impl Storage {
     }
 }
 
-/// Returns `false` if there is no such run.
 async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
@@ -402,7 +368,7 @@ mod tests {
             sql!(queue, [run_id, queued]).execute(&storage.writer).await.unwrap();
         }
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
-            storage.take_verification(server, now, 1e9).await.unwrap();
+            storage.take_verification(None, server, now, 1e9).await.unwrap();
         }
         let rows = sqlx::query("SELECT run_id FROM verifications ORDER BY taken_by").fetch_all(&storage.pool).await;
         let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();

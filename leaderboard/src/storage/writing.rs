@@ -20,7 +20,6 @@ use super::{Storage, StorageError};
 /// A writer's turn, which ends when this is dropped.
 pub(super) type Turn = OwnedSemaphorePermit;
 
-/// A write transaction with its turn.
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
     turn: Turn,
@@ -35,7 +34,6 @@ impl Storage {
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
 
-    /// Begins a write transaction.
     pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
         let turn = self.turn().await?;
         Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
@@ -51,7 +49,6 @@ impl Storage {
     }
 }
 
-/// Returns the semaphore for this number of writers.
 pub(super) fn turns(number: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(number))
 }
@@ -93,7 +90,6 @@ pub(super) struct LogSync(Arc<Shared>);
 
 struct Shared {
     log: PathBuf,
-    /// Number of commits.
     committed: AtomicU64,
     synced: Mutex<Synced>,
     /// The last synced log, kept open because file descriptors may run out under load.
@@ -101,14 +97,12 @@ struct Shared {
 }
 
 enum Synced {
-    /// Number of commits on the disk.
     UpTo(u64),
     /// The first failed sync. After it, a later successful sync does not prove that earlier writes are on the disk.
     Failed,
 }
 
 impl LogSync {
-    /// Creates the state for a database file.
     pub(super) fn of(database: &Path) -> Self {
         // SQLite resolves links to the file.
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();

@@ -8,7 +8,7 @@ use std::path::Path;
 use results::api::StoredRun;
 
 use super::UpkeepError;
-use super::moderation::{of, open_up_to_date};
+use super::moderation::{of, with_storage};
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
@@ -43,24 +43,25 @@ pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress)
     let start = input.fill_buf().map_err(failed)?;
     let mark = start.len() - results::skip_mark(start).map_err(|error| failed(io::Error::other(error)))?.len();
     input.consume(mark);
-    let storage = open_up_to_date(database).await?;
-    let outcome = async {
+    let outcome = with_storage(database, async |storage| {
         let (mut outcome, mut line, mut number) = (Outcome::default(), Vec::new(), 0_u64);
-        while next_line(&mut input, &mut line).map_err(failed)? {
-            number += 1;
-            match store(&storage, &line, trust).await {
-                Ok(true) => outcome.stored += 1,
-                Ok(false) => outcome.there += 1,
-                Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
-                Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+        let imported = async {
+            while next_line(&mut input, &mut line).map_err(failed)? {
+                number += 1;
+                match store(storage, &line, trust).await {
+                    Ok(true) => outcome.stored += 1,
+                    Ok(false) => outcome.there += 1,
+                    Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
+                    Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+                }
             }
-        }
-        Ok(outcome)
-    }
-    .await;
-    storage.refresh_figures().await;
-    storage.close().await;
-    let Outcome { stored, there, refused, reasons } = outcome?;
+            Ok(())
+        };
+        let imported = imported.await;
+        storage.refresh_figures().await;
+        imported.map(|()| outcome)
+    });
+    let Outcome { stored, there, refused, reasons } = outcome.await?;
     let said = format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
     if refused > 0 {
         return Err(UpkeepError::RefusedLines(format!(

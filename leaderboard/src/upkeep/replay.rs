@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::UpkeepError;
-use super::moderation::{of, open_up_to_date, refused};
+use super::moderation::{of, refused, with_storage};
 use crate::Clock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
@@ -28,8 +28,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
         (false, Some(tier)) => Candidates::OfTier(tier),
         (false, None) => Candidates::Runs(&run_ids),
     };
-    let storage = open_up_to_date(address).await?;
-    let done = async {
+    with_storage(address, async |storage| {
         let clock = Clock::system();
         let now = clock.unix_seconds();
         let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| refused(address, error))?;
@@ -37,15 +36,13 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
             return Ok(queued(&asked));
         }
         if let Some(data) = data {
-            compute(&storage, &clock, data, &asked.runs, address).await?;
+            compute(storage, &clock, data, &asked.runs, address).await?;
         }
-        wait(&storage, &clock, now, address).await?;
+        wait(storage, &clock, now, address).await?;
         let outcomes = storage.outcomes_of_replays(now).await.map_err(of(address))?;
         Ok(told(&outcomes, &asked.left_out))
-    }
-    .await;
-    storage.close().await;
-    done
+    })
+    .await
 }
 
 /// Computes in this process, one run after the other. What a server has taken meanwhile is its own.

@@ -3,10 +3,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Names of workloads, backends and suites.
 const NAME_CHARACTERS: usize = 64;
 
-/// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: &'static str,
@@ -57,7 +55,6 @@ impl FieldPath<'_> {
         if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
     }
 
-    /// A finite number inside `range`.
     pub(crate) fn number(&self, value: f64, range: RangeInclusive<f64>) -> Checked {
         if !value.is_finite() {
             return self.refuse("not_finite", "The value is too large for the number format or not a number.");
@@ -120,7 +117,6 @@ impl FieldPath<'_> {
         Ok(())
     }
 
-    /// A name as workloads and backends have them.
     pub(crate) fn name(&self, value: &str) -> Checked {
         let fits = (1..=NAME_CHARACTERS).contains(&value.len())
             && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

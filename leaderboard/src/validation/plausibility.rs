@@ -45,7 +45,6 @@ pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     })
 }
 
-/// Returns the greatest common divisor, by Euclid's algorithm.
 fn common_step(mut a: f64, mut b: f64) -> f64 {
     while b > ROUNDING_SECONDS {
         let rest = a % b;

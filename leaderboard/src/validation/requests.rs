@@ -15,7 +15,6 @@ const STRETCHES: usize = 100_000;
 const NONCE: usize = 128;
 const DIGITS_OF_HASH: usize = 64;
 
-/// Checks the bounds of a request that opens a lap.
 pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -23,7 +22,6 @@ pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     check_hash(&path.field("state_sha256"), &request.state_sha256)
 }
 
-/// Checks the bounds of a commitment.
 pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -33,7 +31,6 @@ pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     check_hash(&path.field("losses_sha256"), &request.losses_sha256)
 }
 
-/// Checks the bounds of a `proof` request.
 pub(crate) fn check_proof(request: &ProvePart) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;

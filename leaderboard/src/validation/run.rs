@@ -46,7 +46,6 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     record.warnings.iter().enumerate().try_for_each(|(i, warning)| check_warning(&warnings.item(i), warning))
 }
 
-/// Refuses layouts that this server does not know.
 pub(crate) fn check_schema_version(version: u32) -> Checked {
     if version == SCHEMA_VERSION {
         return Ok(());

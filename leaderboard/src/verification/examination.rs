@@ -30,7 +30,6 @@ const MOST_SHOWN: f64 = 10.0;
 /// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
 type SentState = Option<(bool, String)>;
 
-/// One run that is computed again in parts.
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
@@ -43,11 +42,9 @@ pub(super) struct Examination<'a> {
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
-/// What was found.
 pub(super) enum Found {
     /// The run is proven, with the accuracies of the tested workloads.
     Proof(Vec<(String, f64)>),
-    /// A sentence.
     Doubt(String),
     /// The run is neither proven nor flagged, with the reason as a sentence.
     Nothing(String),
@@ -57,10 +54,8 @@ pub(super) enum Found {
 /// Reason why the examination of a workload ends early.
 #[derive(Debug, thiserror::Error)]
 enum End {
-    /// A part of a sentence.
     #[error("{0}")]
     Doubt(String),
-    /// A part of a sentence.
     #[error("{0}")]
     Unproven(String),
     #[error("the state after step {0} is gone")]
@@ -162,7 +157,6 @@ impl Examination<'_> {
     }
 }
 
-/// A workload under examination.
 struct Subject<'a> {
     of: &'a Examination<'a>,
     record: &'a WorkloadRecord,
@@ -207,7 +201,6 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Computes the first steps from the seed.
     fn examine_first_steps(&self) -> Result<(), End> {
         self.go_on()?;
         let further = FLOPS_OF_FIRST_STEPS.saturating_sub(self.examiner.flops_of_loss()?);
@@ -226,7 +219,6 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Trains the drawn parts again.
     fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
         for part in draws::parts(seen).ok_or(End::Unseen)? {
             self.go_on()?;
@@ -336,13 +328,10 @@ impl Subject<'_> {
     }
 }
 
-/// Result of testing a state.
 #[derive(Clone, Copy)]
 struct Tested {
     accuracy: f64,
-    /// Number of tested samples.
     count: u64,
-    /// True if they are the whole test set.
     is_whole: bool,
 }
 
@@ -353,7 +342,6 @@ fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
     round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
 }
 
-/// Returns true if two losses differ by at most this share.
 fn is_close(told: f32, found: f64, share: f64) -> bool {
     (f64::from(told) - found).abs() <= share * found.abs().max(SMALLEST_LOSS)
 }

@@ -40,7 +40,6 @@ struct Shared {
     stopping: AtomicBool,
 }
 
-/// What the threads need.
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) storage: Storage,
@@ -53,7 +52,6 @@ pub(crate) struct Tools {
 }
 
 impl Verifiers {
-    /// Says that a run waits.
     pub(crate) fn wake(&self) {
         self.0.news.notify_one();
     }
@@ -83,7 +81,7 @@ impl Verifiers {
     fn work(&self, tools: &Tools, runtime: &Handle) {
         while !self.stops() {
             let now = tools.clock.unix_seconds();
-            match runtime.block_on(tools.storage.take_verification(&tools.server, now, now + TAKEN_SECONDS)) {
+            match runtime.block_on(tools.storage.take_verification(None, &tools.server, now, now + TAKEN_SECONDS)) {
                 Ok(Some(verification)) => {
                     if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
                         tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");
@@ -104,7 +102,6 @@ impl Verifiers {
     }
 }
 
-/// The data sets, as runs are computed again with them; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct VerificationSamples {
     folder: Option<PathBuf>,
@@ -112,7 +109,6 @@ pub(crate) struct VerificationSamples {
     latest: Arc<Mutex<Option<Named>>>,
 }
 
-/// A data set and its name.
 type Named = (String, Arc<DataSet>);
 
 impl VerificationSamples {
@@ -185,7 +181,7 @@ pub(super) fn verify(
 pub(crate) fn verify_here(tools: &Tools, runtime: &Handle, run_id: &str) -> Result<(), StorageError> {
     let now = tools.clock.unix_seconds();
     let taken =
-        runtime.block_on(tools.storage.take_verification_of(run_id, &tools.server, now, now + TAKEN_SECONDS))?;
+        runtime.block_on(tools.storage.take_verification(Some(run_id), &tools.server, now, now + TAKEN_SECONDS))?;
     taken.map_or(Ok(()), |verification| verify(tools, runtime, &verification, &|| false))
 }
 

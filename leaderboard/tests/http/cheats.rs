@@ -33,7 +33,6 @@ enum End {
     Limited,
 }
 
-/// Tricks for a run of the smaller network alone, none at first.
 fn small() -> Tricks {
     Tricks { lacks: Some(LARGE), ..Tricks::default() }
 }
@@ -81,7 +80,6 @@ fn in_free_segments(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> 
     each_step(plain, steps, |plain| if plain.segment().0 >= FIRST_FREE_SEGMENT { step(plain) } else { plain.train(1) })
 }
 
-/// Returns the trained network.
 fn trained(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| !of.windows.is_empty()).unwrap()
 }
@@ -294,7 +292,6 @@ fn a_batch_is_repeated() {
 #[test]
 #[ignore = "trains and is verified"]
 fn weights_are_rounded_to_f16() {
-    /// Rounds to eleven bits.
     fn round(value: f32) -> f32 {
         f32::from_bits((value.to_bits() + 0x1000) & !0x1fff)
     }

@@ -18,7 +18,6 @@ use crate::support::{Answer, TestServer, record};
 /// Cases that take some seconds.
 const CASES: u32 = 3_000;
 
-/// Change of a record.
 #[derive(Clone, Debug)]
 enum Change {
     /// A field, or an entry of a list, becomes something else.
@@ -32,7 +31,6 @@ enum Change {
     Copy(Index, Index),
 }
 
-/// Change of a record's text.
 #[derive(Clone, Debug)]
 enum Damage {
     None,
@@ -45,13 +43,10 @@ enum Damage {
     FieldAgain(Value),
 }
 
-/// Request in which it is sent.
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Import,
-    /// To a run that was announced.
     Upload,
-    /// Announcement of a record.
     Announce,
     /// Request of an announced run before it trains …
     OpenLap,
@@ -193,7 +188,6 @@ fn bytes(document: &Value, damage: &Damage) -> Vec<u8> {
     text
 }
 
-/// Server with a run that was announced to it.
 struct Target {
     server: TestServer,
     announced: RefCell<RunRecord>,
@@ -238,7 +232,6 @@ fn id(record: &RunRecord) -> &str {
     record.run_id.as_deref().unwrap()
 }
 
-/// Returns the first lap of the first network.
 fn lap(record: &RunRecord) -> Value {
     let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
     serde_json::to_value(OpenLap { nonce, workload, segment: 0, state_sha256: "0".repeat(64) }).unwrap()

@@ -14,8 +14,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let (started, record) = server.honest_run();
     assert_eq!(started.expires_unix_seconds, BEGINNING + 6.0 * 3600.0);
 
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let answer = server.upload(&started.run_id, &record).with_status(201);
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
     assert!(accepted.notes.iter().all(|note| note.contains("did not see its training")), "{:?}", accepted.notes);
@@ -83,9 +82,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     let mut record = record::unregistered(7);
     record.run_id = Some("of-another-leaderboard".to_owned());
     record.nonce = Some("of-another-leaderboard-too".to_owned());
-    let answer = server.import(&record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    let accepted: AcceptedRun = answer.parse();
+    let accepted: AcceptedRun = server.import(&record).with_status(201).parse();
     assert_eq!((accepted.tier, accepted.notes.len()), (Tier::Unverified, 1));
     assert_ne!(accepted.run_id, "of-another-leaderboard");
 
@@ -176,7 +173,6 @@ fn failing(requests: usize) -> Rehearsal {
     run
 }
 
-/// Returns the note that the larger network failed.
 fn left_out() -> String {
     format!("{LARGE} could not be trained on this device and is left out of the table.")
 }
@@ -361,9 +357,7 @@ fn a_client_whose_answer_was_lost_gets_a_secret_of_its_own() {
     let (started, record) = server.honest_run();
     let first: AcceptedRun = server.upload(&started.run_id, &record).parse();
     server.pass(599.0);
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    let second: AcceptedRun = answer.parse();
+    let second: AcceptedRun = server.upload(&started.run_id, &record).with_status(200).parse();
     assert_eq!((&second.run_id, second.tier, &second.permalink), (&first.run_id, first.tier, &first.permalink));
     assert_ne!(second.deletion_secret, first.deletion_secret);
     assert_eq!(server.get("/api/v1/runs").parse::<RunList>().total, 2, "still one run of two workloads");

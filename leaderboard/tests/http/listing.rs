@@ -18,9 +18,7 @@ fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
 }
 
 fn list(server: &TestServer, query: &str) -> RunList {
-    let answer = server.get(&format!("/api/v1/runs{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.get(&format!("/api/v1/runs{query}")).with_status(200).parse()
 }
 
 fn ids(list: &RunList) -> Vec<&str> {
@@ -380,7 +378,6 @@ const BACKENDS: [&str; 3] = ["wgsl", "burn-wgpu", "burn-flex"];
 const VENDORS: [&str; 2] = ["NVIDIA", "Intel"];
 const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
-/// A result as a list knows it.
 #[derive(Clone, Debug)]
 struct Known {
     run_id: String,
@@ -544,7 +541,6 @@ fn queries() -> impl Strategy<Value = ListRuns> {
     })
 }
 
-/// All pages of a query one after the other.
 async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec<(String, String)> {
     let (mut rows, mut next) = (Vec::new(), Some(query.clone()));
     let mut pages = 0;

@@ -14,7 +14,6 @@ const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// What `leaderboard moderate` does to the database of this server.
 fn moderate(server: &TestServer, words: &[&str]) -> std::process::Output {
     run(&[&["moderate"], words].concat(), &["--database".as_ref(), server.database().as_ref()])
 }
@@ -30,18 +29,13 @@ fn refused(server: &TestServer, words: &[&str]) -> String {
 }
 
 fn log(server: &TestServer, query: &str) -> ModerationLog {
-    let answer = server.get(&format!("/api/v1/moderation{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.get(&format!("/api/v1/moderation{query}")).with_status(200).parse()
 }
 
 fn shown(server: &TestServer, run_id: &str) -> StoredRun {
-    let answer = server.get(&format!("/api/v1/runs/{run_id}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.get(&format!("/api/v1/runs/{run_id}")).with_status(200).parse()
 }
 
-/// The places of the suite's first workload.
 fn places(server: &TestServer) -> Vec<StandingsPlace> {
     server.get("/api/v1/standings?suite=quick").parse::<Standings>().tables.swap_remove(0).places
 }
@@ -51,9 +45,7 @@ fn keys(server: &TestServer) -> Vec<String> {
 }
 
 fn device(server: &TestServer, key: &str) -> DeviceSummary {
-    let answer = server.get(&format!("/api/v1/devices/{key}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.get(&format!("/api/v1/devices/{key}")).with_status(200).parse()
 }
 
 #[test]

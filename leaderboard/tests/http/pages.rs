@@ -228,7 +228,6 @@ fn without_a_page_there_is_still_the_api() {
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
-/// A server whose data folder is empty.
 fn server_with_empty_data_folder() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("data")).unwrap();

@@ -198,7 +198,6 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     }
 }
 
-/// The address of another database of the same server and role.
 fn named(address: &str, name: &str) -> String {
     format!("{}/{name}", address.rsplit_once('/').unwrap().0)
 }

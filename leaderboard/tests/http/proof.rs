@@ -30,8 +30,7 @@ fn a_run_that_trained_is_proven_and_ranked() {
 fn server_with_a_waiting_run() -> (TestServer, StartedRun) {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
-    let (started, answer) = light().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = light().play_accepted(&server);
     (server, started)
 }
 
@@ -59,7 +58,6 @@ fn the_next_server_verifies_what_a_killed_one_held() {
     assert_eq!(verdict.tier, Tier::Proven, "{verdict:?}");
 }
 
-/// Returns the record's smaller network.
 fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| of.workload == SMALL).unwrap()
 }
@@ -78,8 +76,7 @@ fn slower_server_clock_determines_the_rate() {
     let server = rehearsal::server();
     let mut run = light();
     run.messages.iter_mut().for_each(|message| message.at *= 2.0);
-    let (started, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = run.play_accepted(&server);
     let most = 1.03 * run.server_rate();
     let list: RunList = server.get("/api/v1/runs").parse();
     let listed = list.rows.iter().find(|row| row.run_id == started.run_id).unwrap();
@@ -180,8 +177,7 @@ fn an_accuracy_one_point_above_the_servers_is_flagged() {
 fn two_runs_from_one_announcement_are_one() {
     let server = rehearsal::server();
     let run = light();
-    let (started, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = run.play_accepted(&server);
     // The nonce is used up, for another record and for more requests.
     let mut second = run.record_of(&started);
     small(&mut second).resources.cpu_user_percent = Some(1.0);
@@ -204,8 +200,7 @@ fn two_runs_from_one_announcement_are_one() {
 fn a_public_record_under_another_name_is_never_ranked() {
     let server = rehearsal::server();
     let run = light();
-    let (_, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    run.play_accepted(&server);
     let named = |name: &str| {
         let mut record = run.record.clone();
         record.device.claimed_name = Some(name.to_owned());

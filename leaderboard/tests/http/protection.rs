@@ -1,7 +1,6 @@
 //! A board that everybody can reach: limits by address, budgets for all, and TLS in front.
 
 use std::io::Read;
-use std::time::Duration;
 
 use leaderboard::{Protection, ProxyHeader};
 use results::api::{AcceptedRun, StartRun, StartedRun};
@@ -9,7 +8,7 @@ use serde_json::json;
 
 use crate::limits::long_record;
 use crate::support::rehearsal::{HONEST, prove_honest_run};
-use crate::support::{Answer, TestServer, record, rehearsal, server, while_attacked};
+use crate::support::{Answer, TestServer, record, rehearsal, server, wait_until, while_attacked};
 
 fn from(server: &TestServer, address: &str, method: &str, path: &str, body: &[u8]) -> Answer {
     server.send(method, path, &[("content-type", "application/json"), ("x-forwarded-for", address)], body)
@@ -83,11 +82,7 @@ fn states_of_one_prefix_leave_room_for_others() {
     server.pass(6.0 * 3600.0 + 1.0);
     assert!(leave_states(&server, "203.0.113.1"), "states of runs that expired do not count");
     server.restart();
-    let deleted = (0..500).any(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        server.database().count("SELECT COUNT(DISTINCT run_id) FROM shown_states") == 1
-    });
-    assert!(deleted, "only the last run's states are left");
+    wait_until(|| server.database().count("SELECT COUNT(DISTINCT run_id) FROM shown_states") == 1);
 }
 
 #[test]

@@ -37,12 +37,10 @@ impl TestDatabase {
         database
     }
 
-    /// One on a PostgreSQL server.
     pub(crate) fn at(address: String) -> Self {
         Self { argument: address, folder: None }
     }
 
-    /// What `--database` takes.
     pub(crate) fn argument(&self) -> &str {
         &self.argument
     }
@@ -123,7 +121,6 @@ read -r _
 cd / && rm -rf "$2"
 "#;
 
-/// A server with its databases.
 pub(crate) struct Cluster {
     pub(crate) place: Place,
     port: u16,

@@ -18,9 +18,7 @@ pub(crate) fn board() -> TestServer {
 pub(crate) fn announced_by(server: &TestServer, who: &str) -> StartedRun {
     let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
     let headers = [("content-type", "application/json"), ("x-forwarded-for", who)];
-    let answer = server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap());
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
+    server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap()).with_status(201).parse()
 }
 
 /// A run that somebody announced and submitted, with summaries that follow from `change`.
@@ -30,9 +28,7 @@ pub(crate) fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&m
     server.pass(record.provenance.wall_seconds);
     change(&mut record);
     record::summarise(&mut record);
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
+    server.upload(&started.run_id, &record).with_status(201).parse()
 }
 
 pub(crate) fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> String {

@@ -27,7 +27,6 @@ pub(crate) struct TestServer {
     metrics: Option<Client>,
     now: Arc<Mutex<f64>>,
     database: Arc<TestDatabase>,
-    /// With the page and the data sets.
     folder: TempDir,
     running: Option<Running>,
     settings: Config,
@@ -57,13 +56,11 @@ impl TestServer {
         Self::protected_by(Protection::default())
     }
 
-    /// Starts a server on an existing database.
     pub(crate) fn on(database: TestDatabase) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
         Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), settings())
     }
 
-    /// Starts a second server on the same database and clock.
     pub(crate) fn another(&self) -> Self {
         self.another_with_verifiers(self.settings.verifiers)
     }
@@ -142,7 +139,6 @@ impl TestServer {
         (self.client, self.metrics, self.running) = (client, metrics, Some(running));
     }
 
-    /// Returns a client for the address of the metrics.
     pub(crate) fn metrics(&self) -> &Client {
         self.metrics.as_ref().expect("started with an address for metrics")
     }
@@ -151,7 +147,6 @@ impl TestServer {
         *self.now.lock().unwrap() += seconds;
     }
 
-    /// Time of the pretended clock.
     #[cfg(target_os = "linux")]
     pub(crate) fn now(&self) -> f64 {
         *self.now.lock().unwrap()
@@ -178,9 +173,7 @@ impl TestServer {
         let (started, mut record) = self.honest_run();
         change(&mut record);
         record::summarise(&mut record);
-        let answer = self.upload(&started.run_id, &record);
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.parse()
+        self.upload(&started.run_id, &record).with_status(201).parse()
     }
 
     /// Uploads a run like [`Self::accepted`], and makes it proven.
@@ -190,14 +183,12 @@ impl TestServer {
         AcceptedRun { tier: Tier::Proven, ..run }
     }
 
-    /// Does the task of `leaderboard set-tier`.
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
         let database = ExistingDatabase { address: self.database.address() };
         let task = Task::SetTier { run_id: run_id.to_owned(), tier, reason: None, database };
         block_on(upkeep::perform(task)).unwrap();
     }
 
-    /// Makes every submitted run proven.
     pub(crate) fn prove_all(&self) {
         for run_id in self.database.words("SELECT run_id FROM runs") {
             self.set_tier(&run_id, Tier::Proven);
