@@ -1,4 +1,4 @@
-//! Answers that are asked for again and again travel only when they changed.
+//! Entity tags, so that unchanged answers are not sent again.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -13,10 +13,8 @@ use crate::secrets::sha256;
 /// Half of the hash: enough never to meet its like.
 const DIGITS: usize = 32;
 
-/// Names the content of what is read by its hash, and answers 304 to clients that have it already.
-///
-/// The name is a weak one (`W/"…"`), because it is of the content before it is compressed, which is the same in every
-/// encoding. Answers of the API are whole in memory before they are sent, so that hashing them holds up nothing.
+/// Adds an entity tag, the hash of the content, and answers 304 to clients that have it. The tag is weak, because it is
+/// of the content before compression. Answers of the API are complete in memory, so hashing does not delay them.
 pub(crate) async fn tag(request: Request, next: Next) -> Response {
     // An answer to HEAD has lost its body here; it may go without a name.
     if request.method() != Method::GET {

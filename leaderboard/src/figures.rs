@@ -145,8 +145,7 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
     })
 }
 
-/// Returns how much slower browsers are, for each suite, workload, backend and precision of a device that has a figure
-/// of either kind of client.
+/// Returns the slowdown in browsers for each suite, workload, backend and precision with metrics of both clients.
 pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
     let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
     for line in figures.iter().filter(|line| !line.category.workload.is_empty()) {

@@ -1,5 +1,4 @@
-//! Limits by address and by the /24 or /48 around it: rates of requests, and amounts that are held. Addresses are only
-//! in memory while they count, and are never written.
+//! Limits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -117,8 +116,6 @@ impl Limits {
         }
     }
 
-    /// # Errors
-    /// The address made too many requests.
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(limit) = self.of(kind) else { return Ok(()) };
         let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
@@ -189,8 +186,7 @@ impl From<IpAddr> for Network {
     }
 }
 
-/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, which one customer of a provider can
-/// get.
+/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, the network of one customer.
 pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => {
@@ -204,10 +200,8 @@ pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the address that a request counts for, or `None` for this machine.
-///
-/// A request without the header did not come through the proxy, so its own address counts. An address that a proxy
-/// wrote always counts, even this machine's, so that no header can evade the limits.
+/// Returns the address that a request counts for, or `None` for this machine. A request without the header did not come
+/// through the proxy, so its own address counts. An address that a proxy wrote always counts, even this machine's.
 pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
@@ -314,10 +308,7 @@ impl<C: Clock + Clone> Rate<C> {
         Some(Self { quota, clock, limiter })
     }
 
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// The network is over its limit. The error is the time to wait.
+    /// Counts a request. The error is the time to wait of a network over its limit.
     pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
@@ -335,8 +326,8 @@ impl<C: Clock + Clone> Rate<C> {
         limiter.shrink_to_fit();
     }
 
-    /// An attacker with this many networks is stopped by the budgets and not by these limits. All counts begin anew,
-    /// because refusing new networks would refuse everybody.
+    /// Restarts all counts, because refusing new networks would refuse everybody. Budgets stop an attacker with this
+    /// many.
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();

@@ -11,8 +11,7 @@ async fn main() -> ExitCode {
     match perform().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says. Where nobody can
-            // read it, the exit code is all there is.
+            // A host needs no backtrace, even with RUST_BACKTRACE. If nobody can read it, the exit code remains.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }

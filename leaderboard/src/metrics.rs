@@ -141,8 +141,7 @@ impl Drop for InProgress {
     }
 }
 
-/// An event that the status of an answer does not show. It is counted where it arrives with the answer, so that handlers
-/// need no metrics.
+/// An event that the status of an answer does not show. The answer carries it, so that handlers need no metrics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Announced,

@@ -162,10 +162,8 @@ impl Encoder {
 /// Number of runs in memory at once. Each has at most the size of an upload, and usually a hundredth of that.
 pub(super) const RUNS_AT_ONCE: u32 = 16;
 
-/// The runs of an export, read in portions.
-///
-/// Each portion is a query of its own, so that a long export does not block others. A run that is deleted meanwhile is
-/// absent from later portions, and a new run comes at the end.
+/// The runs of an export, read in portions, so that it does not block others. A run that is deleted meanwhile is absent
+/// from later portions, and new runs come at the end.
 pub(crate) struct ExportedRuns {
     storage: Storage,
     source: Source,
@@ -179,9 +177,7 @@ enum Source {
     List(ListPages),
 }
 
-/// The runs of a list, each with only the workloads that the list has.
-///
-/// In every order the results of a run follow each other: orders by metrics have one workload.
+/// The runs of a list, each with only its listed workloads. In every order the results of a run are adjacent.
 struct ListPages {
     next_page: Option<Box<ListQuery>>,
     /// Runs of pages that were read, with the names of their workloads.

@@ -1,5 +1,5 @@
-//! Slots for requests, and their bodies. A handler asks for the body once it knows that the request may have one, and
-//! gives up its slot while the body arrives, so that a slow body delays only its own request.
+//! Slots and bodies of requests. A request gives up its slot while its body arrives, so that a slow body delays no
+//! others.
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,8 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::error::ApiError;
 use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted};
 
-/// Bytes of a body beyond its limit that are received and thrown away, so that the client reads the refusal. A connection
-/// closed in the middle of an upload only says "connection reset".
+/// Bytes beyond a body's limit that are received and dropped, so that the client reads the refusal.
 const THROWN_AWAY: usize = 16 << 20;
 /// Memory of all bodies that are being received or worked on.
 const MEMORY: usize = 256 << 20;
@@ -41,8 +40,7 @@ struct Patience {
 const PATIENCE: Patience =
     Patience { start: Duration::from_secs(10), slowest_bytes_per_second: 4096.0, longest: Duration::from_secs(120) };
 
-/// Slowest transfer of a state's body, in bytes per second. States have tens of megabytes, so there is no fixed
-/// deadline.
+/// Slowest transfer of a state's body, in bytes per second; states have tens of megabytes.
 const SLOWEST_OF_STATES: f64 = 30_000.0;
 
 /// The memory for bodies. Clones share it.

@@ -198,10 +198,8 @@ impl Server {
         self.address
     }
 
-    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the database.
-    ///
-    /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
-    /// are and none on how long a client may take to send a request's head.
+    /// Serves until `shutdown` ends, finishes requests in progress, and closes the database. `axum::serve` would limit
+    /// neither the number of connections nor the time for a request's head.
     pub fn run(self, shutdown: impl Future<Output = ()> + 'static) -> impl Future<Output = ()> {
         self.serve(Box::pin(shutdown))
     }
@@ -272,8 +270,7 @@ impl Server {
     }
 }
 
-/// Deletes the salts of days that are over, although nobody announces anything, and counts announcements that no run came
-/// of; never ends.
+/// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
 async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     loop {
         let now = clock.unix_seconds();

@@ -1,7 +1,5 @@
-//! Files of the open data, one of each format for each day, which anyone may download for a week.
-//!
-//! They spare the database those who want everything, and give them a name for what they have. A run that is deleted
-//! stays in the files that have it, so that these are kept no longer than is told.
+//! Daily files of the open data, one for each format, kept for a week. They save the database from full exports. A
+//! deleted run stays in the files that have it, so they are not kept longer.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -61,8 +59,7 @@ impl Snapshots {
     }
 }
 
-/// Returns whether files of this day are still there. A day that has not come yet is another server's whose clock is
-/// ahead, or this one's from when its clock was wrong.
+/// Returns whether files of this day are kept. A future day is from a server whose clock is or was ahead.
 fn is_kept(day: &str, now: f64) -> bool {
     let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
@@ -268,8 +265,7 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
     Ok(())
 }
 
-/// Deletes files that are not kept any more, and what was left by a server that was killed: the lock says that no other
-/// one is writing.
+/// Deletes old files and those that a killed server left unfinished. The lock shows that no other server is writing.
 fn tidy(folder: &Path, now: f64) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -291,8 +287,7 @@ fn until_next_look(now: f64) -> Duration {
     Duration::from_secs_f64(rest_of_day.min(LONGEST_WAIT))
 }
 
-/// A file never changes under its name. It may be kept for a day only, so that a run that somebody deleted does not live
-/// on in caches long after the file is gone.
+/// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
 /// Only names of snapshots are looked for, whatever else is in the folder.

@@ -1,4 +1,4 @@
-//! Files that are there as a whole, with their SHA-256 beside them, or not at all.
+//! Files that exist only when complete, with their SHA-256 next to them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};

@@ -36,10 +36,8 @@ fn unknown() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
 }
 
-/// `POST /api/v1/comparisons`: keeps a comparison, whose records are no runs.
-///
-/// A client whose answer was lost sends it again with the same idempotency key, and gets the same answer: id and secret
-/// follow from the server's own secret, the key and the comparison.
+/// `POST /api/v1/comparisons`: stores a comparison, whose records are no runs. Repeating an idempotency key repeats the
+/// answer: id and secret are derived from the server's secret, the key and the comparison.
 pub(crate) async fn share(
     State(leaderboard): State<Leaderboard>,
     IdempotencyKey(key): IdempotencyKey,

@@ -20,8 +20,8 @@ use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
 const RECENT: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: what all runs of a device come to. One that was merged into another is answered with that
-/// one's, and with its key: whoever merged them may separate them again, which a redirect that browsers keep would outlast.
+/// `GET /api/v1/devices/{key}`: metrics of a device. A merged device is answered with its target and not with a
+/// redirect, which browsers would keep after a separation.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,

@@ -158,10 +158,7 @@ fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// Returns the cursor of the rows after a place.
-///
-/// # Errors
-/// None in practice: texts and numbers can be written as JSON.
+/// Returns the cursor of the rows after a place. Errors do not occur: texts and numbers can be written as JSON.
 pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<String, serde_json::Error> {
     let place = Place {
         q: digest_of_query(query)?,

@@ -1,5 +1,4 @@
-//! The API as an OpenAPI 3.1 document, and as a plain page for people made from it. Schemas are those that schemars makes of
-//! the wire types: OpenAPI 3.1 uses the same JSON Schema (2020-12).
+//! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas are those of schemars.
 
 use std::fmt::Write;
 use std::sync::OnceLock;

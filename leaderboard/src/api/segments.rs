@@ -63,8 +63,7 @@ pub(crate) async fn open_lap(
     Ok(Json(OpenedLap { beacons }))
 }
 
-/// Refuses a lap that does not continue the previous one, or begins with another state than the previous one ended
-/// with.
+/// Refuses a lap that does not continue the previous one from its final state.
 fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError> {
     if around.is_proof_begun {
         return Err(training_has_ended());

@@ -95,8 +95,7 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     places(figures).into_iter().filter_map(line).collect()
 }
 
-/// Returns the places of these lines by their keys. `lines` are all lines of a table with enough voices that are at
-/// least as fast as the slowest line of interest.
+/// Returns places by key for all lines with enough voices that are at least as fast as the slowest line of interest.
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
         let FastLine { key, median, lower_quartile, upper_quartile } = line;

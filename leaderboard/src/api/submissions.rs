@@ -101,14 +101,11 @@ pub(crate) async fn upload(
     }
 }
 
-/// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
+/// `POST /api/v1/runs/import`: accepts a record with a seed of another origin as unverified. Its run id and nonce are
+/// dropped, because nothing here proves them.
 ///
-/// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
-/// nothing here vouches for them.
-///
-/// Records are published without ids and nonces, so that having one says nothing about who handed it in. A client whose
-/// answer was lost shows that it is the same one by the idempotency key of its first request, and gets the same secret: it
-/// follows from the server's own secret, the key and the record, and nothing more is stored for that.
+/// Records are published without ids and nonces, so having one does not identify its submitter. A client whose answer
+/// was lost repeats the idempotency key, from which the same secret is derived.
 pub(crate) async fn import(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
@@ -272,12 +269,9 @@ impl Checked<'_> {
 
 /// Answers a record for a run that has one.
 ///
-/// A client whose answer was lost (a dropped connection, a closed laptop) sends the same record
-/// again and must get a deletion secret, which is stored only as a hash. So the same record with
-/// the same nonce is answered with the stored run and *one more* secret; the first stays valid, so
-/// that nobody who comes by the record can make a deletion link useless. That person could delete
-/// the run, though, so this works only for ten minutes and four times: afterwards, a published
-/// record file gives no power over its run.
+/// A client whose answer was lost sends the same record again and needs a deletion secret, which is stored only as a
+/// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
+/// a published record gives no power over its run.
 async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
     let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;

@@ -1,5 +1,4 @@
-//! Pictures of results for link previews: texts ([`words`]), layout ([`layout`]), and SVG in a font of our own
-//! ([`pen`]). This file renders the SVG as PNG on blocking threads, a few at a time, and caches the pictures.
+//! Pictures of results for link previews. Renders the SVG as PNG on blocking threads and caches the pictures.
 
 mod layout;
 mod pen;

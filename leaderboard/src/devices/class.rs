@@ -52,8 +52,7 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
 }
 
-/// Returns whether the backend is one of those that have no device but the processor; one on a device that is served
-/// elsewhere says what that is.
+/// Returns whether the backend computes only on the processor.
 fn computes_on_processor(record: &RunRecord) -> bool {
     let device = &record.device;
     if device.backend == BURN_REMOTE {

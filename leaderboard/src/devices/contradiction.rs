@@ -1,7 +1,5 @@
-//! Contradictions between a claim and the platform's report, or between a device and its speed.
-//!
-//! A contradiction makes a person look; it refuses nothing. So words and devices that the table does not know never
-//! contradict, and a device is given every clock that it reaches by itself.
+//! Contradictions between a claim and the platform's report, or between a device and its speed. They make a person look
+//! and refuse nothing, so unknown words and devices never contradict.
 
 use results::{Precision, RunRecord};
 
@@ -73,10 +71,8 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     Some(sentence("The training did", trained))
 }
 
-/// The fastest training that is multiply-adds in single precision, in operations per second.
-///
-/// Back ends that measure no peak may use matrix units, which the published figure does not count, even where they are
-/// asked for f32; and so does f16-matrix.
+/// Returns the fastest training that is multiply-adds in single precision, in operations per second. Backends without a
+/// measured peak may use matrix units, which the published figure does not count; so does f16-matrix.
 fn fastest_training(record: &RunRecord) -> Option<f64> {
     let comparable = record
         .workloads
@@ -85,12 +81,10 @@ fn fastest_training(record: &RunRecord) -> Option<f64> {
     comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
 }
 
-/// Smallest share of the published peak that a device must reach. Integrated GPUs share their power with the processor,
-/// and clocks drop with heat.
+/// Smallest share of the published peak that a device must reach: power is shared, and clocks drop with heat.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.25;
 
-/// Returns the reason why a run on a GPU is not ranked as `device`, as a plain sentence. Returns `None` for a device
-/// without a published peak.
+/// Returns the reason why a run on a GPU is not ranked as `device`, or `None` without a published peak.
 pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     // Some processors have the same name as the GPU on their chip.
     let published = device.flops_per_second.filter(|_| class_of(record) != DeviceClass::Processor)?;

@@ -98,8 +98,8 @@ pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
 
-/// Returns whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU
-/// for many, as Firefox has it (`…, or similar`).
+/// Returns whether the adapter's name is only its vendor and architecture, or one GPU for many (Firefox: `…, or
+/// similar`).
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();
@@ -147,8 +147,7 @@ fn slug(text: &str) -> String {
 
 /// Maximum number of candidates that are useful to name.
 const MOST_CANDIDATES: usize = 3;
-/// A device's measured peak is at least this share of the published one: what our kernel of multiply-adds reaches is
-/// close to all, and clocks sink with heat.
+/// Smallest share of the published peak that is measured: kernels of multiply-adds come close, and clocks drop.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
 
 #[derive(Clone, Debug, PartialEq)]

@@ -8,11 +8,9 @@ use results::api::{ProofWanted, WantedHashes, WantedState};
 use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
 const DRAWS: u32 = 2;
-/// Largest number of hashes requested in a round. With more, a client hashes more states until a part is one step; with
-/// fewer, it trains more steps again.
+/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps that are trained again.
 pub(crate) const MOST_HASHES: u32 = 7;
-/// Largest number of states requested for a workload: both ends of each part, the state of the last test, and the state
-/// at the target.
+/// Largest number of states of a workload: both ends of each part, the last test, and the target.
 pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
 
 /// A part of the training that the server computes again.
@@ -22,9 +20,8 @@ pub(crate) struct ProvenPart {
     pub(crate) end: u64,
 }
 
-/// Returns the draws that fall on a segment, which begins after `begin` steps. Each draw stays on the last segment on
-/// which it falls, so that in the end each segment has it with a probability in proportion to its steps, as in
-/// reservoir sampling. The client keeps the state before the segment, and does not have to train up to it again.
+/// Returns the draws that fall on a segment that begins after `begin` steps. As in reservoir sampling, a draw stays on
+/// the last such segment, with a probability in proportion to its steps. The client only keeps the state before it.
 pub(crate) fn falling_on(segment: &SeenSegment, begin: u64, key: &TrainingKey<'_>) -> Vec<u32> {
     let share = segment.step.saturating_sub(begin) as f64 / segment.step as f64;
     (0..DRAWS).filter(|&draw| key.draw_after(segment, draw) < share).collect()
@@ -48,8 +45,7 @@ pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
     (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
-/// Returns what the server wants next of a workload. Nothing is wanted before its training has ended, and after
-/// everything was received.
+/// Returns what the server wants next of a workload: nothing during its training and after everything was received.
 pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     match drawn(seen) {
         None => ProofWanted::default(),
@@ -78,8 +74,7 @@ fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
     Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
 }
 
-/// Returns the requested states: both ends of each part as a whole, and only the tested tensors of the state of the
-/// last test and of the state at the target.
+/// Returns the requested states: both ends of each part, and the tested tensors of the last test and at the target.
 fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
     let whole = parts.iter().flat_map(|part| [part.begin, part.end]).map(|step| (step, false));
     let mut states: BTreeMap<u64, bool> = whole.collect();

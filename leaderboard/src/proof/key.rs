@@ -55,8 +55,8 @@ pub(crate) struct Announcement<'a> {
 }
 
 impl Key {
-    /// The given secret, or that of the file, which is made if it does not exist. Servers on several machines have no
-    /// file in common, and each with a secret of its own would refuse what the others announced.
+    /// Returns the given secret, or that of the file, which is created if missing. Servers that share a database must
+    /// share the secret.
     pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self, KeyError> {
         let text = match (given, file) {
             (Some(text), _) => text.to_owned(),
@@ -77,8 +77,8 @@ impl Key {
         Self(word.as_bytes().into())
     }
 
-    /// The nonce of an announced run: an HMAC of everything that was promised, so that none of it can be changed, and
-    /// whoever reads the database cannot submit another's run.
+    /// Returns the nonce of an announced run: an HMAC of everything that was promised, which a reader of the database
+    /// cannot compute.
     pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
         secrets::hex(&self.code(&[
             b"announcement",
@@ -92,8 +92,7 @@ impl Key {
         ]))
     }
 
-    /// The deletion secret of a record that is imported with an idempotency key, so that whoever repeats both gets it again
-    /// and nobody else can tell it.
+    /// Returns the deletion secret of an import with an idempotency key: the same again for whoever repeats both.
     pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
@@ -165,8 +164,8 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// `test_seed` is the fixed seed of a test server. All servers with the same one derive the same words, so that a
-    /// recorded run can be replayed against any of them.
+    /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that recorded runs can be
+    /// replayed.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },

@@ -24,8 +24,8 @@ pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> Ve
     record.workloads.iter().map(|workload| limited_summary(workload, seen)).collect()
 }
 
-/// Returns the summary of a workload with metrics limited to what the server's clock allows. A training that the server
-/// did not follow to its end is not ranked, and its metrics are not limited.
+/// Returns a summary limited to what the server's clock allows. Trainings without a followed end are unranked and not
+/// limited.
 fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {

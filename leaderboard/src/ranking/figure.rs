@@ -23,8 +23,8 @@ pub(crate) struct ProvenRun {
     pub(crate) run_id: String,
     /// Samples per second, more than 0: the median over the run's windows.
     pub(crate) rate: f64,
-    /// Word of [`super::SubmitterSalt`] for the /24 or /48 from which it was announced on that day, or for the address
-    /// itself if it is the host's own machine. Absent if unknown.
+    /// Word of [`super::SubmitterSalt`] for the /24 or /48 that announced it, or for the host's own address; absent if
+    /// unknown.
     pub(crate) voice: Option<String>,
     /// The day of that word, in days since 1970-01-01 UTC.
     pub(crate) day: u32,
@@ -34,13 +34,11 @@ pub(crate) struct ProvenRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figure {
     pub(crate) median: f64,
-    /// The quartiles, by definition 7 of Hyndman and Fan (`results::statistics::quantile`): the interval between them is
-    /// the interquartile range. One voice has no spread: both are its rate.
+    /// Quartiles (definition 7 of Hyndman and Fan, `results::statistics::quantile`). A single voice has no spread.
     pub(crate) lower_quartile: f64,
     pub(crate) upper_quartile: f64,
     pub(crate) runs: usize,
-    /// Number of networks (/24 or /48), each counted once a day. A network cannot be recognised the next day, so one
-    /// that returns counts again.
+    /// Number of networks (/24 or /48), each counted once a day, because it cannot be recognized the next day.
     pub(crate) submitters: usize,
     pub(crate) days: usize,
 }
@@ -73,9 +71,8 @@ struct Voice {
     day: u32,
 }
 
-/// Returns the voices among `runs` of one device in one category, by day and network.
-///
-/// All runs of a day without a network are one voice together; otherwise hidden submitters would count most.
+/// Returns the voices of one device in one category, by day and network. Runs of a day without a network are one voice,
+/// so that hidden submitters do not count most.
 fn voices(runs: &[ProvenRun]) -> Vec<Voice> {
     let mut rates: BTreeMap<(u32, Option<&str>), Vec<f64>> = BTreeMap::new();
     for run in runs {

@@ -1,5 +1,4 @@
-//! How many runs have which rate, in bins of one percent, so that where a run stands among half a million needs no look at
-//! each of them.
+//! Histograms of rates in bins of one percent, so that a run's rank needs no scan of all runs.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How much more the end of a bin is than its beginning.
 const STEP: f64 = 1.01;
 
-/// Runs by rate. Every bin is equally wide on a logarithmic scale, because devices differ by factors; the histograms of
-/// several devices add up to that of all of them.
+/// Runs by rate, in bins of equal width on a logarithmic scale. Histograms of devices can be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
 pub(crate) struct Histogram(BTreeMap<i32, u64>);
@@ -40,8 +38,7 @@ impl Histogram {
         self.0.values().sum()
     }
 
-    /// The share of runs that one of this rate is at or above, 0 to 1: those below, and half of those in its own bin (the
-    /// mid-rank). Nothing where there are no runs.
+    /// Returns the share of runs below a rate plus half of those in its bin (the mid-rank), or `None` without runs.
     pub(crate) fn mid_rank(&self, rate: f64) -> Option<f64> {
         let runs = self.runs();
         let own = bin_of(rate);

@@ -1,11 +1,9 @@
 //! Access paths: how the results of a page are found without one index for each combination of filters.
 //!
-//! An *access path* is an index together with the filters that a scan of this index can start from. The number of entries
-//! that a scan reads is bounded, and the other filters are checked on the entries of the index. A filter that matches only
-//! a few results is its own path: all its results are read and sorted. If every filter matches many results, the path is
-//! the index in the order of the list. It usually meets enough results soon, except where a combination of filters is rare
-//! or matches only at the far end. For this case the last entry of the scan is found first by counting along the index,
-//! which costs a fraction of reading the entries.
+//! A path is an index and the filters that its scan can start from. The number of scanned entries is bounded; other
+//! filters are checked on the index entries. A filter that matches few results is its own path: its results are read
+//! and sorted. Otherwise the path is the index in the order of the list. If the combination of filters is rare, the
+//! last entry of the scan is found first by counting along the index, which is far cheaper than reading entries.
 
 use results::api::RunSort;
 

@@ -16,8 +16,7 @@ pub enum DatabaseAddress {
     Postgres(Arc<AnyConnectOptions>),
 }
 
-/// What may stand behind the question mark of an address. Others would be written to the log by the library that
-/// reads them, with their values; and a password belongs elsewhere, so that it cannot be shown by mistake.
+/// Allowed parameters of an address. The driver would log others with their values, and a password belongs elsewhere.
 const PARAMETERS: [&str; 10] = [
     "application_name",
     "dbname",

@@ -31,12 +31,10 @@ pub(super) struct Dialect {
     writers: usize,
     alone: &'static str,
     pooled: &'static str,
-    /// First statement of a transaction that changes the grouping of runs: it waits for all writers of runs and blocks
-    /// them.
+    /// First statement of a transaction that changes the grouping of runs: blocks all writers of runs.
     pub(super) alone_with_runs: &'static str,
     pub(super) begin_reading: &'static str,
-    /// Explains a query's plan with all usable indexes: a statement before it, the prefix, and the column of the
-    /// answer.
+    /// Explanation of a plan with all usable indexes: a statement before it, the prefix, and the column of the answer.
     pub(super) before_explaining: &'static str,
     pub(super) explain: &'static str,
     pub(super) step: &'static str,
@@ -44,9 +42,8 @@ pub(super) struct Dialect {
     pub(super) analyze: Option<&'static str>,
 }
 
-/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
-/// The log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever submits a run changes pages that
-/// the next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
+/// Settings of all connections to SQLite. Deleted data is overwritten. The ten seconds are `WRITER_PATIENCE`. The log
+/// grows to 8,000 pages (32 MB) and the cache to 16 MB, because consecutive uploads change the same pages.
 macro_rules! pragmas {
     ($synchronous:literal) => {
         concat!(
@@ -69,8 +66,8 @@ static SQLITE: Dialect = Dialect {
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
     step: "detail",
-    // It plans by the indexes alone, since nobody ever makes statistics for it. With them it finds a common network by
-    // skipping through the devices (`ANY(device_key)`), and sorts a quarter of a million results for a page of a hundred.
+    // No statistics: with them SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million
+    // results.
     analyze: None,
 };
 
@@ -87,8 +84,7 @@ static POSTGRES: Dialect = Dialect {
     before_explaining: "SET LOCAL enable_seqscan = off",
     explain: "EXPLAIN",
     step: "QUERY PLAN",
-    // As autovacuum does after many new rows.
-    // The tables are named, because others may belong to another board that is being deleted.
+    // Only these tables, because others may belong to another board that is being deleted.
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
@@ -152,11 +148,9 @@ impl Target {
     }
 }
 
-/// Returns whether a connection that comes back to its pool has no open transaction.
-///
-/// SQLite rolls a transaction back automatically after some errors, such as a full disk or a failed read or write
-/// (<https://sqlite.org/lang_transaction.html>, section 2.3). The driver's own `ROLLBACK` then fails, and the driver still
-/// counts the transaction. Later transactions on this connection would become savepoints that are never committed.
+/// Returns whether a returned connection has no open transaction. SQLite rolls back automatically after some errors
+/// (<https://sqlite.org/lang_transaction.html>, section 2.3). Then the driver's `ROLLBACK` fails, it still counts the
+/// transaction, and later ones would be savepoints that are never committed.
 async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
         // Answered after the rollback that began when the transaction was dropped.
@@ -169,8 +163,7 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Makes the file readable only for its owner, or creates it so, because its salts could reveal submitters' addresses.
-/// SQLite creates its other files with the same permissions.
+/// Makes the file, or creates it, readable only for its owner, because its salts could reveal submitters' addresses.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -196,8 +189,7 @@ pub(super) fn make_private(file: &Path) {
 #[cfg(not(unix))]
 pub(super) fn make_private(_file: &Path) {}
 
-/// The common driver takes only addresses. In this one every byte that could mean something to an address is encoded,
-/// so that the file is found under whatever name it has.
+/// Encodes a file's name, because the common driver takes only addresses.
 fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, StorageError> {
     let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
     let mut address = "sqlite:".to_owned();
@@ -218,8 +210,7 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, S
 /// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
 const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
 
-/// Runs every migration that has not run yet. If several servers start on the same PostgreSQL database at once, one of
-/// them runs the migrations and the others wait, however long it takes.
+/// Runs the missing migrations. Of several servers that start at once, one runs them and the others wait.
 pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
     // Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
     let migrations = FILES.map(|(version, name, sql)| {
@@ -250,10 +241,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Counts the runs in a file that no other process uses.
-    ///
-    /// # Errors
-    /// The file is not a database, is damaged, or belongs to another program.
+    /// Counts the runs in a file that no other process uses. Fails if it is damaged or no database of a leaderboard.
     pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let checked = inspect(&mut connection).await;

@@ -1,7 +1,5 @@
-//! Devices that a moderator merged into others. Their runs are grouped under the other device, and a table of aliases
-//! does this for later runs. Merging can be undone, because each run keeps the key of its own record.
-//!
-//! The table is flat: a device that others were merged into is not merged itself.
+//! Devices that a moderator merged into others. Their runs are grouped under the target, now and later, and keep their
+//! own key, so merging can be undone. A target is not merged itself.
 
 use std::collections::BTreeSet;
 

@@ -32,8 +32,8 @@ const TOTAL: &str =
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These two queries need all rows of a table, possibly thousands. Transferring a row takes longer than finding it, so
-// the database concatenates them. No part contains the separators.
+// These queries need all rows of a table. The database concatenates them, because transferring rows is slow. No part
+// contains the separators.
 const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -89,8 +89,7 @@ macro_rules! bound {
 }
 
 impl Storage {
-    /// Returns the first lines of the tables of these workloads, in the order of their places, and the number of lines
-    /// of each table, all from one snapshot.
+    /// Returns the first lines of the tables of these workloads and the tables' sizes, from one snapshot.
     pub(crate) async fn fastest(
         &self,
         query: &TableQuery<'_>,
@@ -108,8 +107,7 @@ impl Storage {
         Ok(tables)
     }
 
-    /// Returns the lines of a table that have enough voices for a place and are at least as fast, and the table's
-    /// number of lines.
+    /// Returns the lines of a table with enough voices for a place that are at least as fast, and the table's size.
     pub(crate) async fn at_least(
         &self,
         query: &TableQuery<'_>,
@@ -216,8 +214,7 @@ const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announce
      WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
 impl Storage {
-    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`], because the
-    /// change that made them stale has succeeded.
+    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
     pub(crate) async fn refresh_figures(&self) {
         if let Err(cause) = self.try_refresh().await {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");

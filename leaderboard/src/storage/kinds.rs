@@ -1,5 +1,5 @@
-//! Kinds: all properties of a result that lists are filtered by and that have few values, combined into one number. A
-//! board has some hundreds of kinds, so the ones that match a filter are found at once. Each index entry has the number.
+//! Kinds: the filtered properties of a result that have few values, combined into one number. A board has some hundreds
+//! of kinds, so those that match a filter are found at once.
 
 use results::api::Tier;
 use results::{RunRecord, WorkloadRecord};
@@ -11,8 +11,7 @@ use super::run_rows::vendor_of;
 use super::values::{Statement, Value, execute, sql};
 use crate::secrets::sha256;
 
-/// Hexadecimal digits of the digest that are a kind's number: 60 bits, so that it is positive in every database. On a board
-/// with ten thousand kinds, the chance that two have the same number is about one in ten thousand million.
+/// Hexadecimal digits of a kind's number: 60 bits, positive in every database. Collisions are improbable.
 const DIGITS: usize = 15;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -139,8 +138,7 @@ impl KindFilter {
     }
 }
 
-/// The numbers of kinds, separated by commas as in an SQL list. The database writes them like this because thousands of
-/// rows would take longer to receive than the page that they are for.
+/// Numbers of kinds, separated by commas: thousands of rows would take longer to receive than the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kinds(String);
 

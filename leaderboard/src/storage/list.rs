@@ -1,5 +1,4 @@
-//! Pages of lists of results. Each page is read on one of a few access paths ([`super::access_path`]). One answer scans a
-//! bounded number of results, however many there are; the tests check the plan of every query.
+//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan.
 
 use results::api::{DeviceSource, RunRow, RunSort};
 use results::{Client, Precision};
@@ -18,8 +17,7 @@ const FIRST_PART: u64 = 12;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// All results of a filter are read and sorted if there are no more than this. Totals are not counted further either:
-    /// the answer then says "more than 5,000".
+    /// All results of a filter are read and sorted up to this number, and totals are counted up to it.
     pub(crate) few: u64,
     pub(crate) scanned: u64,
 }

@@ -1,5 +1,4 @@
-//! The database. Only this module has SQL. It uses what SQLite and PostgreSQL have in common, except for copies of the
-//! file of an SQLite database.
+//! The database. Only this module has SQL, which SQLite and PostgreSQL have in common.
 
 mod access_path;
 mod address;
@@ -109,8 +108,7 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Opens an existing database without an upgrade of its tables, so that a task of a newer program does not break an
-    /// older server that is running.
+    /// Opens an existing database without an upgrade, so that a newer task does not break a running older server.
     pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
         let target = Target::to(address, IfMissing::Refuse)?;
         target.connect().await?.close().await?;
@@ -154,10 +152,7 @@ impl Storage {
         Ok(())
     }
 
-    /// Writes a row and deletes it again, unless that succeeded within [`PROBE_INTERVAL`].
-    ///
-    /// # Errors
-    /// The database cannot be written.
+    /// Checks that the database can be written, unless that succeeded within [`PROBE_INTERVAL`].
     pub(crate) async fn takes_writes(&self) -> Result<(), StorageError> {
         let mut probed = self.probed.lock().await;
         if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {

@@ -1,5 +1,4 @@
-//! The rows of a record. They are prepared before the transaction as far as possible, because a transaction blocks all
-//! other writers on SQLite.
+//! The rows of a record, prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::Tier;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
@@ -32,8 +31,7 @@ struct ResultRow<'a> {
     summary: String,
 }
 
-/// Looks up the target of a merged device in the statement that writes: merging waits for running writes, and later
-/// writes see it.
+/// Looks up the target of a merged device while it writes, because merging waits for running writes.
 const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_kind, device_class, device_key, \
      device_name, device_source, inferred, vendor, own_device_key, run_id, tier, notes, submitted_unix_seconds, \
      fingerprint, standard, software, backend, adapter, client, claimed_name, record, submitter, submitter_day, prefix) \
@@ -187,8 +185,7 @@ pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
     vendor(&Reported::of(&record.device.adapter))
 }
 
-/// Negates a metric, so that the largest comes first. Returns 0, which comes last, for `None`, and never the negative
-/// zero, which a cursor would treat as a different place.
+/// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.
 pub(super) fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
 }

@@ -59,8 +59,7 @@ impl Listed {
         rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
     }
 
-    /// Returns the listed metrics of a run's workloads, in the order of the given ones of its record. Returns none if
-    /// they are equal.
+    /// Returns the listed metrics of a run's workloads in the order of its record, none if they equal the record's.
     pub(super) fn differing<'a>(
         &'a self,
         run_id: &str,
@@ -183,10 +182,8 @@ impl Storage {
     }
 }
 
-/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. A transaction that waited
-/// here sees the other's changes.
-///
-/// An update without effect works in both databases: it locks the row on PostgreSQL and all writing on SQLite.
+/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. The update without effect
+/// locks the row on PostgreSQL and all writing on SQLite.
 pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
     let row = sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", [run_id])
         .fetch_optional(connection)
@@ -204,9 +201,7 @@ pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
 }
 
 impl Storage {
-    /// Takes bytes from a day's budget for imports. Returns `false` if fewer are left.
-    ///
-    /// They are taken before the record is stored, and are not returned if the same record exists already.
+    /// Takes bytes from a day's budget for imports before the record is stored. Returns `false` if fewer are left.
     pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
         let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
         if bytes > most {
@@ -292,8 +287,7 @@ impl Storage {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
-    /// Deletes these runs, or none of them if one is unknown, which is then returned. If a host deletes them, the log
-    /// keeps each id.
+    /// Deletes these runs, or none if one is unknown, which is then returned. A host's deletion is logged.
     pub(crate) async fn delete_all(
         &self,
         run_ids: &[String],
@@ -326,8 +320,7 @@ impl Storage {
     }
 }
 
-/// Returns whether the record of this fingerprint was deleted. Must be called after the row is written, because a
-/// concurrent deletion of the same record has then ended.
+/// Returns whether the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
 pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
     let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
         .fetch_one(connection)

@@ -297,15 +297,14 @@ impl Storage {
         row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
     }
 
-    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of the runs announced from
-    /// `prefix`. Runs that expired without a record do not count.
+    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of those announced from
+    /// `prefix`.
     pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
         let row = self.one(sql!(WAITING, [prefix, now])).await?;
         Ok([row.whole("of_all")?, row.whole("of_prefix")?])
     }
 
-    /// Deletes states and hashes of runs that expired without a record, and the segments of runs whose announcements
-    /// can be deleted. Deletes a few at a time, so that other writers get a turn.
+    /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
     pub(crate) async fn forget_expired(&self, now: f64) -> Result<(), StorageError> {
         for forget in [FORGET_STATES, FORGET_HASHES] {
             while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}

@@ -9,8 +9,7 @@ use crate::ranking::SubmitterSalt;
 
 /// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
-/// Maximum number of old rows that an announcement deletes. It adds only one, so their number decreases without long
-/// delays.
+/// Maximum number of old rows that an announcement deletes.
 const FORGOTTEN_AT_ONCE: i64 = 500;
 
 /// Deletes a run without its segments, which can be very many and are deleted before.

@@ -60,8 +60,7 @@ pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result
     Ok(Some(Trust { own, word: None }))
 }
 
-/// Writes how a run stands that was `before` so, and places its results. The device that is returned has to be outdated,
-/// last of all.
+/// Writes the trust in a run and places its results. Returns the device to outdate last of all.
 pub(super) async fn write(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -92,8 +91,8 @@ pub(super) async fn write(
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
-/// The one place that says what may be ranked: what a run was standard, proven and computed on hardware for, with figures
-/// that may be ranked themselves.
+/// Copies the columns of a run that lists use, and decides what is ranked: rankable results of proven standard runs on
+/// hardware.
 const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
@@ -104,8 +103,7 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier. Marks the metrics of its device as outdated if the run counted in
-/// them `before` or counts now.
+/// Lists and ranks the results of a run by its tier, and outdates its device's metrics if the run counts or counted.
 pub(super) async fn place(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -118,9 +116,7 @@ pub(super) async fn place(
     }
 }
 
-/// Does the same in a transaction that places several runs. Returns the device to [`outdate`] after all are placed.
-///
-/// The columns of a run that lists use are copied to its results: tier, ranking, device and submitter.
+/// Does the same for one of several runs. Returns the device to [`outdate`] after all are placed.
 async fn place_results(
     connection: &mut AnyConnection,
     run_id: &str,
@@ -154,8 +150,7 @@ impl Storage {
     }
 }
 
-/// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
-/// their keys, to avoid deadlocks.
+/// Marks the metrics of a device as outdated. Comes last, in the order of keys, to avoid deadlocks.
 async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
     execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())

@@ -12,8 +12,7 @@ use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
 
 use super::{Storage, StorageError};
 
-/// Selects a condition so that [`Columns::flag`] can read it. The databases' own booleans cannot be read in the same way: SQLite has
-/// none, and the driver refuses its BOOLEAN columns.
+/// Selects a condition for [`Columns::flag`]: SQLite has no booleans, and the driver refuses its BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
         concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name)

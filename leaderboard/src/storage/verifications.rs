@@ -10,8 +10,7 @@ use super::trust::{Own, Trust};
 use super::values::{Columns, as_flag, execute, sql};
 use super::{Storage, StorageError, trust};
 
-/// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
-/// served longest ago comes first, so that many runs of one client delay others by one run.
+/// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
     "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1, taken_by = $4 \
      WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT waiting.run_id FROM verifications waiting \
@@ -21,10 +20,9 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
-/// Note on a submitter's other proven runs. They stay proven, because their states are deleted and many people may
-/// share an address.
+/// Note on a submitter's other proven runs, which stay proven: many people may share an address.
 const OTHER_FLAGGED: &str = "Another run of this submitter on this day was flagged.";
-/// Selects the other runs of a submitter. The submitter's word changes every day, so these are runs of one day.
+/// Selects the other runs of a submitter on that day.
 const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
@@ -77,9 +75,8 @@ impl Storage {
         Ok(Some(Verification { run_id, attempts, in_part, record: row.json("record")? }))
     }
 
-    /// Sets the tier that a run has earned, which a moderator's decision may override, and deletes its states. The
-    /// result depends on the run's current tier without such a decision, and on whether only a part could be computed
-    /// again, because states may be deleted before they are read. Returns the result, or `None` if the run was deleted.
+    /// Sets the tier that a run has earned, which a moderator may override, and deletes its states. `conclude` gets the
+    /// current earned tier, and whether only a part could be computed. Returns `None` if the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
         of: &Verification,
@@ -119,8 +116,8 @@ impl Storage {
         Ok(Some(own))
     }
 
-    /// Releases all runs that the server `by` took. An attempt counts unless a stop of the server `interrupted` it: a
-    /// run may have crashed the server.
+    /// Releases all runs that the server `by` took. The attempt does not count if a stop of the server `interrupted`
+    /// it.
     pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
@@ -164,8 +161,7 @@ async fn write_accuracy(
     Ok(())
 }
 
-/// Adds a note to the submitter's proven runs of that day, and queues checked runs that still have their states for
-/// verification. Returns the devices whose metrics are outdated.
+/// Adds a note to the submitter's proven runs of that day, and queues checked runs. Returns the stale devices.
 async fn doubt_others(
     connection: &mut AnyConnection,
     flagged: &str,
@@ -198,8 +194,7 @@ const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_s
 const HAS_STATES: &str =
     concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
-/// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
-/// all states of a run are deleted together.
+/// Returns true if the states of a run exist. They are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
     let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
     Ok(row.flag("has_states")?)

@@ -1,6 +1,5 @@
-//! Turns of writers. SQLite lets one connection write at a time, and other writers poll with sleeps. With many writers,
-//! most connections would sleep and none would be left for readers. So writers queue here before they take a
-//! connection. PostgreSQL needs no turns: the number of writers equals the number of connections.
+//! Turns of writers. SQLite has one writer at a time, and waiting writers would occupy the pool's connections. So they
+//! queue before they take one. PostgreSQL has as many writers as connections.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -111,10 +110,7 @@ impl LogSync {
         Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
     }
 
-    /// Waits until all earlier commits are on the disk.
-    ///
-    /// # Errors
-    /// The disk failed, now or at any time before.
+    /// Waits until all earlier commits are on the disk. Fails if the disk fails or ever failed.
     pub(super) async fn sync(&self) -> Result<(), StorageError> {
         let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
         // An earlier waiter may already have synced this commit.

@@ -1,10 +1,6 @@
-//! Validation of records before they are stored, and the tier that a record earns.
-//!
-//! Each rule refuses with a machine code, a plain sentence and the path of the field. The files follow the record:
-//! [`run`] checks everything outside the workloads, [`workload`] and [`training`] one workload, [`work`] the work that
-//! the suite requires, [`summary`] the recomputed summary, [`time`] the claimed durations, and [`proof`] the agreement
-//! with what the server saw during the run. [`plausibility`] finds values that look wrong without being impossible,
-//! which are flagged and never refused.
+//! Validation of records before they are stored, and the tier that a record earns. Each rule refuses with a code, a
+//! sentence and the path of the field. The files follow the record; [`proof`] compares it with the history of the run,
+//! and [`plausibility`] finds values that look wrong, which are flagged and never refused.
 
 mod bounds;
 mod plausibility;
@@ -63,7 +59,7 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
     run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
-/// Holds `record` to every rule.
+/// Checks a record.
 ///
 /// # Errors
 /// The first rule that it breaks.
@@ -121,8 +117,7 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
     )
 }
 
-/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof, and is absent for an
-/// import.
+/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
 fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
     let doubts = plausibility::doubts(record);
     let is_announced = missing.is_some();

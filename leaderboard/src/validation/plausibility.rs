@@ -8,8 +8,7 @@ use crate::devices;
 /// More single-precision arithmetic per second than any one device does.
 const CEILING_FLOPS_PER_SECOND: f64 = 2e15;
 
-/// Resolution from which a clock is too coarse beyond doubt. Pages warn above a millisecond, but windows in
-/// milliseconds may all be even numbers by chance.
+/// Resolution of a clock that is certainly too coarse: windows in milliseconds may be even by chance.
 const COARSE_SECONDS: f64 = 0.005;
 /// Resolution of the durations in a record.
 const ROUNDING_SECONDS: f64 = 1e-5;
@@ -29,8 +28,8 @@ pub(super) fn doubts(record: &RunRecord) -> Vec<String> {
     doubts
 }
 
-/// Returns a sentence if all windows are multiples of a coarse clock's resolution and the record has no warning about
-/// it. Such a run is not ranked.
+/// Returns a sentence if all windows are multiples of a coarse clock's resolution without a warning: such a run is
+/// unranked.
 pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     // Only browsers have such clocks.
     let is_marked = record.warnings.iter().any(|warning| matches!(warning, Warning::CoarseTimer { .. }));

@@ -83,10 +83,10 @@ const MOST_REFUSED: usize = 24;
 /// Back ends tell at length what they lack.
 const LONGEST_REASON: usize = 2000;
 
-/// Holds a comparison to every rule.
+/// Checks a comparison.
 ///
 /// # Errors
-/// The first rule that it breaks, with the path of the field.
+/// The first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
     records.list(shared.records.len(), MOST_RECORDS)?;

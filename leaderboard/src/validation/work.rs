@@ -1,5 +1,5 @@
-//! What the server knows of the work itself: suites, networks and their recipes come from the engine's registry, and no
-//! record can say otherwise. A run that departs from its suite says so, and is then held to what no setting changes.
+//! Facts of the work from the engine's registry: suites, networks and recipes. A run may declare that it departs from
+//! its suite; then only the rules apply that no setting changes.
 
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
 use results::{Outcome, RunRecord, Settings, Suite, WorkloadRecord};
@@ -215,10 +215,8 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     Ok(())
 }
 
-/// Seconds that a workload says it worked, none of them counted twice.
-///
-/// The first step is part of the first window. Data may be loaded, and was in some clients, before
-/// a run is announced, so that its seconds prove nothing either way.
+/// Returns the seconds that a workload worked, each counted once. The first step is part of the first window. Loading
+/// data may precede the announcement.
 fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();

@@ -12,8 +12,7 @@ use crate::storage::StorageError;
 
 /// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
 const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
-/// Largest number of steps from the seed. Rounding grows with each step, and the first steps suffice to distinguish
-/// seeds.
+/// Largest number of steps from the seed. Rounding grows with each step; these suffice to distinguish seeds.
 const MOST_FIRST_STEPS: u64 = 5;
 /// Largest number of operations for testing one state. If the whole test set takes more, random samples are tested …
 const FLOPS_OF_TEST: u64 = 150_000_000_000;
@@ -21,8 +20,7 @@ const FLOPS_OF_TEST: u64 = 150_000_000_000;
 const FEWEST_TEST_SAMPLES: u64 = 16;
 /// Smallest denominator of a loss's relative difference.
 const SMALLEST_LOSS: f64 = 0.05;
-/// Number of tolerances above which a state's difference flags the run. A difference between one tolerance and this
-/// number proves nothing.
+/// Number of tolerances above which a state's difference flags the run. From one to this number nothing is proven.
 const MOST_TOLERANCES: f64 = 3.0;
 /// Largest relative difference of a state that is shown; larger ones are shown as this number.
 const MOST_SHOWN: f64 = 10.0;
@@ -186,8 +184,7 @@ impl Subject<'_> {
         Ok(Some(tested.accuracy))
     }
 
-    /// Checks that the first lap begins with the seed's state, and each other lap with the final state of the previous
-    /// one.
+    /// Checks that each lap begins with the seed's state or the final state of the previous one.
     fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
         if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
             return Err(End::Doubt("training did not begin with the weights of this seed".to_owned()));
@@ -282,8 +279,7 @@ impl Subject<'_> {
         Ok(Tested { accuracy: found, count, is_whole })
     }
 
-    /// Checks that the state after a step reaches the target. Random samples show that less precisely than the whole
-    /// test set.
+    /// Checks that the state after a step reaches the target, with room for the error of random samples.
     fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
         let Tested { accuracy, count, is_whole } = tested;
         let reason = format!(
@@ -350,16 +346,12 @@ fn unreadable(step: u64) -> End {
     End::Doubt(format!("what was sent of step {step} is no state of this network"))
 }
 
-/// Largest accepted [`surprise`]: 5²/2, or five standard deviations of a normal distribution. At most e^-12.5 of honest
-/// runs, four in a million, exceed it on each side.
+/// Largest accepted [`surprise`]: 5²/2, five standard deviations. Four of a million honest runs exceed it on each side.
 pub(super) const MOST_SURPRISE: f64 = 12.5;
 
-/// Returns `count` · KL(`found` ‖ `claimed`). If each of `count` samples is correct with probability `claimed`, an accuracy
-/// of `found` or farther off on the same side has at most the probability e^-surprise (Hoeffding, "Probability inequalities
-/// for sums of bounded random variables", 1963, theorem 1).
-///
-/// Every claim leaves room for one wrong and one correct sample, because arithmetic in another order may classify a
-/// sample near a tie differently.
+/// Returns `count` · KL(`found` ‖ `claimed`). With the accuracy `claimed`, a result of `found` or farther off has at
+/// most the probability e^-surprise (Hoeffding, 1963, theorem 1). Every claim leaves room for one wrong and one correct
+/// sample, because samples near a tie may be classified differently.
 pub(super) fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
     let count = count as f64;
     let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);

@@ -7,8 +7,8 @@ use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
 
-/// What a run is of its own after it was computed again, whole or `in_part`. Only a whole verification proves anything,
-/// and only of a run that nobody and nothing has judged since it was submitted.
+/// Returns what a run has earned after a verification, whole or `in_part`. Only a whole verification of an unjudged run
+/// proves anything.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }

@@ -1,7 +1,5 @@
-//! The queue of runs whose proof is computed again, on threads of their own.
-//!
-//! It is a table of the database, so that it survives restarts and several servers share it. A thread takes one run at
-//! a time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
+//! The queue of runs whose proof is verified, on separate threads. It is a table of the database, so that it survives
+//! restarts and servers share it. A thread holds one run, one data set and one network in memory.
 
 mod examination;
 mod judgement;
@@ -24,8 +22,7 @@ use crate::storage::{Own, Storage, StorageError, Verification};
 use examination::{Examination, Found};
 use judgement::{given_up, judge};
 
-/// Time after which a server that has not finished a verification is considered dead. The plain loops need up to an
-/// hour for the complete suite.
+/// Time after which an unfinished verification counts as abandoned. The complete suite takes up to an hour.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
 /// Runs of other servers that shared the database are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -116,10 +113,7 @@ impl VerificationSamples {
         Self { folder, latest: Arc::default() }
     }
 
-    /// The set of this name.
-    ///
-    /// # Errors
-    /// Why there is none, as a part of a sentence.
+    /// Returns the data set of this name. The error is a part of a sentence.
     pub(crate) fn of(&self, name: &str) -> Result<Arc<DataSet>, String> {
         // What is kept is whole even where a thread ended while it held this.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
