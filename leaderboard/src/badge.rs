@@ -88,7 +88,7 @@ pub(crate) fn svg(badge: &Badge) -> String {
     )
 }
 
-/// What does not fit into a byte or two is about as wide as two letters.
+/// Characters of more than two bytes are about as wide as two letters.
 fn pixels(text: &str) -> usize {
     text.chars().map(|character| if character.len_utf8() > 2 { 2 } else { 1 }).sum::<usize>() * LETTER_PIXELS
 }

@@ -10,6 +10,8 @@ use crate::metrics::Event;
 use crate::storage::{StorageError, Trouble};
 use crate::validation::Refusal;
 
+pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
+
 /// A refusal of the API. Internal errors are logged and never part of it.
 #[derive(Debug)]
 pub(crate) struct ApiError {

@@ -36,7 +36,7 @@ async fn perform() -> anyhow::Result<()> {
         .init();
 
     let server = Server::bind(config).await?;
-    // Whoever reads the next line may ask it to stop at once.
+    // A reader of the next line may stop the server at once.
     let interrupted = interrupted()?;
     let metrics = server.metrics_address().map(|address| format!("metrics on http://{address}/metrics\n"));
     let said = format!("listening on http://{}\n{}", server.address(), metrics.unwrap_or_default());

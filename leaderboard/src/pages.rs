@@ -33,7 +33,7 @@ const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Tells the page whether the worker with Burn is there; replaced while Burn is being built.
 const BURN: &str = "/burn.json";
-/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `app/hooks/src/frameworks.rs`.
+/// Prefix of the folders of other frameworks (`app/hooks/src/frameworks.rs`).
 const FRAMEWORKS: &str = "/framework-";
 /// A content hash in a file's name has at least this many hexadecimal digits.
 const HASH_DIGITS: usize = 12;
@@ -60,7 +60,7 @@ impl Pages {
         Ok(Self { index: Some(Arc::new(index)), files: Some(files(folder)), data })
     }
 
-    /// The policy that fits the index as it is on disk now, or the framework of which this is a file.
+    /// Returns the policy of the current index, or of a framework's file.
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
             return framework_policy();
@@ -73,7 +73,7 @@ impl Pages {
     }
 }
 
-/// Files of one folder, the `.br` or `.gz` beside a file in its place where the client takes it.
+/// Serves files of a folder, or their `.br` or `.gz` versions if the client accepts them.
 fn files(folder: PathBuf) -> ServeDir {
     ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
 }
@@ -115,7 +115,7 @@ async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request:
     response
 }
 
-/// How long a browser may keep the file of the page at `path`.
+/// Returns the cache lifetime of the page's file at `path`.
 fn caching(path: &str) -> HeaderValue {
     match path {
         BURN => NEVER_KEPT,
@@ -124,7 +124,7 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-/// The index, with what previews of links are told where the place may be a run's.
+/// Serves the index, with preview tags if the path may be a run's.
 async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
     match index.read().await {
         Ok(index) => {
@@ -271,7 +271,7 @@ impl IndexFile {
 
 /// A preview shows a line or two.
 const MOST_CHARACTERS: usize = 300;
-/// How a tag begins that says something of the page as a whole, and that a run says of itself.
+/// Beginnings of the tags that a run replaces.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
 /// From where runs are read, and under which address they are shown.
@@ -298,7 +298,7 @@ impl Previews {
     }
 }
 
-/// The tags of a run. Addresses in them must be whole, so that there are none where nobody says where the server is.
+/// Returns the tags of a run. Their addresses must be absolute, so there are none without a known host.
 fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     let title = format!("{} on Gradmark", card.title());
     let whole = card.description();

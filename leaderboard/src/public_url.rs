@@ -39,11 +39,8 @@ pub(crate) struct PublicAddress {
 }
 
 impl PublicAddress {
-    /// Returns the start of links, or `None` if it is unknown.
-    ///
-    /// What the host says counts. Without that it is the host that the request names, which its client writes: it goes
-    /// into nothing but the answer to that very request, only where it can be the name of a host, and never from headers
-    /// that a cache in between would not tell answers apart by.
+    /// Returns the start of links: the host's setting, or else the host that the request names, which is used only in the
+    /// answer to this request and only if it is a valid host. Other headers, which caches ignore, do not count.
     pub(crate) fn of(&self, headers: &HeaderMap) -> Option<PublicUrl> {
         if let Some(said) = &self.said {
             return Some(said.clone());

@@ -14,7 +14,7 @@ use http_body_util::BodyExt;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::{Most, Peer, ProxyHeader, Share, Shares, counted};
 
 /// Bytes beyond a body's limit that are received and dropped, so that the client reads the refusal.
@@ -102,7 +102,7 @@ impl Intake {
 
     /// # Errors
     /// All slots are taken.
-    pub(crate) fn take_slot(&self) -> Result<(), ApiError> {
+    pub(crate) fn take_slot(&self) -> Result<()> {
         let slot = Arc::clone(&self.slots).try_acquire_owned().map_err(|_taken| ApiError::busy())?;
         self.held().slot = Some(slot);
         Ok(())
@@ -112,7 +112,7 @@ impl Intake {
     ///
     /// # Errors
     /// The body is too large, too slow or broken, or no memory or slot is free.
-    pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes, ApiError> {
+    pub(crate) async fn receive(&self, limit: usize) -> Result<Bytes> {
         let Some(body) = self.give_up_slot() else { return Ok(Bytes::new()) };
         let Received { bytes, memory } = receive_in(body, limit, &self.memory, self.address, PATIENCE).await?;
         self.held().memory = memory;
@@ -148,7 +148,7 @@ async fn receive_in(
     memory: &Memory,
     address: Option<IpAddr>,
     patience: Patience,
-) -> Result<Received, ApiError> {
+) -> Result<Received> {
     let start = Instant::now();
     let mut bytes = Vec::new();
     let mut held = Vec::new();
@@ -204,7 +204,7 @@ impl RequestSlots {
     }
 
     /// Handles the request in a slot. Its body goes to the handler that asks for it, or is discarded.
-    async fn answer(&self, mut request: Request, next: Next) -> Result<Response, ApiError> {
+    async fn answer(&self, mut request: Request, next: Next) -> Result<Response> {
         let peer = request.extensions().get::<Peer>();
         let address = peer.and_then(|&Peer(peer)| counted(peer, request.headers(), self.trusted));
         let body = std::mem::replace(request.body_mut(), Body::empty());
@@ -252,7 +252,7 @@ mod tests {
         Body::new(Full::new(Bytes::from(vec![0; bytes])))
     }
 
-    /// A body of which no more comes.
+    /// A body that never continues.
     struct Silent;
 
     impl HttpBody for Silent {
@@ -267,11 +267,11 @@ mod tests {
         }
     }
 
-    fn code<T>(received: Result<T, ApiError>) -> Option<String> {
+    fn code<T>(received: Result<T>) -> Option<String> {
         received.err().map(|error| error.code().to_owned())
     }
 
-    async fn receive(body: Body, memory: &Memory, address: Option<IpAddr>) -> Result<Received, ApiError> {
+    async fn receive(body: Body, memory: &Memory, address: Option<IpAddr>) -> Result<Received> {
         receive_in(body, 2 * MEMORY, memory, address, PATIENCE).await
     }
 
@@ -305,7 +305,7 @@ mod tests {
         assert_eq!(code(second.receive(5).await).as_deref(), Some("busy"), "the first has it again");
     }
 
-    async fn greet(Extension(intake): Extension<Arc<Intake>>) -> Result<&'static str, ApiError> {
+    async fn greet(Extension(intake): Extension<Arc<Intake>>) -> Result<&'static str> {
         intake.receive(5).await.map(|_bytes| "hello")
     }
 

@@ -48,7 +48,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time between two deletions of states and segments of expired runs.
 const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
-/// How often salts of days that are over are looked for, and announcements counted.
+/// Time between two deletions of salts and counts of announcements.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
 /// The reason why a server cannot start.
@@ -226,7 +226,7 @@ impl Server {
                 () = &mut shutdown => break,
             };
             let Some((stream, address, place)) = accepted else { continue };
-            // Who has too many learns it from the end of the connection: an answer would take a place itself.
+            // A closed connection is the refusal: an answer would take a place.
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {

@@ -73,7 +73,7 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
         if name.sum || !is_kept(&name.day, now) {
             continue;
         }
-        // Deleted just now, or somebody took its sum away.
+        // Another process may have deleted it.
         let Ok(sum) = fs::read_to_string(sum_of(&entry.path())) else { continue };
         let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
         let bytes = entry.metadata()?.len();
@@ -83,7 +83,7 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
     Ok(list)
 }
 
-/// `gradmark-2026-11-23.csv.gz`, or that of its sum.
+/// Name of a file, such as `gradmark-2026-11-23.csv.gz`, or of its checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct SnapshotName {
     day: String,
@@ -162,7 +162,7 @@ async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> R
     Ok(made)
 }
 
-/// Returns the name of an unfinished file: hidden, so that nobody can download it.
+/// Returns the hidden name of an unfinished file.
 fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
     folder.join(format!(".{name}.partial"))
 }

@@ -57,12 +57,12 @@ impl Drop for WholeFile {
     }
 }
 
-/// Where the sum of a file lies.
+/// Returns the path of a file's checksum.
 pub(crate) fn sum_of(file: &Path) -> PathBuf {
     with_ending(file, "sha256")
 }
 
-/// The file's name with one ending more.
+/// Returns the path with an additional extension.
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(".");

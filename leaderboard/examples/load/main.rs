@@ -120,7 +120,7 @@ fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
     report
 }
 
-/// Everything that was measured on one data base.
+/// All measurements on one database.
 #[derive(Serialize)]
 pub(crate) struct Report {
     database: String,
@@ -134,7 +134,7 @@ pub(crate) struct Figure {
     name: String,
     value: f64,
     unit: &'static str,
-    /// At most so much of a duration, at least so much of a rate.
+    /// Maximum of a duration, or minimum of a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     wanted: Option<f64>,
 }
@@ -192,7 +192,7 @@ pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> V
     })
 }
 
-/// Who hand in at the same time.
+/// Number of clients that upload at the same time.
 const CLIENTS: u32 = 16;
 /// Accepted hand-ins in a second, sustained.
 const WANTED: f64 = 500.0;
@@ -244,7 +244,7 @@ fn delete_runs(client: &Client, runs: &[AcceptedRun], report: &mut Report) {
     report.add("runs deleted", f64::from(number) / begin.elapsed().as_secs_f64(), "a second", None);
 }
 
-/// What every list, filter and distribution may take, and a page made of several; in milliseconds.
+/// Maximum milliseconds of a list, a filter or a distribution, and of a page made of several.
 const LIST: f64 = 50.0;
 const PAGE: f64 = 100.0;
 
@@ -306,7 +306,7 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
         let request = |i: u32| {
             client.get_accepting(&path(&mut Random(u64::from(i))), "gzip").with_status(200);
         };
-        // What is asked for the first time comes from the disk; a board is not asked once.
+        // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
         report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
     };

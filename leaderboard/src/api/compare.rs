@@ -14,7 +14,7 @@ use super::extract::RunId;
 use super::list::is_device_key;
 use super::runs::{bad_query, read_query};
 use crate::devices::Identity;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
 
 /// More than these are unreadable side by side, and a record may have four megabytes.
@@ -24,7 +24,7 @@ const MOST: usize = 4;
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ComparingQuery>, QueryRejection>,
-) -> Result<Json<Comparing>, ApiError> {
+) -> Result<Json<Comparing>> {
     let query = read_query(query)?;
     match (query.runs, query.devices) {
         (Some(runs), None) => {
@@ -54,7 +54,7 @@ pub(crate) async fn show(
     }
 }
 
-fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
+fn several(field: &str, text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
     if (2..=MOST).contains(&words.len()) && !twice {
@@ -169,7 +169,7 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     }
 }
 
-/// Returns the ratios of one workload's metrics to those of the first side, or `None` if fewer than two sides have one.
+/// Returns one workload's metrics with ratios to the first side, or `None` if fewer than two sides have one.
 fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
     if figures.iter().flatten().count() < 2 {
         return None;

@@ -13,7 +13,7 @@ use super::Leaderboard;
 use super::list::is_device_key;
 use super::runs::read_query;
 use super::standings::{check_backend, key, places_of, told};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, Figure, ProvenRun, place_behind};
 use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
@@ -25,7 +25,7 @@ const RECENT: u32 = 20;
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
-) -> Result<Json<DeviceSummary>, ApiError> {
+) -> Result<Json<DeviceSummary>> {
     let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
@@ -43,7 +43,7 @@ pub(crate) async fn show(
     }))
 }
 
-pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
+pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String> {
     let Path(key) = key.map_err(|_rejected| unknown_device())?;
     if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
 }
@@ -103,7 +103,7 @@ pub(crate) async fn show_history(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
     query: Result<Query<DeviceHistoryQuery>, QueryRejection>,
-) -> Result<Json<DeviceHistory>, ApiError> {
+) -> Result<Json<DeviceHistory>> {
     let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let query = read_query(query)?;
     check_backend(query.backend.as_deref())?;

@@ -21,7 +21,7 @@ use super::Leaderboard;
 use super::extract::Requester;
 use super::list::{MOST_ROWS, list_query};
 use super::runs::{bad_query, read_query};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::{Most, Share, Shares};
 use crate::open_data;
 use crate::open_data::{Export, ExportError, ExportedRuns};
@@ -62,7 +62,7 @@ impl ExportPlaces {
     ///
     /// # Errors
     /// All places are taken, or as many as this address may have.
-    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace, ApiError> {
+    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace> {
         let share = match address {
             Some(address) => Some(self.shares.take(address, 1, MOST).ok_or_else(ApiError::busy)?),
             None => None,
@@ -81,12 +81,8 @@ enum Broken {
     TooSlow,
 }
 
-/// `GET /api/v1/export`: all visible results, from the first to the last that came, or those of a list in its order.
-pub(crate) async fn all(
-    State(leaderboard): State<Leaderboard>,
-    requester: Requester,
-    uri: Uri,
-) -> Result<Response, ApiError> {
+/// `GET /api/v1/export`: all visible results in the order of submission, or a list in its order.
+pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Requester, uri: Uri) -> Result<Response> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
     let list = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
     let place = leaderboard.exports.take(requester.counted())?;
@@ -119,21 +115,21 @@ struct OnlyFormat {
 }
 
 /// Reads format and list separately: with `flatten`, every value would be read as a string.
-fn read(query: &str) -> Result<ExportQuery, ApiError> {
+fn read(query: &str) -> Result<ExportQuery> {
     let is_format = |pair: &&str| pair.split('=').next() == Some("format");
     let (format, list): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_format);
     let OnlyFormat { format } = part(&format)?;
     Ok(ExportQuery { format, list: part(&list)? })
 }
 
-fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
+fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
     let uri = format!("/?{}", pairs.join("&")).parse::<Uri>();
     let uri = uri.map_err(|cause| bad_query(format!("The query cannot be read: {cause}.")))?;
     read_query(Query::try_from_uri(&uri))
 }
 
 /// Returns a list from its first to its last row, in pages of the largest size.
-async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery, ApiError> {
+async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
@@ -165,7 +161,7 @@ fn is_too_slow(elapsed: Duration, read: f64) -> bool {
 }
 
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
-pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>, ApiError> {
+pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
 }
 
@@ -179,7 +175,7 @@ impl From<ExportError> for ApiError {
 }
 
 /// `GET /api/v1/snapshots`: which files of the last days can be downloaded.
-pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>, ApiError> {
+pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>> {
     leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
 }
 

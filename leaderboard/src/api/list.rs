@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Leaderboard;
 use super::runs::{bad_query, bad_query_of, read_query};
-use crate::error::ApiError;
+use crate::error::Result;
 use crate::secrets::{RUN_ID_BYTES, sha256};
 use crate::storage::{Key, KindFilter, ListQuery, Order, Storage};
 use crate::validation;
@@ -21,14 +21,14 @@ pub(super) const MOST_ROWS: u64 = 500;
 const DEFAULT_ROWS: u32 = 100;
 /// Largest offset. Every row before a page is counted again.
 pub(super) const LARGEST_OFFSET: u64 = 10_000;
-/// Limit of keys, larger than that of names in a record.
+/// Limit of keys, larger than the limit of names in a record.
 const LONGEST_KEY: usize = 1000;
 const DAY: f64 = 86_400.0;
 
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ListRuns>, QueryRejection>,
-) -> Result<Json<RunList>, ApiError> {
+) -> Result<Json<RunList>> {
     let query = read_query(query)?;
     let found = leaderboard.storage.list(&list_query(&leaderboard.storage, &query).await?).await?;
     let next = found.next.map(|(key, skip)| next_page(&query, &key, skip)).transpose()?;
@@ -40,7 +40,7 @@ pub(crate) fn next_page(query: &ListRuns, key: &Key, skip: u64) -> Result<ListRu
     Ok(ListRuns { cursor: Some(write_cursor(query, key, skip)?), offset: None, ..query.clone() })
 }
 
-pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery, ApiError> {
+pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<ListQuery> {
     check(query).map_err(bad_query_of)?;
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
     let order = Order(query.sort.unwrap_or(by_default));
@@ -69,7 +69,7 @@ pub(crate) async fn list_query(storage: &Storage, query: &ListRuns) -> Result<Li
     Ok(list)
 }
 
-fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
+fn kinds(query: &ListRuns) -> Result<KindFilter> {
     let ranked_precision = (query.ranked && query.workload.is_some()).then_some(Precision::F32);
     let browsers: Vec<&str> = BROWSERS.into_iter().chain([UNKNOWN]).collect();
     let systems: Vec<&str> = SYSTEMS.into_iter().chain([UNKNOWN]).collect();
@@ -87,7 +87,7 @@ fn kinds(query: &ListRuns) -> Result<KindFilter, ApiError> {
     })
 }
 
-fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>, ApiError> {
+fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Option<&'static str>> {
     let Some(word) = word else { return Ok(None) };
     let found = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
     found.map(Some).ok_or_else(|| {
@@ -96,7 +96,7 @@ fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Opt
     })
 }
 
-fn day(field: &str, text: &str) -> Result<f64, ApiError> {
+fn day(field: &str, text: &str) -> Result<f64> {
     let message = "This is no day. Write it as 2026-11-23; days are those of UTC.";
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
 }
@@ -203,7 +203,7 @@ fn digest_of_query(query: &ListRuns) -> Result<String, serde_json::Error> {
 pub(crate) async fn moderation_log(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ModerationQuery>, QueryRejection>,
-) -> Result<Json<ModerationLog>, ApiError> {
+) -> Result<Json<ModerationLog>> {
     let query = read_query(query)?;
     check_log_query(&query).map_err(bad_query_of)?;
     Ok(Json(leaderboard.storage.moderation_log(&query).await?))

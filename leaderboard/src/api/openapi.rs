@@ -13,15 +13,15 @@ use serde_json::{Map, Value, json};
 
 use super::calls::{Call, Content, all};
 use crate::badge::escaped;
-use crate::error::ApiError;
+use crate::error::Result;
 
-pub(crate) async fn json() -> Result<impl IntoResponse, ApiError> {
+pub(crate) async fn json() -> Result<impl IntoResponse> {
     static TEXT: OnceLock<String> = OnceLock::new();
     let text = made_once(&TEXT, || serde_json::to_string_pretty(&document()))?;
     Ok(([(header::CONTENT_TYPE, "application/json")], text))
 }
 
-pub(crate) async fn html() -> Result<Html<&'static str>, ApiError> {
+pub(crate) async fn html() -> Result<Html<&'static str>> {
     static TEXT: OnceLock<String> = OnceLock::new();
     Ok(Html(made_once(&TEXT, || Ok(page(&document())))?))
 }

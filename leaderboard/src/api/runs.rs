@@ -14,11 +14,11 @@ use results::api::{StoredRun, Verdict};
 use super::Leaderboard;
 use super::extract::RunId;
 use super::openapi::made_once;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::secrets;
 use crate::validation::Refusal;
 
-pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
+pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T> {
     let Query(query) = query.map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
         bad_query(format!("The query cannot be read: {cause}."))
@@ -34,17 +34,11 @@ pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-pub(crate) async fn show(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<Json<StoredRun>, ApiError> {
+pub(crate) async fn show(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>> {
     leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
-pub(crate) async fn verdict(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<Json<Verdict>, ApiError> {
+pub(crate) async fn verdict(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<Verdict>> {
     leaderboard.storage.verdict(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
@@ -52,7 +46,7 @@ pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     headers: HeaderMap,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let secret = deletion_secret(&headers, "a run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
     if hashes.is_empty() {
@@ -67,7 +61,7 @@ pub(crate) async fn delete(
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str, ApiError> {
+pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
     bearer(headers).ok_or_else(|| {
         let message = format!(
             "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload had \
@@ -82,7 +76,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
+pub(crate) async fn schema() -> Result<impl IntoResponse> {
     static SCHEMA: OnceLock<String> = OnceLock::new();
     let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;
     Ok(([(header::CONTENT_TYPE, "application/schema+json")], text))

@@ -16,7 +16,7 @@ use super::Leaderboard;
 use super::extract::RunId;
 use super::list::MOST_ROWS;
 use super::runs::{bad_query, bad_query_of, read_query};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
 use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
@@ -28,7 +28,7 @@ const DEFAULT_LINES: u32 = 50;
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<StandingsQuery>, QueryRejection>,
-) -> Result<Json<Standings>, ApiError> {
+) -> Result<Json<Standings>> {
     let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
@@ -53,14 +53,14 @@ pub(crate) async fn show(
     Ok(Json(Standings { suite, scores, tables }))
 }
 
-pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition, ApiError> {
+pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
     engine::suite(name).ok_or_else(|| {
         let names: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
         bad_query(format!("There is no such suite. Ask for one of these: {}.", names.join(", "))).at("suite")
     })
 }
 
-pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
+pub(super) fn check_backend(backend: Option<&str>) -> Result<()> {
     let Some(backend) = backend else { return Ok(()) };
     let named = FieldPath::ROOT.field("backend").name(backend);
     named.map_err(bad_query_of)
@@ -70,7 +70,7 @@ pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
 
-/// Returns the table of a query, by default that of GPUs in f32.
+/// Returns the table of a query, by default for GPUs in f32.
 pub(super) fn table<'a>(
     suite: &'a Suite,
     class: Option<RankedClass>,
@@ -148,7 +148,7 @@ const BINS_IN_ONE: i32 = 5;
 pub(crate) async fn show_distribution(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<DistributionQuery>, QueryRejection>,
-) -> Result<Json<Distribution>, ApiError> {
+) -> Result<Json<Distribution>> {
     let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
@@ -174,10 +174,7 @@ pub(crate) async fn show_distribution(
 }
 
 /// `GET /api/v1/runs/{id}/standing`: where a run is among all proven ones.
-pub(crate) async fn of_run(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<Json<RunStanding>, ApiError> {
+pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
     let reference = reference_of(&run.suite);
     let mut workloads = Vec::with_capacity(run.rates.len());

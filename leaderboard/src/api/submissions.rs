@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, LIMIT_OF_WORDS, Requester};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::{Key, SeenWorkload, limited_summaries};
@@ -32,7 +32,7 @@ pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
     body: JsonBytes<LIMIT_OF_WORDS>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
@@ -66,7 +66,7 @@ pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
     body: JsonBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let id = started.run_id.clone();
     let (announced, key) = (started.clone(), leaderboard.key.clone());
     let mut record = aside(move || {
@@ -111,7 +111,7 @@ pub(crate) async fn import(
     requester: Requester,
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let bytes = body.len();
     let (record, verdict, fingerprint) = aside(move || {
         let mut record = read_record(&body)?;
@@ -143,7 +143,7 @@ pub(crate) async fn import(
 }
 
 /// Answers an import whose record is stored as run `id`, if `secret` is its secret.
-async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> Result<Response, ApiError> {
+async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> Result<Response> {
     let hash = secrets::sha256(secret.as_bytes());
     let hashes = leaderboard.storage.deletion_secrets(id).await?;
     if !hashes.iter().any(|stored| secrets::same(stored, &hash)) {
@@ -154,9 +154,7 @@ async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> 
 }
 
 /// Does slow work on a blocking thread, so that it does not delay other requests.
-pub(super) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
+pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let place = ASIDE.acquire().await.map_err(|_closed| ApiError::failed_inside())?;
     let placed = move || {
         let _place = place;
@@ -172,7 +170,7 @@ pub(super) async fn aside<T: Send + 'static>(
     }
 }
 
-fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
+fn read_record(body: &JsonBytes) -> Result<RunRecord> {
     #[derive(Deserialize)]
     struct Layout {
         schema_version: u32,
@@ -188,7 +186,7 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
 }
 
 /// Refuses a record with another id or nonce than the announced run's, before the rest of it takes memory.
-fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(), ApiError> {
+fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<()> {
     #[derive(Deserialize)]
     struct Credentials {
         run_id: Option<String>,
@@ -205,7 +203,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     Ok(())
 }
 
-fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
+fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     if record.seed != started.seed {
@@ -238,7 +236,7 @@ enum Stored {
 }
 
 impl Checked<'_> {
-    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored, ApiError> {
+    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored> {
         let run = NewRun {
             run_id: self.id,
             tier: self.verdict.tier,
@@ -272,7 +270,7 @@ impl Checked<'_> {
 /// A client whose answer was lost sends the same record again and needs a deletion secret, which is stored only as a
 /// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
 /// a published record gives no power over its run.
-async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
+async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
     let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How much more the end of a bin is than its beginning.
+/// Ratio of the end of a bin to its beginning.
 const STEP: f64 = 1.01;
 
 /// Runs by rate, in bins of equal width on a logarithmic scale. Histograms of devices can be added.
@@ -71,7 +71,7 @@ impl From<Histogram> for Vec<(i32, u64)> {
     }
 }
 
-/// What `STEP` has to be raised to. A rate is bounded long before a bin's number is.
+/// Returns the power of `STEP` of a rate. Rates are bounded before bin numbers are.
 fn bin_of(rate: f64) -> i32 {
     let bin = (rate.ln() / STEP.ln()).floor();
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the bins of all rates fit")]

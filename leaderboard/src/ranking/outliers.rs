@@ -4,7 +4,7 @@ use results::statistics::{mean, median};
 
 /// Largest score of a normal rate: Iglewicz and Hoaglin, *How to Detect and Handle Outliers* (1993), chapter 3.
 const THRESHOLD: f64 = 3.5;
-/// With fewer rates than this nobody can say which of them stands apart.
+/// Smallest number of rates with recognizable outliers.
 const FEWEST_RATES: usize = 5;
 /// 0.75-quantile of the normal distribution: its median absolute deviation in standard deviations.
 const NORMAL_MEDIAN_DEVIATION: f64 = 0.6745;

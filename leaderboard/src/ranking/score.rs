@@ -17,7 +17,7 @@ use crate::proof::is_provable;
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScore {
     pub suite: Suite,
-    /// What was measured, for readers: the device, the backend, and when.
+    /// Device, backend and date of the measurement.
     pub description: String,
     /// Samples per second, more than zero, of each workload of the suite that can be proven.
     pub samples_per_second: BTreeMap<String, f64>,
@@ -64,7 +64,7 @@ impl ReferenceScore {
     }
 }
 
-/// The figure that a workload ranks by, where it may.
+/// Returns the rankable rate of a workload.
 fn figure(record: &RunRecord, workload: &WorkloadRecord) -> Option<f64> {
     let counts = workload.outcome == Outcome::Completed && obstacle(record, workload).is_none();
     workload.summary.samples_per_second.filter(|rate| counts && *rate > 0.0)
@@ -87,7 +87,7 @@ mod tests {
         ReferenceScore { suite, description: "an example".to_owned(), samples_per_second: rates(of) }
     }
 
-    /// A record in which every workload of the suite has a figure.
+    /// Returns a record with a rate for every workload of the suite.
     fn complete_record() -> RunRecord {
         let mut record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
         let suite = engine::suite(&record.suite.name).unwrap();

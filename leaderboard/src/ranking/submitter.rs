@@ -32,7 +32,7 @@ impl SubmitterSalt {
         hex(&self.0)
     }
 
-    /// What [`Self::to_hex`] wrote, or `None` if it did not.
+    /// Reads the output of [`Self::to_hex`].
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 2 * SALT_BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {

@@ -30,7 +30,7 @@ pub(super) enum Filter {
     Device,
     Kinds,
     Dates,
-    /// The figure that the list is sorted by is known.
+    /// The metric of the order is known.
     Figure,
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ScanRange<'a> {
     pub(super) after: Option<&'a Key>,
     /// The last place that is scanned in the order of the list; `None` scans to the end.
     pub(super) until: Option<&'a Key>,
-    /// The number of results that are read if the path is that of a filter.
+    /// Maximum number of results that are read on the path of a filter.
     pub(super) limit: u64,
 }
 
@@ -209,7 +209,7 @@ fn rows_of_filter(on: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order(pub(crate) RunSort);
 
-/// A place in an order: that of the last result of a page, or of the last scanned result.
+/// A place in an order: the last result of a page, or the last scanned result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     pub(crate) number: f64,
@@ -292,7 +292,7 @@ enum Side {
     Until,
 }
 
-/// How a condition uses its column.
+/// Use of a column in a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnUse {
     /// The scan of an index starts from it.

@@ -88,7 +88,7 @@ fn parse_postgres(text: &str) -> Result<AnyConnectOptions, AddressError> {
     if !address.query_pairs().all(|(name, _)| PARAMETERS.contains(&&*name)) {
         return Err(AddressError::Parameter);
     }
-    // What the driver would take instead depends on how the program was started.
+    // Otherwise the driver would use values of the environment.
     let has = |wanted: &str| address.query_pairs().any(|(name, _)| name == wanted);
     if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
         return Err(AddressError::NoName);

@@ -4,10 +4,10 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::run_rows::RunRows;
 use super::started::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, export, figures, history, list, moderation, started};
+use super::{NewRun, Result, Storage, export, figures, history, list, moderation, started};
 
 impl Storage {
-    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
+    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<()> {
         let mut transaction = self.writing().await?;
         for run in runs {
             let rows = RunRows::of(run)?;
@@ -24,7 +24,7 @@ impl Storage {
     }
 
     /// Collects statistics in a database that otherwise collects them only after a while.
-    pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
+    pub(crate) async fn analyze(&self) -> Result<()> {
         if let Some(analyze) = self.dialect.analyze {
             sqlx::query(analyze).execute(&self.pool).await?;
         }
@@ -32,7 +32,7 @@ impl Storage {
     }
 
     /// Returns queries that read lists, tables and devices, and the steps of the database's plan for each.
-    pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, StorageError> {
+    pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>> {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;

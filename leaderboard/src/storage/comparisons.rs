@@ -5,7 +5,7 @@ use sqlx::Row;
 
 use super::moderation::{Line, Occasion, log};
 use super::values::{Columns, execute, sql};
-use super::{Storage, StorageError};
+use super::{Result, Storage};
 
 pub(crate) struct NewComparison<'a> {
     pub(crate) comparison_id: &'a str,
@@ -15,7 +15,7 @@ pub(crate) struct NewComparison<'a> {
 }
 
 impl Storage {
-    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool, StorageError> {
+    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool> {
         let comparison = serde_json::to_string(new.comparison)?;
         let insert = sql!(
             "INSERT INTO comparisons (comparison_id, submitted_unix_seconds, deletion_secret_hash, comparison) \
@@ -25,7 +25,7 @@ impl Storage {
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
-    pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>, StorageError> {
+    pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
         let row = self
             .optional(sql!(
                 "SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1",
@@ -41,7 +41,7 @@ impl Storage {
     }
 
     /// Returns the hash of a comparison's deletion secret, or `None` for an unknown comparison.
-    pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>, StorageError> {
+    pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>> {
         let row = self
             .optional(sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", [comparison_id]))
             .await?;
@@ -49,11 +49,7 @@ impl Storage {
     }
 
     /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
-    pub(crate) async fn delete_comparison(
-        &self,
-        comparison_id: &str,
-        removed: Option<Occasion<'_>>,
-    ) -> Result<bool, StorageError> {
+    pub(crate) async fn delete_comparison(&self, comparison_id: &str, removed: Option<Occasion<'_>>) -> Result<bool> {
         let mut transaction = self.writing().await?;
         let deleted = execute!(transaction, "DELETE FROM comparisons WHERE comparison_id = $1", [comparison_id])?;
         if deleted.rows_affected() == 0 {

@@ -13,7 +13,7 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, Sq
 use super::address::DatabaseAddress;
 use super::values::sql;
 use super::writing::{LogSync, turns};
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
@@ -95,7 +95,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
+    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self> {
         sqlx::any::install_default_drivers();
         match address {
             DatabaseAddress::File(file) => {
@@ -111,7 +111,7 @@ impl Target {
     }
 
     /// Opens one connection, with an error at once if this fails. The pool would retry until its timeout.
-    pub(super) async fn connect(&self) -> Result<AnyConnection, StorageError> {
+    pub(super) async fn connect(&self) -> Result<AnyConnection> {
         let mut connection = self.options.connect().await?;
         connection.execute(self.dialect.alone).await?;
         Ok(connection)
@@ -190,7 +190,7 @@ pub(super) fn make_private(file: &Path) {
 pub(super) fn make_private(_file: &Path) {}
 
 /// Encodes a file's name, because the common driver takes only addresses.
-fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, StorageError> {
+fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions> {
     let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
     let mut address = "sqlite:".to_owned();
     for byte in name.bytes() {
@@ -233,7 +233,7 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
 }
 
 impl Storage {
-    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<()> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one.
         make_private(file);
@@ -242,7 +242,7 @@ impl Storage {
     }
 
     /// Counts the runs in a file that no other process uses. Fails if it is damaged or no database of a leaderboard.
-    pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
+    pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let checked = inspect(&mut connection).await;
         connection.close().await?;
@@ -250,7 +250,7 @@ impl Storage {
     }
 }
 
-async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
+async fn inspect(connection: &mut SqliteConnection) -> Result<u64> {
     let verdict: String =
         sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
     if verdict != "ok" {
@@ -261,7 +261,7 @@ async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError>
 }
 
 /// Writes the log back into the file and removes it, which works only when no other process uses the file.
-pub(crate) async fn leave_alone(file: &Path) -> Result<(), StorageError> {
+pub(crate) async fn leave_alone(file: &Path) -> Result<()> {
     let connection = alone(file).journal_mode(SqliteJournalMode::Delete).connect().await?;
     connection.close().await?;
     Ok(())

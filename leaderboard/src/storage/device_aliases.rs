@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
 use super::values::{execute, sql};
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// The reason why devices cannot be merged or separated.
 #[derive(Debug, thiserror::Error)]
@@ -78,12 +78,12 @@ impl Storage {
     }
 
     /// Returns the key that groups the runs of a device: its own unless it was merged.
-    pub(crate) async fn grouped_as(&self, key: &str) -> Result<String, StorageError> {
+    pub(crate) async fn grouped_as(&self, key: &str) -> Result<String> {
         let mut connection = self.pool.acquire().await?;
         Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
     }
 
-    pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
+    pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>> {
         let mut connection = self.pool.acquire().await?;
         others(&mut connection, key).await
     }
@@ -108,7 +108,7 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
 }
 
 /// Returns the number of merged runs, or `None` if the target device has no runs.
-async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
+async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>> {
     let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
          COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
@@ -138,7 +138,7 @@ async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result
 }
 
 /// Returns `None` if it was not merged.
-async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
+async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>> {
     let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
         .fetch_optional(&mut *connection)
         .await?;
@@ -156,13 +156,13 @@ async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Me
     Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
 }
 
-async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
+async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>> {
     let row =
         sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]).fetch_optional(connection).await?;
     row.map(|row| Ok(row.try_get("into_key")?)).transpose()
 }
 
-async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
+async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>> {
     let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", [key])
         .fetch_all(connection)
         .await?;

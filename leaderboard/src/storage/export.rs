@@ -7,7 +7,7 @@ use sqlx::any::AnyRow;
 
 use super::runs::{Listed, tier};
 use super::values::{Columns, being_verified, sql};
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
@@ -49,18 +49,18 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
 
 impl Storage {
     /// Returns a run that is not hidden, as it was uploaded.
-    pub(crate) async fn uploaded_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
+    pub(crate) async fn uploaded_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
         let Some(row) = self.optional(sql!(NAMED, [run_id])).await? else { return Ok(None) };
         stored_run(&row, &self.listed(run_id).await?).map(Some)
     }
 
     /// Returns a run that is not hidden, with the listed metrics in its record.
-    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
+    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
         Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
     /// Returns the visible ones of these runs, and the number of unreadable ones.
-    pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
+    pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
             match self.uploaded_run(id).await {
@@ -76,7 +76,7 @@ impl Storage {
     }
 
     /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
-    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
+    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion> {
         let all =
             |query| sql!(query, [place.submitted_unix_seconds, &place.run_id, i64::from(most)]).fetch_all(&self.pool);
         let rows = all(AFTER).await?;
@@ -100,7 +100,7 @@ impl Storage {
         Ok(portion)
     }
 
-    pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
+    pub(crate) async fn count_visible_runs(&self) -> Result<u64> {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
         Ok(row.whole("runs")?)
     }
@@ -110,7 +110,7 @@ fn tell_unreadable(run_id: &str, cause: &StorageError) {
     tracing::warn!(run_id, cause = cause as &dyn std::error::Error, "a stored run cannot be read");
 }
 
-fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun, StorageError> {
+fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
     let record: RunRecord = row.json("record")?;
     let run_id: String = row.try_get("run_id")?;
     let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));

@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
 use super::values::{Columns, execute, sql, unknown_word};
-use super::{Storage, StorageError};
+use super::{Result, Storage};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Histogram, ProvenRun};
 
@@ -52,7 +52,7 @@ pub(crate) struct TableQuery<'a> {
 }
 
 pub(crate) struct FastLine {
-    /// Device, backend and client kind, none of which contains a slash.
+    /// Device, backend and client kind, without slashes.
     pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
@@ -95,7 +95,7 @@ impl Storage {
         query: &TableQuery<'_>,
         workloads: &[&str],
         limit: u32,
-    ) -> Result<Vec<(Vec<DeviceFigure>, u64)>, StorageError> {
+    ) -> Result<Vec<(Vec<DeviceFigure>, u64)>> {
         let mut transaction = self.reading().await?;
         let mut tables = Vec::with_capacity(workloads.len());
         for workload in workloads {
@@ -113,41 +113,37 @@ impl Storage {
         query: &TableQuery<'_>,
         workload: &str,
         median: f64,
-    ) -> Result<(Vec<FastLine>, Lines), StorageError> {
+    ) -> Result<(Vec<FastLine>, Lines)> {
         let row = bound!(AT_LEAST, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
-    pub(crate) async fn rates_in(
-        &self,
-        query: &TableQuery<'_>,
-        workload: &str,
-    ) -> Result<Vec<RatesOfDevice>, StorageError> {
+    pub(crate) async fn rates_in(&self, query: &TableQuery<'_>, workload: &str) -> Result<Vec<RatesOfDevice>> {
         let row = bound!(RATES, query, workload).fetch_one(&self.pool).await?;
         parts(row.try_get("lines")?, rates_of_device)
     }
 
-    pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
+    pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
         let rows = self.all(sql!(OF_DEVICE, [device_key])).await?;
         rows.iter().map(device_figure).collect()
     }
 }
 
-fn lines(row: &AnyRow) -> Result<Lines, StorageError> {
+fn lines(row: &AnyRow) -> Result<Lines> {
     Ok(Lines { total: row.whole("total")?, with_place: row.whole("with_place")? })
 }
 
-fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
+fn device_figure(row: &AnyRow) -> Result<DeviceFigure> {
     row.json("line")
 }
 
 /// Reads a concatenated column, which is null without rows.
-fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
+fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
 }
 
-fn fast_line(line: &str) -> Result<FastLine, StorageError> {
+fn fast_line(line: &str) -> Result<FastLine> {
     let broken = || unknown_word("line", line);
     let mut words = line.split('|');
     let key = words.next().ok_or_else(broken)?.to_owned();
@@ -155,7 +151,7 @@ fn fast_line(line: &str) -> Result<FastLine, StorageError> {
     Ok(FastLine { key, median: number()?, lower_quartile: number()?, upper_quartile: number()? })
 }
 
-fn rates_of_device(line: &str) -> Result<RatesOfDevice, StorageError> {
+fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     let mut words = line.splitn(3, '|');
     let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
         return Err(unknown_word("line", line));
@@ -229,13 +225,13 @@ impl Storage {
     }
 
     /// Marks the metrics of devices whose submitters may have announced further runs since.
-    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
+    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<()> {
         self.write(sql!(OUTDATE_RECENT, [mark()?, now - RECENT_SECONDS])).await?;
         self.refresh_figures().await;
         Ok(())
     }
 
-    async fn try_refresh(&self) -> Result<(), StorageError> {
+    async fn try_refresh(&self) -> Result<()> {
         let (mut last, mut attempts) = (String::new(), 0);
         // In the order of keys, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
@@ -249,7 +245,7 @@ impl Storage {
         Ok(())
     }
 
-    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
+    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
         let row = self
             .optional(sql!(
                 "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1",
@@ -259,18 +255,18 @@ impl Storage {
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
     }
 
-    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
+    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>> {
         let rows = self.all(sql!(PROVEN, [device])).await?;
         rows.iter().map(|row| proven_result(device, row)).collect()
     }
 
-    async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
+    async fn completions(&self, device: &str) -> Result<Completions> {
         let rows = self.all(sql!(COMPLETIONS, [device])).await?;
         rows.iter().map(completion).collect()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
-    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool> {
         let mut transaction = self.writing().await?;
         let as_marked =
             execute!(transaction, "DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", [device, mark])?;
@@ -286,7 +282,7 @@ impl Storage {
     }
 }
 
-async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
+async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()> {
     let MadeFigure { line, rates } = made;
     let DeviceFigure { device, class, category, figure, .. } = line;
     execute!(
@@ -315,7 +311,7 @@ async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(),
     Ok(())
 }
 
-fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageError> {
+fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult> {
     Ok(ProvenResult {
         device: DeviceDescription {
             key: device.to_owned(),
@@ -342,7 +338,7 @@ fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageErro
     })
 }
 
-fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageError> {
+fn completion(row: &AnyRow) -> Result<((String, Suite), Completion)> {
     let completion = Completion { finished: row.whole("finished")?, announced: row.whole("announced")? };
     Ok(((row.try_get("submitter")?, row.suite()?), completion))
 }

@@ -8,7 +8,7 @@ use super::access_path::{Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::list::last_place;
 use super::values::{Columns, Statement, Value};
-use super::{Storage, StorageError};
+use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
 /// Results of the device that are scanned, in all categories.
@@ -34,12 +34,7 @@ pub(crate) struct HistoryPart {
 }
 
 impl Storage {
-    pub(crate) async fn history(
-        &self,
-        device: &str,
-        class: &'static str,
-        category: &Category,
-    ) -> Result<HistoryPart, StorageError> {
+    pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
         let kinds = KindFilter {
             backend: Some(category.backend.clone()),
@@ -79,7 +74,7 @@ fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
     conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
 }
 
-fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
+fn past_result(row: &AnyRow) -> Result<PastResult> {
     Ok(PastResult {
         run: ProvenRun {
             run_id: row.try_get("run_id")?,

@@ -6,7 +6,7 @@ use results::{RunRecord, WorkloadRecord};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::StorageError;
+use super::Result;
 use super::run_rows::vendor_of;
 use super::values::{Statement, Value, execute, sql};
 use crate::secrets::sha256;
@@ -91,7 +91,7 @@ impl Kind {
     }
 
     /// Inserts the kind if it is new, and returns its number.
-    pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64, StorageError> {
+    pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {
         let number = self.number();
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
@@ -131,7 +131,7 @@ impl KindFilter {
         (!conditions.is_empty()).then_some(statement)
     }
 
-    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>, StorageError> {
+    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>> {
         let Some(statement) = self.statement() else { return Ok(None) };
         let row = statement.query().fetch_one(connection).await?;
         Ok(Some(Kinds(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default())))
@@ -158,7 +158,7 @@ impl Kinds {
 }
 
 /// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
-pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
+pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<()> {
     let rows = sql!(
         "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
          ON kinds.kind = results.kind WHERE results.run_id = $1",

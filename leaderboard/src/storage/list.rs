@@ -9,7 +9,7 @@ use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
 use super::values::{Columns, Statement, as_flag, sql};
-use super::{Storage, StorageError};
+use super::{Result, Storage};
 use crate::figures::DeviceDescription;
 
 /// Divisor of the scan limit for the first scan. Most pages are full after it.
@@ -86,12 +86,12 @@ const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
 impl Storage {
-    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage, StorageError> {
+    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage> {
         self.list_within(query, Bounds::default()).await
     }
 
     /// Reads a page within other bounds. They do not change which results all pages together have.
-    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage, StorageError> {
+    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage> {
         let mut transaction = self.reading().await?;
         let conditions = Conditions {
             order: query.order,
@@ -106,7 +106,7 @@ impl Storage {
         }
         let plan = choose_path(&mut transaction, &conditions, bounds).await?;
         let after = query.after.as_ref();
-        // One more row tells whether there is a next page.
+        // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
         for limit in plan.scan_limits() {
@@ -146,7 +146,7 @@ impl Storage {
     }
 
     /// Returns the device with this key, or `None` if none of its runs is visible.
-    pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
+    pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>> {
         let Some(row) = self.optional(sql!(DEVICE, [key])).await? else { return Ok(None) };
         Ok(Some(DeviceDescription {
             key: key.to_owned(),
@@ -157,7 +157,7 @@ impl Storage {
         }))
     }
 
-    pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
+    pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
         let rows = self.all(sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)])).await?;
         rows.iter().map(run_row).collect()
     }
@@ -170,7 +170,7 @@ fn recent_of_device() -> String {
     )
 }
 
-fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
+fn run_row(row: &AnyRow) -> Result<RunRow> {
     let client: Client = row.json("client")?;
     Ok(RunRow {
         run_id: row.try_get("run_id")?,
@@ -192,11 +192,7 @@ fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
 }
 
 /// Chooses the first filter that matches few results, or else the order of the list.
-async fn choose_path(
-    connection: &mut AnyConnection,
-    conditions: &Conditions<'_>,
-    bounds: Bounds,
-) -> Result<Plan, StorageError> {
+async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>, bounds: Bounds) -> Result<Plan> {
     let mut total = None;
     for path in conditions.filter_paths() {
         let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
@@ -225,18 +221,18 @@ pub(super) async fn last_place(
     conditions: &Conditions<'_>,
     after: Option<&Key>,
     most: u64,
-) -> Result<Option<Key>, StorageError> {
+) -> Result<Option<Key>> {
     let statement = conditions.last_scanned(after, most);
     let row = statement.query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
 }
 
-async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
+async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64> {
     let row = statement.query().fetch_one(connection).await?;
     Ok(row.whole("results")?)
 }
 
-fn key(row: &AnyRow, order: Order) -> Result<Key, StorageError> {
+fn key(row: &AnyRow, order: Order) -> Result<Key> {
     Ok(Key {
         number: row.try_get(order.first_column())?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,

@@ -59,10 +59,12 @@ pub(crate) struct Storage {
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe, that of a large record. A few bytes may still fit on a full disk.
+/// Size of a probe, as large as a large record: a few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
 /// Minimum time between a successful probe and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
+
+pub(crate) type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
@@ -98,7 +100,7 @@ pub enum StorageError {
 
 impl Storage {
     /// Opens the database, creates a missing file, and upgrades its tables.
-    pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Make)?;
         let mut connection = target.connect().await?;
         connect::bring_up_to_date(&mut connection).await?;
@@ -109,14 +111,14 @@ impl Storage {
     }
 
     /// Opens an existing database without an upgrade, so that a newer task does not break a running older server.
-    pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Refuse)?;
         target.connect().await?.close().await?;
         Ok(target.storage())
     }
 
     /// Opens an existing database, whose tables must be up to date.
-    pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
@@ -125,7 +127,7 @@ impl Storage {
     }
 
     /// Upgrades the tables of an existing database, and returns the migrations that were missing.
-    pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
+    pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
@@ -137,7 +139,7 @@ impl Storage {
         Ok(missing)
     }
 
-    async fn reading(&self) -> Result<Transaction<'static, Any>, StorageError> {
+    async fn reading(&self) -> Result<Transaction<'static, Any>> {
         Ok(self.pool.begin_with(self.dialect.begin_reading).await?)
     }
 
@@ -147,13 +149,13 @@ impl Storage {
         self.pool.close().await;
     }
 
-    pub(crate) async fn answers(&self) -> Result<(), StorageError> {
+    pub(crate) async fn answers(&self) -> Result<()> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
 
     /// Checks that the database can be written, unless that succeeded within [`PROBE_INTERVAL`].
-    pub(crate) async fn takes_writes(&self) -> Result<(), StorageError> {
+    pub(crate) async fn takes_writes(&self) -> Result<()> {
         let mut probed = self.probed.lock().await;
         if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {
             return Ok(());

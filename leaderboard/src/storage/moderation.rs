@@ -9,7 +9,7 @@ use sqlx::{AnyConnection, Row};
 use super::runs::tier;
 use super::trust::{Own, Trust, Word, mark};
 use super::values::{Columns, as_flag, execute, sql};
-use super::{Storage, StorageError, trust};
+use super::{Result, Storage, StorageError, trust};
 
 const DEFAULT_ENTRIES: u32 = 100;
 const MOST_COUNTED: i64 = 10_000;
@@ -122,7 +122,7 @@ impl Storage {
     }
 
     /// Returns a page of the log, the newest entry first.
-    pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
+    pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
         let counted: i64 = sql!(COUNT, [MOST_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
@@ -154,7 +154,7 @@ impl<'a> Line<'a> {
     }
 }
 
-pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<(), StorageError> {
+pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
@@ -173,7 +173,7 @@ pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Resu
     Ok(())
 }
 
-fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
+fn entry(row: &AnyRow) -> Result<ModerationEntry> {
     let has_tier = row.try_get::<Option<&str>, _>("tier")?.is_some();
     Ok(ModerationEntry {
         done_unix_seconds: row.try_get("done_unix_seconds")?,

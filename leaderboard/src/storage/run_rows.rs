@@ -4,7 +4,7 @@ use results::api::Tier;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
 use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::StorageError;
+use super::Result;
 use super::kinds::Kind;
 use super::runs::NewRun;
 use super::trust::place;
@@ -48,7 +48,7 @@ const RESULT_COLUMNS: &str = "run_id, workload, batch_size, samples_per_second, 
 const RESULT_VALUES: usize = 18;
 
 impl<'a> RunRows<'a> {
-    pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self, StorageError> {
+    pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
         let record = run.record;
         // Only completed workloads have results; the others stay in the record.
         let all = record.workloads.iter().enumerate();
@@ -69,13 +69,13 @@ impl<'a> RunRows<'a> {
             adapter: serde_json::to_string(&record.device.adapter)?,
             client: serde_json::to_string(&record.provenance.client)?,
             record: serde_json::to_string(record)?,
-            results: completed.map(result).collect::<Result<_, StorageError>>()?,
+            results: completed.map(result).collect::<Result<_>>()?,
             run,
         })
     }
 
     /// Returns `false` if a run with the same fingerprint is stored.
-    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool, StorageError> {
+    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool> {
         let (run, record, identity) = (self.run, self.run.record, &self.identity);
         let device = &record.device;
         let inserted = execute!(
@@ -110,7 +110,7 @@ impl<'a> RunRows<'a> {
         Ok(inserted.rows_affected() == 1)
     }
 
-    pub(super) async fn insert_results(&self, connection: &mut AnyConnection) -> Result<(), StorageError> {
+    pub(super) async fn insert_results(&self, connection: &mut AnyConnection) -> Result<()> {
         if self.results.is_empty() {
             return Ok(());
         }

@@ -10,7 +10,7 @@ use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
 use super::values::{Columns, as_flag, being_verified, execute, sql};
 use super::verifications::queue;
-use super::{Storage, StorageError, verifications};
+use super::{Result, Storage, verifications};
 
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without run id and nonce.
     pub(crate) fingerprint: &'a str,
-    /// `None` if there is nobody to receive the secret.
+    /// `None` without a receiver of the secret.
     pub(crate) deletion_secret_hash: Option<&'a str>,
     /// Submitter of the announcement, or else of the upload.
     pub(crate) submitter: &'a Submitter,
@@ -27,9 +27,9 @@ pub(crate) struct NewRun<'a> {
     pub(crate) record: &'a RunRecord,
     /// Metrics of the record's workloads that are listed instead of the record's own; empty if there are none.
     pub(crate) listed: &'a [Summary],
-    /// Whether the run was announced, so that its nonce must be used up.
+    /// True for an announced run, whose nonce is used up.
     pub(crate) registered: bool,
-    /// Whether parts of it are to be computed again.
+    /// True if parts of it are to be verified.
     pub(crate) verify: bool,
 }
 
@@ -51,12 +51,12 @@ pub(crate) struct StoredRow {
 pub(super) struct Listed(BTreeMap<(String, String), Summary>);
 
 impl Listed {
-    pub(super) fn of(rows: &[AnyRow]) -> Result<Self, StorageError> {
+    pub(super) fn of(rows: &[AnyRow]) -> Result<Self> {
         let listed = |row: &AnyRow| {
             let key = (row.try_get("run_id")?, row.try_get("workload")?);
             Ok((key, row.json("summary")?))
         };
-        rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
+        rows.iter().map(listed).collect::<Result<_>>().map(Self)
     }
 
     /// Returns the listed metrics of a run's workloads in the order of its record, none if they equal the record's.
@@ -78,7 +78,7 @@ impl Listed {
 
 impl Storage {
     /// Stores a run with its results and its secret, or nothing at all.
-    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance, StorageError> {
+    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance> {
         let rows = RunRows::of(run)?;
         loop {
             if let Some(done) = self.store(run, &rows).await? {
@@ -92,7 +92,7 @@ impl Storage {
     }
 
     /// Returns `None` if the same record is stored already.
-    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>, StorageError> {
+    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>> {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that the second of two equal requests waits here and then sees the first.
         if run.registered {
@@ -128,12 +128,12 @@ impl Storage {
         Ok(Some(Acceptance::Stored))
     }
 
-    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>, StorageError> {
+    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>> {
         let row = self.optional(sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [fingerprint])).await?;
         row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
-    pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
+    pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>> {
         let query = concat!(
             "SELECT tier, notes, submitted_unix_seconds, fingerprint, ",
             being_verified!(),
@@ -148,18 +148,18 @@ impl Storage {
         }))
     }
 
-    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
+    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed> {
         Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
     }
 
     /// Returns the public verdict on a run, or `None` for a hidden run.
-    pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
+    pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>> {
         let verdict = self.stored_row(run_id).await?.map(|row| row.verdict);
         Ok(verdict.filter(|verdict| verdict.tier != Tier::Hidden))
     }
 
     /// Adds a deletion secret to a run. Returns `false` if it has `most` already or is deleted.
-    pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
+    pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool> {
         let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
             return Ok(false);
@@ -176,7 +176,7 @@ impl Storage {
     }
 
     /// Returns the hashes of the deletion secrets of a run, none for an unknown run.
-    pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
+    pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>> {
         let rows = self.all(sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id])).await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
     }
@@ -184,25 +184,25 @@ impl Storage {
 
 /// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. The update without effect
 /// locks the row on PostgreSQL and all writing on SQLite.
-pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
+pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>> {
     let row = sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", [run_id])
         .fetch_optional(connection)
         .await?;
     row.map(|row| tier(&row)).transpose()
 }
 
-async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {
+async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<()> {
     execute!(connection, "INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", [hash, run_id])?;
     Ok(())
 }
 
-pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
+pub(super) fn tier(row: &AnyRow) -> Result<Tier> {
     row.named("tier", Tier::from_name)
 }
 
 impl Storage {
     /// Takes bytes from a day's budget for imports before the record is stored. Returns `false` if fewer are left.
-    pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
+    pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool> {
         let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
         if bytes > most {
             return Ok(false);
@@ -256,7 +256,7 @@ pub(crate) struct WorkloadRate {
 }
 
 impl Storage {
-    pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
+    pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>> {
         let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
         let rates = self.all(sql!(RATES, [run_id])).await?;
         Ok(Some(StandingRun {
@@ -272,7 +272,7 @@ impl Storage {
     }
 }
 
-fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
+fn workload_rate(row: &AnyRow) -> Result<WorkloadRate> {
     Ok(WorkloadRate {
         workload: row.try_get("workload")?,
         precision: row.named("precision", Precision::named)?,
@@ -283,16 +283,12 @@ fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
 
 impl Storage {
     /// Deletes the run with its results and secrets. Returns `false` if there was none.
-    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
+    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool> {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
     /// Deletes these runs, or none if one is unknown, which is then returned. A host's deletion is logged.
-    pub(crate) async fn delete_all(
-        &self,
-        run_ids: &[String],
-        removed: Option<Occasion<'_>>,
-    ) -> Result<Option<String>, StorageError> {
+    pub(crate) async fn delete_all(&self, run_ids: &[String], removed: Option<Occasion<'_>>) -> Result<Option<String>> {
         // All transactions use the same order, to avoid deadlocks.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
@@ -321,7 +317,7 @@ impl Storage {
 }
 
 /// Returns whether the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
-pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
+pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool> {
     let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
         .fetch_one(connection)
         .await?;

@@ -9,7 +9,7 @@ use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
 use super::values::{Columns, as_flag, execute, sql, unknown_word};
-use super::{Storage, StorageError};
+use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
 const LAPS: &str = "SELECT workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
@@ -37,21 +37,17 @@ const LAP_OF_SEGMENT: &str = concat!(
 );
 
 impl Storage {
-    pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>, StorageError> {
+    pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>> {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
 
     /// Returns the stored history of a workload, which may be empty.
-    pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload, StorageError> {
+    pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload> {
         let seen = self.seen_of(run_id, Some(workload)).await?.remove(workload);
         Ok(seen.unwrap_or_else(|| SeenWorkload { workload: workload.to_owned(), ..SeenWorkload::default() }))
     }
 
-    async fn seen_of(
-        &self,
-        run_id: &str,
-        workload: Option<&str>,
-    ) -> Result<BTreeMap<String, SeenWorkload>, StorageError> {
+    async fn seen_of(&self, run_id: &str, workload: Option<&str>) -> Result<BTreeMap<String, SeenWorkload>> {
         let mut all = BTreeMap::new();
         for row in self.rows(LAPS, run_id, workload, "first_segment").await? {
             seen_in(&mut all, &row)?.laps.push(lap(&row)?);
@@ -90,7 +86,7 @@ impl Storage {
         run_id: &str,
         workload: Option<&str>,
         order: &'static str,
-    ) -> Result<Vec<AnyRow>, StorageError> {
+    ) -> Result<Vec<AnyRow>> {
         let query = AssertSqlSafe(format!("{select} {OF_RUN} ORDER BY {order}"));
         Ok(self.all(sql!(query, [run_id, workload])).await?)
     }
@@ -101,7 +97,7 @@ impl Storage {
         run_id: &str,
         workload: &str,
         number: u32,
-    ) -> Result<SurroundingSegments, StorageError> {
+    ) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
         let row = self.optional(sql!(LAP_OF_SEGMENT, [run_id, workload, number])).await?;
@@ -122,7 +118,7 @@ impl Storage {
     }
 
     /// Stores a lap. Returns false if there is already one with this first segment.
-    pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool, StorageError> {
+    pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool> {
         let insert = sql!(
             "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
@@ -138,7 +134,7 @@ impl Storage {
         workload: &str,
         number: u32,
         segment: &SeenSegment,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         let insert = sql!(
             "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
              committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
@@ -159,12 +155,7 @@ impl Storage {
     }
 
     /// Ends the training of a workload, unless it has ended already.
-    pub(crate) async fn begin_proof(
-        &self,
-        run_id: &str,
-        workload: &str,
-        proof: &BegunProof,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
         let insert = sql!(
             "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
@@ -183,12 +174,7 @@ impl Storage {
     }
 
     /// Stores the hashes of a part, unless there are some already.
-    pub(crate) async fn keep_hashes(
-        &self,
-        run_id: &str,
-        workload: &str,
-        hashes: &PartHashes,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
         let insert = sql!(
             "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
@@ -211,16 +197,13 @@ impl Storage {
 }
 
 /// Returns the history of the row's workload, after adding an empty one if necessary.
-fn seen_in<'a>(
-    all: &'a mut BTreeMap<String, SeenWorkload>,
-    row: &AnyRow,
-) -> Result<&'a mut SeenWorkload, StorageError> {
+fn seen_in<'a>(all: &'a mut BTreeMap<String, SeenWorkload>, row: &AnyRow) -> Result<&'a mut SeenWorkload> {
     let workload: String = row.try_get("workload")?;
     let seen = all.entry(workload.clone());
     Ok(seen.or_insert_with(|| SeenWorkload { workload, ..SeenWorkload::default() }))
 }
 
-fn lap(row: &AnyRow) -> Result<SeenLap, StorageError> {
+fn lap(row: &AnyRow) -> Result<SeenLap> {
     Ok(SeenLap {
         first_segment: row.whole("first_segment")?,
         state_sha256: row.try_get("state_sha256")?,
@@ -228,7 +211,7 @@ fn lap(row: &AnyRow) -> Result<SeenLap, StorageError> {
     })
 }
 
-fn segment(row: &AnyRow) -> Result<SeenSegment, StorageError> {
+fn segment(row: &AnyRow) -> Result<SeenSegment> {
     let beacon: String = row.try_get("beacon")?;
     Ok(SeenSegment {
         step: row.whole("step")?,
@@ -267,7 +250,7 @@ impl Storage {
         shown: WantedState,
         bytes: usize,
         state: &str,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         let insert = sql!(
             "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING",
@@ -278,12 +261,7 @@ impl Storage {
     }
 
     /// Returns the state after `step` steps, in base64, and whether it has only the weights.
-    pub(crate) async fn state(
-        &self,
-        run_id: &str,
-        workload: &str,
-        step: u64,
-    ) -> Result<Option<(bool, String)>, StorageError> {
+    pub(crate) async fn state(&self, run_id: &str, workload: &str, step: u64) -> Result<Option<(bool, String)>> {
         let row = self
             .optional(sql!(
                 concat!(
@@ -299,13 +277,13 @@ impl Storage {
 
     /// Returns the bytes of states and hashes waiting for verification: of all runs, and of those announced from
     /// `prefix`.
-    pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
+    pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
         let row = self.one(sql!(WAITING, [prefix, now])).await?;
         Ok([row.whole("of_all")?, row.whole("of_prefix")?])
     }
 
     /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
-    pub(crate) async fn forget_expired(&self, now: f64) -> Result<(), StorageError> {
+    pub(crate) async fn forget_expired(&self, now: f64) -> Result<()> {
         for forget in [FORGET_STATES, FORGET_HASHES] {
             while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}
         }

@@ -2,12 +2,12 @@ use results::Suite;
 use sqlx::{AnyConnection, Row};
 
 use super::values::{Columns, as_flag, execute, sql};
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 use crate::limits::day_of;
 use crate::proof::{Announcement, Key};
 use crate::ranking::SubmitterSalt;
 
-/// A row is kept this long after it expires, so that a late client is told "expired" and not "unknown".
+/// Time after which an expired row is deleted, so that late clients get "expired" and not "unknown".
 pub(super) const KEPT_SECONDS: f64 = 7.0 * 86_400.0;
 /// Maximum number of old rows that an announcement deletes.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -62,7 +62,7 @@ impl Started {
 
 impl Storage {
     /// Stores an announced run, unless `most` are open, and deletes some runs that expired long ago.
-    pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool, StorageError> {
+    pub(crate) async fn start(&self, run: &Started, most: Option<u32>) -> Result<bool> {
         let mut transaction = self.writing().await?;
         execute!(transaction, FORGET, [run.created_unix_seconds - KEPT_SECONDS, FORGOTTEN_AT_ONCE])?;
         if let Some(most) = most
@@ -98,7 +98,7 @@ impl Storage {
         Ok(true)
     }
 
-    pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>, StorageError> {
+    pub(crate) async fn started(&self, run_id: &str) -> Result<Option<Started>> {
         let row = self
             .optional(sql!(
                 concat!(
@@ -126,7 +126,7 @@ impl Storage {
 }
 
 /// Returns how many announced runs are neither used nor expired; counting ends at `most`.
-async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64, StorageError> {
+async fn open(connection: &mut AnyConnection, now: f64, most: u32) -> Result<i64> {
     let row = sql!(COUNT_OPEN, [now, i64::from(most)]).fetch_one(connection).await?;
     Ok(row.try_get("open")?)
 }
@@ -147,7 +147,7 @@ pub(crate) struct Submitter {
 
 impl Storage {
     /// Returns the salt of a day. The first call creates it for all servers.
-    pub(crate) async fn submitter_salt(&self, day: i64) -> Result<SubmitterSalt, StorageError> {
+    pub(crate) async fn submitter_salt(&self, day: i64) -> Result<SubmitterSalt> {
         if let Some(salt) = self.salt_of(day).await? {
             return Ok(salt);
         }
@@ -159,7 +159,7 @@ impl Storage {
         self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
     }
 
-    async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>, StorageError> {
+    async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {
         let row = self.optional(sql!("SELECT salt FROM submitter_salts WHERE day = $1", [day])).await?;
         let Some(row) = row else { return Ok(None) };
         let salt = SubmitterSalt::from_hex(row.try_get("salt")?);
@@ -167,7 +167,7 @@ impl Storage {
     }
 
     /// Deletes salts of past days and unused counts. Called once a day.
-    pub(crate) async fn forget_submitters(&self, today: i64) -> Result<(), StorageError> {
+    pub(crate) async fn forget_submitters(&self, today: i64) -> Result<()> {
         let forget = "DELETE FROM submitter_salts WHERE day < $1";
         self.write(sql!(forget, [today - DAYS_OF_SALTS])).await?;
         let forget = sql!(
@@ -185,7 +185,7 @@ pub(super) async fn count_announced(
     suite: &Suite,
     submitter: &str,
     day: i64,
-) -> Result<(), StorageError> {
+) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO announcements (submitter, suite_name, suite_version, day, announced, finished) \
@@ -196,11 +196,7 @@ pub(super) async fn count_announced(
     Ok(())
 }
 
-pub(super) async fn count_finished(
-    connection: &mut AnyConnection,
-    suite: &Suite,
-    submitter: &str,
-) -> Result<(), StorageError> {
+pub(super) async fn count_finished(connection: &mut AnyConnection, suite: &Suite, submitter: &str) -> Result<()> {
     execute!(
         connection,
         "UPDATE announcements SET finished = finished + 1 \
@@ -232,7 +228,7 @@ mod tests {
         }
     }
 
-    /// A database in which so many runs expired more than a week ago.
+    /// Returns a database with this number of runs that expired more than a week ago.
     async fn with_expired(file: &std::path::Path, rows: i64) -> Storage {
         let storage = Storage::open(&DatabaseAddress::File(file.to_owned())).await.unwrap();
         sql!("WITH RECURSIVE numbers (number) AS (SELECT 1 UNION ALL SELECT number + 1 FROM numbers WHERE number < $1) \

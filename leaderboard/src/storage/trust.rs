@@ -8,7 +8,7 @@ use sqlx::{AnyConnection, Row};
 use super::runs::{hold, tier};
 use super::values::{Columns, execute, sql};
 use super::writing::Writing;
-use super::{Storage, StorageError, kinds};
+use super::{Result, Storage, StorageError, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
@@ -44,7 +44,7 @@ impl Trust {
 }
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
-pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
+pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
     let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", [run_id])
         .fetch_optional(&mut *connection)
@@ -66,7 +66,7 @@ pub(super) async fn write(
     run_id: &str,
     before: &Trust,
     now: &Trust,
-) -> Result<Option<String>, StorageError> {
+) -> Result<Option<String>> {
     let (shown_before, shown) = (before.shown(), now.shown());
     execute!(
         connection,
@@ -104,12 +104,7 @@ const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, 
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
 /// Lists and ranks the results of a run by its tier, and outdates its device's metrics if the run counts or counted.
-pub(super) async fn place(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    before: Option<Tier>,
-    now: Tier,
-) -> Result<(), StorageError> {
+pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
     match place_results(connection, run_id, before, now).await? {
         Some(device) => outdate(connection, &device).await,
         None => Ok(()),
@@ -122,7 +117,7 @@ async fn place_results(
     run_id: &str,
     before: Option<Tier>,
     now: Tier,
-) -> Result<Option<String>, StorageError> {
+) -> Result<Option<String>> {
     execute!(connection, PLACE, [run_id])?;
     kinds::renew(connection, run_id, now).await?;
     if before != Some(Tier::Proven) && now != Tier::Proven {
@@ -140,7 +135,7 @@ impl Storage {
         &self,
         mut transaction: Writing,
         devices: &BTreeSet<impl AsRef<str>>,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         for device in devices {
             outdate(&mut transaction, device.as_ref()).await?;
         }
@@ -151,12 +146,12 @@ impl Storage {
 }
 
 /// Marks the metrics of a device as outdated. Comes last, in the order of keys, to avoid deadlocks.
-async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
+async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()> {
     execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())
 }
 
 /// Returns a random mark that identifies a change.
-pub(super) fn mark() -> Result<String, StorageError> {
+pub(super) fn mark() -> Result<String> {
     random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
 }

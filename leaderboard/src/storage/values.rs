@@ -1,4 +1,4 @@
-//! Queries and values that the common driver of both databases does not support by itself.
+//! Queries and values that the common driver of both databases lacks.
 
 use std::num::TryFromIntError;
 
@@ -10,7 +10,7 @@ use sqlx::error::BoxDynError;
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
 
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// Selects a condition for [`Columns::flag`]: SQLite has no booleans, and the driver refuses its BOOLEAN columns.
 macro_rules! as_flag {
@@ -45,34 +45,34 @@ pub(super) use execute;
 
 /// Reads columns that the common driver does not convert.
 pub(super) trait Columns {
-    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T, StorageError>;
-    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, StorageError>;
+    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T>;
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
     /// Reads a condition that was selected with [`as_flag`].
-    fn flag(&self, column: &str) -> Result<bool, StorageError>;
+    fn flag(&self, column: &str) -> Result<bool>;
     /// Reads a word that stands for a value.
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T, StorageError>;
-    fn suite(&self) -> Result<Suite, StorageError>;
+    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T>;
+    fn suite(&self) -> Result<Suite>;
 }
 
 impl Columns for AnyRow {
-    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T, StorageError> {
+    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T> {
         Ok(T::try_from(self.try_get(column)?)?)
     }
 
-    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T, StorageError> {
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
         Ok(serde_json::from_str(self.try_get(column)?)?)
     }
 
-    fn flag(&self, column: &str) -> Result<bool, StorageError> {
+    fn flag(&self, column: &str) -> Result<bool> {
         Ok(self.try_get::<i64, _>(column)? != 0)
     }
 
-    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T, StorageError> {
+    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T> {
         let word: &str = self.try_get(column)?;
         value(word).ok_or_else(|| unknown_word(column, word))
     }
 
-    fn suite(&self) -> Result<Suite, StorageError> {
+    fn suite(&self) -> Result<Suite> {
         Ok(Suite { name: self.try_get("suite_name")?, version: self.whole("suite_version")? })
     }
 }

@@ -8,7 +8,7 @@ use super::moderation::ModerationError;
 use super::run_rows::descending;
 use super::trust::{Own, Trust};
 use super::values::{Columns, as_flag, execute, sql};
-use super::{Storage, StorageError, trust};
+use super::{Result, Storage, trust};
 
 /// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
@@ -57,7 +57,7 @@ impl Storage {
         by: &str,
         now: f64,
         until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
+    ) -> Result<Option<Verification>> {
         // Need not be on the disk before the verification begins, because the run becomes free again after a while.
         let turn = self.turn().await?;
         let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
@@ -82,7 +82,7 @@ impl Storage {
         of: &Verification,
         now: f64,
         conclude: impl FnOnce(&Own, bool) -> Conclusion,
-    ) -> Result<Option<Own>, StorageError> {
+    ) -> Result<Option<Own>> {
         let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
         let Some(before) = trust::read(&mut transaction, run_id).await? else {
@@ -118,7 +118,7 @@ impl Storage {
 
     /// Releases all runs that the server `by` took. The attempt does not count if a stop of the server `interrupted`
     /// it.
-    pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
+    pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<()> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
         self.write(sql!(release, [i64::from(interrupted), by])).await?;
@@ -127,12 +127,7 @@ impl Storage {
 }
 
 /// Puts a run into the queue. A run that is queued already keeps its entry.
-pub(super) async fn queue(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    now: f64,
-    in_part: bool,
-) -> Result<(), StorageError> {
+pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64, in_part: bool) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
@@ -142,12 +137,7 @@ pub(super) async fn queue(
     Ok(())
 }
 
-async fn write_accuracy(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    workload: &str,
-    accuracy: f64,
-) -> Result<(), StorageError> {
+async fn write_accuracy(connection: &mut AnyConnection, run_id: &str, workload: &str, accuracy: f64) -> Result<()> {
     let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload])
         .fetch_optional(&mut *connection)
         .await?;
@@ -162,11 +152,7 @@ async fn write_accuracy(
 }
 
 /// Adds a note to the submitter's proven runs of that day, and queues checked runs. Returns the stale devices.
-async fn doubt_others(
-    connection: &mut AnyConnection,
-    flagged: &str,
-    now: f64,
-) -> Result<BTreeSet<String>, StorageError> {
+async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -> Result<BTreeSet<String>> {
     let rows = sql!(OTHERS, [flagged]).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
     for row in &rows {
@@ -195,13 +181,13 @@ const HAS_STATES: &str =
     concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
 /// Returns true if the states of a run exist. They are deleted together.
-pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
     Ok(row.flag("has_states")?)
 }
 
 /// Returns whether a run that could not be verified before still has its states.
-pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
+pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", [run_id])
         .fetch_one(&mut *connection)
         .await?;
@@ -209,7 +195,7 @@ pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> 
 }
 
 /// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
-pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
+pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
     execute!(
         connection,
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
@@ -222,7 +208,7 @@ pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, no
     Ok(())
 }
 
-pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
+pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<()> {
     for forget_states in [
         "DELETE FROM unexamined_runs WHERE run_id = $1",
         "DELETE FROM shown_states WHERE run_id = $1",
@@ -288,7 +274,7 @@ impl Storage {
         Ok(asked)
     }
 
-    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
+    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>> {
         let rows = self
             .all(sql!(
                 "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
@@ -298,7 +284,7 @@ impl Storage {
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
-    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
+    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress> {
         let row = self
             .one(sql!(
                 "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
@@ -307,18 +293,18 @@ impl Storage {
                 [asked, now]
             ))
             .await?;
-        let count = |name: &str| -> Result<u64, StorageError> { Ok(row.whole(name)?) };
+        let count = |name: &str| -> Result<u64> { Ok(row.whole(name)?) };
         Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
     }
 
     /// Returns the results of the runs that were requested at this time and are finished.
-    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
+    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>> {
         let rows = self.all(sql!("SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id", [asked])).await?;
         rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
     }
 }
 
-async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
+async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
     let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;

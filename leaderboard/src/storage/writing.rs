@@ -14,7 +14,7 @@ use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::connect::WRITER_PATIENCE;
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// A writer's turn, which ends when this is dropped.
 pub(super) type Turn = OwnedSemaphorePermit;
@@ -27,19 +27,19 @@ pub(super) struct Writing {
 
 impl Storage {
     /// Waits for a turn, at most the usual timeout of a writer.
-    pub(super) async fn turn(&self) -> Result<Turn, StorageError> {
+    pub(super) async fn turn(&self) -> Result<Turn> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
 
-    pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
+    pub(super) async fn writing(&self) -> Result<Writing> {
         let turn = self.turn().await?;
         Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
     }
 
     /// Executes one write statement and waits until it is on the disk.
-    pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
+    pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult> {
         let turn = self.turn().await?;
         let done = statement.execute(&self.writer).await?;
         drop(turn);
@@ -54,7 +54,7 @@ pub(super) fn turns(number: usize) -> Arc<Semaphore> {
 
 impl Writing {
     /// Waits until the commit is on the disk. Others can write meanwhile.
-    pub(super) async fn commit(self) -> Result<(), StorageError> {
+    pub(super) async fn commit(self) -> Result<()> {
         self.transaction.commit().await?;
         drop(self.turn);
         reach_disk(self.log_sync.as_ref()).await
@@ -62,7 +62,7 @@ impl Writing {
 }
 
 /// PostgreSQL syncs before it answers.
-async fn reach_disk(log_sync: Option<&LogSync>) -> Result<(), StorageError> {
+async fn reach_disk(log_sync: Option<&LogSync>) -> Result<()> {
     match log_sync {
         Some(log_sync) => log_sync.sync().await,
         None => Ok(()),
@@ -111,7 +111,7 @@ impl LogSync {
     }
 
     /// Waits until all earlier commits are on the disk. Fails if the disk fails or ever failed.
-    pub(super) async fn sync(&self) -> Result<(), StorageError> {
+    pub(super) async fn sync(&self) -> Result<()> {
         let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
         // An earlier waiter may already have synced this commit.
         let mut synced = self.0.synced.lock().await;

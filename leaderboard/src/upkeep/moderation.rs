@@ -1,4 +1,4 @@
-//! What a host can do about a run, or a device, that should not be on the leaderboard as it is.
+//! Moderation of runs and devices.
 
 use results::Date;
 use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};

@@ -17,7 +17,7 @@ use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Servers look into the queue every half minute; when none has taken anything for so long, none will.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// How often it is looked at meanwhile.
+/// Interval of the checks meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
@@ -53,7 +53,7 @@ async fn compute(
     run_ids: &[String],
     address: &DatabaseAddress,
 ) -> Result<(), UpkeepError> {
-    // Which test samples are picked must not be foreseen; that they are the server's own does not matter.
+    // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>().map_err(UpkeepError::Randomness)?;
     let key = Key::load(Some(&secret), None).map_err(UpkeepError::Key)?;
     let tools = Tools {
@@ -75,7 +75,7 @@ async fn compute(
     Ok(())
 }
 
-/// Waits until nothing waits any more, as long as somebody computes.
+/// Waits until all runs are finished, as long as a server computes them.
 async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {

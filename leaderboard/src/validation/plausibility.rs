@@ -1,4 +1,4 @@
-//! What looks wrong but could be honest: new hardware, an unusual build. A person will look.
+//! Doubts about values that could be honest, for a person to check: new hardware, or an unusual build.
 
 use results::summary::MINIMUM_WINDOW_SECONDS;
 use results::{ClientKind, Outcome, RunRecord, Warning, WorkloadRecord};

@@ -1,4 +1,4 @@
-//! What of a run is computed again, and how far it may be off.
+//! Parts of a run that are computed again, and tolerances of their differences.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -36,7 +36,7 @@ pub(super) struct Examination<'a> {
     pub(super) seen: Option<&'a [SeenWorkload]>,
     /// Returns the state of a workload after a number of steps.
     pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
-    /// Whether the server stops.
+    /// Returns true if the server stops.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 

@@ -89,7 +89,7 @@ impl Verifiers {
                 Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "the queue cannot be read"),
             }
             if !self.stops() {
-                // Whatever it was that woke this thread, the queue says what there is to do.
+                // The queue decides, whatever woke this thread.
                 let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
                 runtime.block_on(news);
             }
@@ -115,7 +115,7 @@ impl VerificationSamples {
 
     /// Returns the data set of this name. The error is a part of a sentence.
     pub(crate) fn of(&self, name: &str) -> Result<Arc<DataSet>, String> {
-        // What is kept is whole even where a thread ended while it held this.
+        // The value is complete even after a panic.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, set)) = latest.as_ref().filter(|(of, _)| of == name) {
             return Ok(Arc::clone(set));
@@ -171,7 +171,7 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// Computes this very run again, unless it does not wait or somebody else has it. Not for threads that answer requests.
+/// Verifies this run, unless it is not queued or is taken. Blocks the thread.
 pub(crate) fn verify_here(tools: &Tools, runtime: &Handle, run_id: &str) -> Result<(), StorageError> {
     let now = tools.clock.unix_seconds();
     let taken =

@@ -160,7 +160,7 @@ fn the_page_of_a_run_tells_previews_what_it_is() {
         html.contains("<script>start()</script>") && !html.contains("of the page") && !html.contains("evil"),
         "{html}"
     );
-    // The policy is that of the very script in it.
+    // The policy has the hash of its script.
     let answer = server.get(&format!("/runs/{}", run.run_id));
     assert_eq!(answer.header("content-security-policy"), server.get("/").header("content-security-policy"));
     assert_eq!(

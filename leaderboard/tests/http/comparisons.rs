@@ -1,4 +1,4 @@
-//! Comparisons: of backends as somebody shares them, and of runs and devices.
+//! Shared comparisons of backends, and comparisons of runs and devices.
 
 use leaderboard::load::{Board, PastRun};
 use results::api::{
@@ -169,7 +169,7 @@ fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
 }
 
 fn compared(server: &TestServer, query: &str) -> Comparing {
-    server.get(&format!("/api/v1/compare?{query}")).with_status(200).parse()
+    server.read(&format!("/api/v1/compare?{query}"))
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn what_cannot_be_compared_is_refused() {
 }
 
 fn history(server: &TestServer, query: &str) -> DeviceHistory {
-    server.get(&format!("/api/v1/devices/reported-example-gpu-9000/history{query}")).with_status(200).parse()
+    server.read(&format!("/api/v1/devices/reported-example-gpu-9000/history{query}"))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The open data: what is exported is what is stored, whoever asks and whatever the names are.
+//! Exports have exactly the stored runs.
 
 use axum::body::Bytes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
@@ -209,7 +209,7 @@ pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// What the CSV has for a field, but for its care for spreadsheets.
+/// Returns the CSV's text of a field without its protection from spreadsheets.
 fn as_in_csv(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

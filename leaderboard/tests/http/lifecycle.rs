@@ -217,7 +217,7 @@ fn a_run_is_checked_where_a_network_failed_after_a_segment() {
     assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
 }
 
-/// What is done to the record, and the code and field of the refusal.
+/// Change of the record, and the code and field of its refusal.
 type Refused = (fn(&mut WorkloadRecord), &'static str, &'static str);
 
 #[test]

@@ -16,7 +16,7 @@ const INDEX: &str =
 const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
 const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
-/// A page as `cargo xtask` builds it and a data set, and beside them a file that nobody may read.
+/// Returns a folder with a page as `cargo xtask` builds it, a data set, and a secret file.
 fn site() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();

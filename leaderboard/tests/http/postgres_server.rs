@@ -1,4 +1,4 @@
-//! What there is to say of PostgreSQL alone: its outages, its refusals, and its own back-ups.
+//! PostgreSQL's outages, refusals and backups.
 
 use std::process::{Output, Stdio};
 

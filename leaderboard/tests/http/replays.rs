@@ -10,7 +10,7 @@ use crate::support::{TestServer, record, wait_until};
 use crate::upkeep::{done, failed, run};
 
 const IN_PART: &str = "could be computed again in part only";
-/// What is said of a record that was never trained.
+/// Part of the note on a record without a training.
 const ANOTHER_LOSS: &str = "from its seed, step 1 has a loss of";
 
 fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::process::Output {
@@ -22,7 +22,7 @@ fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::proc
     run(&[&["replay"], words].concat(), &[here, database].concat())
 }
 
-/// What became of the runs, computed by another process than the server's.
+/// Computes runs again in another process and returns its output.
 #[track_caller]
 fn replayed_here(server: &TestServer, words: &[&str]) -> String {
     done(&replay(server, words, Some(&data_folder())))
@@ -36,7 +36,7 @@ fn ranked(server: &TestServer) -> u64 {
     server.get("/api/v1/runs?ranked=true").parse::<RunList>().total
 }
 
-/// A server without the data sets, and an honest run of which it could compute nothing.
+/// Returns a server without data sets, and an honest run that it could not verify.
 fn checked_without_data() -> (TestServer, String) {
     let nothing = tempfile::tempdir().unwrap();
     let server = TestServer::of_rehearsals(SEED, nothing.path().to_owned());

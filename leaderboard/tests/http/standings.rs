@@ -12,7 +12,7 @@ use crate::support::{TestServer, record, wait_until};
 
 const QUICK: &str = "/api/v1/standings?suite=quick";
 fn standings(server: &TestServer, query: &str) -> Standings {
-    server.get(&format!("{QUICK}{query}")).with_status(200).parse()
+    server.read(&format!("{QUICK}{query}"))
 }
 
 fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
@@ -247,7 +247,7 @@ fn stale_metrics_are_refreshed_at_start() {
     );
     server.restart();
     assert_eq!(places(&server, "").len(), 1);
-    // A server that begins also makes the figures of the last days again, so that they may be stale once more.
+    // A starting server also refreshes recent metrics, so they may become stale again.
     wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
 }
 
@@ -271,15 +271,15 @@ fn a_query_that_makes_no_sense_is_refused() {
 }
 
 fn device(server: &TestServer, key: &str) -> DeviceSummary {
-    server.get(&format!("/api/v1/devices/{key}")).with_status(200).parse()
+    server.read(&format!("/api/v1/devices/{key}"))
 }
 
 fn standing(server: &TestServer, run_id: &str) -> RunStanding {
-    server.get(&format!("/api/v1/runs/{run_id}/standing")).with_status(200).parse()
+    server.read(&format!("/api/v1/runs/{run_id}/standing"))
 }
 
 fn distribution(server: &TestServer, more: &str) -> Distribution {
-    server.get(&format!("/api/v1/distribution?suite=quick&workload=caffe-mnist{more}")).with_status(200).parse()
+    server.read(&format!("/api/v1/distribution?suite=quick&workload=caffe-mnist{more}"))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What a host types beside the server: signs of life, and taking a run away.
+//! Tasks of the command line: health, import, removal and migration.
 
 use std::ffi::OsStr;
 use std::path::Path;
