@@ -229,7 +229,7 @@ pub(super) async fn last_place(
 
 async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64> {
     let row = statement.query().fetch_one(connection).await?;
-    Ok(row.whole("results")?)
+    row.whole("results")
 }
 
 fn key(row: &AnyRow, order: Order) -> Result<Key> {

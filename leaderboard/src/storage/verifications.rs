@@ -183,7 +183,7 @@ const HAS_STATES: &str =
 /// Returns true if the states of a run exist. They are deleted together.
 pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
     let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
-    Ok(row.flag("has_states")?)
+    row.flag("has_states")
 }
 
 /// Returns whether a run that could not be verified before still has its states.
@@ -293,7 +293,7 @@ impl Storage {
                 [asked, now]
             ))
             .await?;
-        let count = |name: &str| -> Result<u64> { Ok(row.whole(name)?) };
+        let count = |name: &str| -> Result<u64> { row.whole(name) };
         Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
     }
 
