@@ -1,8 +1,9 @@
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 use results::api::Tier;
 use results::open_data::ExportFormat;
 
@@ -52,10 +53,10 @@ pub struct CommandLine {
     #[command(subcommand)]
     pub task: Option<Task>,
     #[command(flatten)]
-    pub serve: Arguments,
+    pub serve: Config,
 }
 
-/// What a host does beside serving.
+/// Tasks of a host apart from serving.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Task {
     /// Ask a running server whether it and its data base answer; the exit status is 0 when they do
@@ -148,7 +149,7 @@ pub enum Task {
     },
 }
 
-/// The data base that a task works on.
+/// Database of a task.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExistingDatabase {
     /// The server's: its SQLite file, or a PostgreSQL address
@@ -164,9 +165,9 @@ fn export_format(name: &str) -> Result<ExportFormat, String> {
     ExportFormat::named(name).ok_or_else(|| "it must be csv, jsonl or parquet".to_owned())
 }
 
-/// How to serve.
+/// Settings of a server.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Arguments {
+pub struct Config {
     /// Address and port to listen on; port 0 takes a free one
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     pub listen: String,
@@ -204,49 +205,27 @@ pub struct Arguments {
     pub connections_per_address: Option<u16>,
     #[command(flatten)]
     pub protection: Protection,
-}
-
-/// What a server needs to know before it starts.
-#[derive(Clone)]
-pub struct Config {
-    pub listen: String,
-    pub database: DatabaseAddress,
-    pub page: Option<PathBuf>,
-    pub data: Option<PathBuf>,
-    pub snapshots: Option<PathBuf>,
-    pub secret_file: Option<PathBuf>,
-    pub secret: Option<String>,
-    pub verifiers: usize,
-    pub run_lifetime_seconds: f64,
-    /// The seed of every run, for tests; a random one each where it is absent.
+    /// Seed of every run in tests; otherwise each run has a random one.
+    #[arg(skip)]
     pub seed: Option<u32>,
-    /// Absent where it follows from the address: one of this machine is a proxy's.
-    pub connections_per_address: Option<usize>,
-    pub protection: Protection,
+    #[arg(skip = Clock::system())]
     pub clock: Clock,
 }
 
-impl From<Arguments> for Config {
-    fn from(arguments: Arguments) -> Self {
-        Self {
-            listen: arguments.listen,
-            database: arguments.database,
-            page: arguments.page,
-            data: arguments.data,
-            snapshots: arguments.snapshots,
-            secret_file: arguments.secret_file,
-            secret: arguments.secret,
-            verifiers: usize::from(arguments.verifiers),
-            run_lifetime_seconds: f64::from(arguments.run_lifetime_seconds),
-            seed: None,
-            connections_per_address: arguments.connections_per_address.map(usize::from),
-            protection: arguments.protection,
-            clock: Clock::system(),
-        }
+impl Default for Protection {
+    fn default() -> Self {
+        Config::default().protection
     }
 }
 
-/// What a moderator does. Each deed stands in a public log, /moderation, with its reason.
+impl Default for Config {
+    /// Returns the defaults of the command line.
+    fn default() -> Self {
+        CommandLine::parse_from(["leaderboard"]).serve
+    }
+}
+
+/// Acts of a moderator. A public log, /moderation, lists each with its reason.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Moderation {
     /// Take runs off the lists and off their own pages; the same records cannot be uploaded again
@@ -284,7 +263,7 @@ pub enum Moderation {
     },
 }
 
-/// Runs to which the same is done, and why.
+/// Runs of one act, and its reason.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OfRuns {
     /// The runs, as their links name them: /runs/RUN_ID
@@ -297,7 +276,7 @@ pub struct OfRuns {
     pub database: ExistingDatabase,
 }
 
-/// Why something is done to a device.
+/// Reason of an act on a device.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OfDevice {
     /// Why. THIS IS PUBLIC, and so are both keys, which stay in the log whatever becomes of the runs. At most 300 characters
@@ -307,7 +286,7 @@ pub struct OfDevice {
     pub database: ExistingDatabase,
 }
 
-/// Which runs are computed again, and where.
+/// Runs to compute again, and the place to do it.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Replay {
     /// The runs, as their links name them: /runs/RUN_ID
@@ -332,16 +311,16 @@ pub struct Replay {
     pub database: ExistingDatabase,
 }
 
-/// Where the server reads the time. It is wall time, because a run may outlive a restart of the server.
+/// The server's clock: wall time, because a run may outlive a restart of the server.
 #[derive(Clone)]
 pub struct Clock(Arc<dyn Fn() -> f64 + Send + Sync>);
 
 impl Clock {
-    pub fn system() -> Self {
+    pub(crate) fn system() -> Self {
         Self::from_fn(|| SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64()))
     }
 
-    /// A clock that reads what `unix_seconds` returns: seconds since 1970 UTC.
+    /// Returns a clock that reads `unix_seconds`: seconds since 1970 UTC.
     pub fn from_fn(unix_seconds: impl Fn() -> f64 + Send + Sync + 'static) -> Self {
         Self(Arc::new(unix_seconds))
     }
@@ -351,7 +330,13 @@ impl Clock {
     }
 }
 
-/// Limits, budgets and what stands in front of the server. They are made for a classroom behind one address.
+impl fmt::Debug for Clock {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Clock")
+    }
+}
+
+/// Limits, budgets and the proxy of a server. Their defaults suit a classroom behind one address.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Protection")]
 pub struct Protection {
@@ -393,36 +378,20 @@ pub struct Protection {
     pub metrics_listen: Option<String>,
 }
 
-impl Default for Protection {
-    /// What the command line says when nothing is said on it, so that there is one list of defaults.
-    fn default() -> Self {
-        #[derive(Parser)]
-        #[command(no_binary_name = true)]
-        struct Nothing {
-            #[command(flatten)]
-            protection: Protection,
-        }
-        let mut matches = Nothing::command().get_matches_from(std::iter::empty::<&str>());
-        let nothing = Nothing::from_arg_matches_mut(&mut matches);
-        nothing.expect("every option has a default or is optional").protection
-    }
-}
+const MAX_REASON_CHARACTERS: usize = 300;
 
-/// More is no reason but a story.
-const MOST_CHARACTERS: usize = 300;
-
-/// Why a moderator does something, for anybody to read.
+/// A moderator's public reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason(String);
 
 impl Reason {
-    /// A text of at most 300 characters, in one line.
+    /// Parses a line of at most 300 characters.
     ///
     /// # Errors
     /// What is wrong with it, as a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim();
-        FieldPath::ROOT.filled_text(text, MOST_CHARACTERS).map_err(|refusal| refusal.message)?;
+        FieldPath::ROOT.filled_text(text, MAX_REASON_CHARACTERS).map_err(|refusal| refusal.message)?;
         Ok(Self(text.to_owned()))
     }
 
@@ -433,8 +402,9 @@ impl Reason {
 
 #[cfg(test)]
 mod tests {
+    use clap::CommandFactory;
+
     use super::*;
-    use crate::{CommandLine, Task};
 
     #[test]
     fn the_definition_of_the_command_line_holds_together() {
@@ -499,14 +469,5 @@ mod tests {
         assert!(protection.announcements_per_hour >= 60 && protection.reading_per_second >= 50);
         assert!(protection.trusted_proxy_header.is_none() && protection.metrics_listen.is_none());
         assert!(!protection.behind_tls && protection.public_url.is_none());
-    }
-
-    #[test]
-    fn a_reason_is_one_line_that_says_something() {
-        assert_eq!(Reason::parse("  Zu schnell 🚀 ").unwrap().as_str(), "Zu schnell 🚀");
-        for bad in ["", "  ", "two\nlines", "\u{202e}backwards", &"x".repeat(301)] {
-            assert!(Reason::parse(bad).unwrap_err().ends_with('.'), "{bad:?}");
-        }
-        assert!(Reason::parse(&"ü".repeat(300)).is_ok());
     }
 }

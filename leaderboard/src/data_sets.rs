@@ -20,7 +20,6 @@ static REGISTERED: LazyLock<Vec<DataFile>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/data-sets.json")).expect("the file is checked in")
 });
 
-/// The folder of the data sets, if any.
 #[derive(Clone, Debug)]
 pub(crate) struct DataFolder(Option<PathBuf>);
 
@@ -42,7 +41,6 @@ impl DataFolder {
         list
     }
 
-    /// Returns the reason why a file cannot be served.
     async fn fault_of(&self, file: &DataFile) -> Option<String> {
         let Some(folder) = &self.0 else { return Some("it was started without a data folder (`--data`)".to_owned()) };
         let fault = fault(folder, file).await?;

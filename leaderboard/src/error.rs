@@ -10,14 +10,15 @@ use crate::metrics::Event;
 use crate::storage::{StorageError, Trouble};
 use crate::validation::Refusal;
 
-/// Every refusal of the API. What went wrong inside is logged and never part of it.
+pub(crate) type Result<T, E = ApiError> = std::result::Result<T, E>;
+
+/// A refusal of the API. Internal errors are logged and never part of it.
 #[derive(Debug)]
 pub(crate) struct ApiError {
     status: StatusCode,
     body: ErrorBody,
-    /// When it may be worth trying again.
     retry_after: Option<Duration>,
-    /// What is counted.
+    /// The event to count.
     event: Option<Event>,
 }
 
@@ -48,40 +49,32 @@ impl ApiError {
         self
     }
 
-    pub(crate) fn unknown_run() -> Self {
-        let message = "No run with this id is here. It may have been deleted, or the link may be incomplete.";
-        Self::new(StatusCode::NOT_FOUND, "unknown_run", message)
+    /// Refuses a request with 503 that may succeed after a wait.
+    fn unavailable(code: &str, message: &str, seconds: u64) -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(Duration::from_secs(seconds))
     }
 
-    pub(crate) fn unknown_route() -> Self {
-        let message = "The API has nothing at this path. Its calls are listed at /api.";
-        Self::new(StatusCode::NOT_FOUND, "unknown_route", message)
-    }
-
-    pub(crate) fn method_not_allowed() -> Self {
-        let message = "This path does not take this method; the Allow header names those that it takes.";
-        Self::new(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", message)
-    }
-
-    pub(crate) fn broken_body() -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "broken_body", "The body broke off before its end. Send it again.")
+    pub(crate) fn wrong_nonce() -> Self {
+        Self::wrong_nonce_of_run().at("nonce")
     }
 
     pub(crate) fn busy() -> Self {
         let message = "The leaderboard has too much to do right now. Wait a few seconds and try again.";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
-            .retry_after(Duration::from_secs(5))
-            .refused_by("busy")
+        Self::unavailable("busy", message, 5).refused_by("busy")
     }
 
     pub(crate) fn too_many_cards() -> Self {
         let message = "Too many pictures of results are being drawn right now. Wait a few seconds and try again.";
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
-            .retry_after(Duration::from_secs(5))
-            .refused_by("cards")
+        Self::unavailable("busy", message, 5).refused_by("cards")
     }
 
-    /// For one address that asks too often; the message does not say which.
+    pub(crate) fn read_only() -> Self {
+        let message =
+            "The leaderboard can be read but stores nothing at the moment. Keep the record, and try again later.";
+        Self::unavailable("read_only", message, 60)
+    }
+
+    /// Refuses an address that sends too many requests; the message does not say which address.
     pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
         let what = match kind {
             Kind::Announcements => "so many runs were announced",
@@ -99,50 +92,38 @@ impl ApiError {
         .refused_by(kind.name())
     }
 
-    pub(crate) fn wrong_nonce() -> Self {
-        let message = "This is not the nonce that was given to this run.";
-        Self::new(StatusCode::FORBIDDEN, "wrong_nonce", message).at("nonce")
-    }
-
-    pub(crate) fn expired() -> Self {
-        let message = "The time to upload this run is over. Start a new run, or import this record as unverified.";
-        Self::new(StatusCode::GONE, "expired", message)
-    }
-
-    pub(crate) fn deleted() -> Self {
-        let message = "This very record was here and was deleted, and what is deleted stays away. Make a new run.";
-        Self::new(StatusCode::GONE, "deleted", message)
-    }
-
-    pub(crate) fn full() -> Self {
-        Self::new(
-            StatusCode::INSUFFICIENT_STORAGE,
-            "full",
-            "The leaderboard has no room left, so that nothing was stored. Keep the record, and try again when its \
-             host has made room.",
-        )
-    }
-
-    pub(crate) fn read_only() -> Self {
-        Self::new(
-            StatusCode::SERVICE_UNAVAILABLE,
-            "read_only",
-            "The leaderboard can be read but stores nothing at the moment. Keep the record, and try again later.",
-        )
-        .retry_after(Duration::from_secs(60))
-    }
-
     /// Logs what happened and tells the client only that something did.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
         tracing::error!(cause, "a request failed inside the server");
         Self::failed_inside()
     }
+}
 
-    /// For causes that are already logged.
-    pub(crate) fn failed_inside() -> Self {
-        let message = "The leaderboard failed and has logged why. Nothing was stored; try again later.";
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
-    }
+/// Defines refusals that always have the same message.
+macro_rules! refusals {
+    ($($name:ident: $status:ident $code:literal, $message:literal;)+) => {
+        impl ApiError {
+            $(pub(crate) fn $name() -> Self {
+                Self::new(StatusCode::$status, $code, $message)
+            })+
+        }
+    };
+}
+
+refusals! {
+    unknown_run: NOT_FOUND "unknown_run", "No run with this id is here. It may have been deleted, or the link may be incomplete.";
+    unknown_route: NOT_FOUND "unknown_route", "The API has nothing at this path. Its calls are listed at /api.";
+    method_not_allowed: METHOD_NOT_ALLOWED "method_not_allowed",
+        "This path does not take this method; the Allow header names those that it takes.";
+    broken_body: BAD_REQUEST "broken_body", "The body broke off before its end. Send it again.";
+    wrong_nonce_of_run: FORBIDDEN "wrong_nonce", "This is not the nonce that was given to this run.";
+    expired: GONE "expired", "The time to upload this run is over. Start a new run, or import this record as unverified.";
+    deleted: GONE "deleted", "This very record was here and was deleted, and what is deleted stays away. Make a new run.";
+    full: INSUFFICIENT_STORAGE "full",
+        "The leaderboard has no room left, so that nothing was stored. Keep the record, and try again when its host has \
+         made room.";
+    failed_inside: INTERNAL_SERVER_ERROR "internal",
+        "The leaderboard failed and has logged why. Nothing was stored; try again later.";
 }
 
 impl IntoResponse for ApiError {
@@ -162,7 +143,7 @@ impl IntoResponse for ApiError {
     }
 }
 
-/// So long that the wait is over; never none, which would be no wait.
+/// Returns at least the wait, and at least 1.
 fn whole_seconds(wait: Duration) -> u64 {
     (wait.as_secs() + u64::from(wait.subsec_nanos() > 0)).max(1)
 }

@@ -1,4 +1,4 @@
-//! Answers that are asked for again and again travel only when they changed.
+//! Entity tags, so that unchanged answers are not sent again.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -13,10 +13,8 @@ use crate::secrets::sha256;
 /// Half of the hash: enough never to meet its like.
 const DIGITS: usize = 32;
 
-/// Names the content of what is read by its hash, unless its handler did, and answers 304 to whom has it already.
-///
-/// The name is a weak one (`W/"…"`), because it is of the content before it is compressed, which is the same in every
-/// encoding. Answers of the API are whole in memory before they are sent, so that hashing them holds up nothing.
+/// Adds an entity tag, the hash of the content, and answers 304 to clients that have it. The tag is weak, because it is
+/// of the content before compression. Answers of the API are complete in memory, so hashing does not delay them.
 pub(crate) async fn tag(request: Request, next: Next) -> Response {
     // An answer to HEAD has lost its body here; it may go without a name.
     if request.method() != Method::GET {
@@ -27,21 +25,14 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
     if response.status() != StatusCode::OK {
         return response;
     }
-    let (mut head, mut body) = response.into_parts();
-    let name = match head.headers.get(header::ETAG) {
-        Some(name) => name.clone(),
-        None => match body.collect().await {
-            Ok(collected) => {
-                let bytes = collected.to_bytes();
-                let name = name_of(&bytes);
-                body = Body::from(bytes);
-                name
-            }
-            Err(cause) => return ApiError::internal(&cause).into_response(),
-        },
+    let (mut head, body) = response.into_parts();
+    let bytes = match body.collect().await {
+        Ok(collected) => collected.to_bytes(),
+        Err(cause) => return ApiError::internal(&cause).into_response(),
     };
-    let same = name.to_str().is_ok_and(|name| names(&known, name));
-    head.headers.insert(header::ETAG, name);
+    let name = format!("W/\"{}\"", &sha256(&bytes)[..DIGITS]);
+    let same = names(&known, &name);
+    head.headers.insert(header::ETAG, name.parse().expect("digits and quotes may stand in a header"));
     // Also where it is too short to be compressed: caches must not mix encodings.
     head.headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
     if same {
@@ -50,13 +41,7 @@ pub(crate) async fn tag(request: Request, next: Next) -> Response {
         head.headers.remove(header::CONTENT_LENGTH);
         return Response::from_parts(head, Body::empty());
     }
-    Response::from_parts(head, body)
-}
-
-/// The name of an answer that follows from these bytes.
-pub(crate) fn name_of(bytes: &[u8]) -> HeaderValue {
-    let hash = sha256(bytes);
-    HeaderValue::from_str(&format!("W/\"{}\"", &hash[..DIGITS])).expect("digits and quotes may stand in a header")
+    Response::from_parts(head, Body::from(bytes))
 }
 
 /// Returns whether `If-None-Match` names this content, by the weak comparison that RFC 9110 asks for.

@@ -11,7 +11,6 @@ use crate::ranking::{Category, Figure, Histogram, ProvenRun, ReferenceScore, out
 /// Maximum number of outliers that are named; others are only counted.
 const MOST_OUTLIERS: usize = 20;
 
-/// The description of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceDescription {
     pub(crate) key: String,
@@ -28,11 +27,9 @@ pub(crate) struct ProvenResult {
     pub(crate) class: RankedClass,
     pub(crate) category: Category,
     pub(crate) run: ProvenRun,
-    /// Word for its submitter, if known.
     pub(crate) submitter: Option<String>,
 }
 
-/// The metrics of a device in one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct DeviceFigure {
     pub(crate) device: DeviceDescription,
@@ -43,19 +40,16 @@ pub(crate) struct DeviceFigure {
     /// Share of the submitters' announced runs that were finished; `None` without known submitters.
     pub(crate) completion: Option<Completion>,
     pub(crate) outlier_runs: u64,
-    /// The first of them.
     pub(crate) outliers: Vec<String>,
     pub(crate) best_run_id: String,
 }
 
-/// A new metric with its rates.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MadeFigure {
     pub(crate) line: DeviceFigure,
     pub(crate) rates: Histogram,
 }
 
-/// Announced and finished runs of a submitter for a suite.
 pub(crate) type Completions = HashMap<(String, Suite), Completion>;
 
 /// Returns the metrics of a device from all its proven runs in order of submission.
@@ -128,7 +122,6 @@ fn scores<'a>(figures: impl Iterator<Item = &'a DeviceFigure>) -> Vec<DeviceFigu
     complete.into_values().filter_map(score).collect()
 }
 
-/// Returns the score from the metrics of all workloads, or `None` if one is missing.
 fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<DeviceFigure> {
     let over = |value: fn(&Figure) -> f64| {
         let rate = |figure: &&DeviceFigure| (figure.category.workload.clone(), value(&figure.figure));
@@ -152,8 +145,7 @@ fn score(figures: &[&DeviceFigure], reference: &ReferenceScore) -> Option<Device
     })
 }
 
-/// Returns how much slower browsers are, for each suite, workload, backend and precision of a device that has a figure
-/// of either kind of client.
+/// Returns the slowdown in browsers for each suite, workload, backend and precision with metrics of both clients.
 pub(crate) fn browser_taxes(figures: &[DeviceFigure]) -> Vec<BrowserTaxOfDevice> {
     let mut pairs: BTreeMap<_, [Option<&DeviceFigure>; 2]> = BTreeMap::new();
     for line in figures.iter().filter(|line| !line.category.workload.is_empty()) {
@@ -211,51 +203,12 @@ mod tests {
         ProvenResult { device, class: RankedClass::Gpu, category, run, submitter }
     }
 
-    fn reference() -> ReferenceScore {
-        let samples_per_second = [("a".to_owned(), 100.0), ("b".to_owned(), 10.0)].into();
-        let suite = Suite { name: "quick".to_owned(), version: 1 };
-        ReferenceScore { suite, description: "an example".to_owned(), samples_per_second }
-    }
-
-    #[test]
-    fn each_workload_has_its_own_metric() {
-        let results = vec![
-            result("a", 100.0, "ann", DeviceSource::Reported, None),
-            result("b", 7.0, "ann", DeviceSource::Reported, None),
-            result("a", 300.0, "bob", DeviceSource::Claimed, Some("Card X")),
-        ];
-        let figures = figures_of(results, &Completions::new());
-        let told: Vec<_> =
-            figures.iter().map(|made| (made.line.category.workload.as_str(), made.line.figure.median)).collect();
-        assert_eq!(told, [("a", 200.0), ("b", 7.0)]);
-        assert_eq!(
-            (figures[0].line.device.source, figures[1].line.device.source),
-            (DeviceSource::Claimed, DeviceSource::Reported)
-        );
-        assert_eq!(figures[0].line.device.inferred.as_deref(), Some("Card X"));
-        assert_eq!(figures[0].line.best_run_id, "a 300");
-        assert_eq!(figures[0].rates.runs(), 2);
-    }
-
     #[test]
     fn of_many_that_stand_apart_all_are_counted_and_some_are_named() {
         let usual = (0..200_u32).map(|i| result("a", 100.0 + f64::from(i % 10), "ann", DeviceSource::Reported, None));
         let apart = (0..30).map(|_| result("a", 9000.0, "bob", DeviceSource::Reported, None));
         let figures = figures_of(usual.chain(apart).collect(), &Completions::new());
         assert_eq!((figures[0].line.outlier_runs, figures[0].line.outliers.len()), (30, MOST_OUTLIERS));
-    }
-
-    #[test]
-    fn score_needs_every_workload() {
-        let of = |results: Vec<ProvenResult>| -> Option<DeviceFigure> {
-            let figures = figures_of(results, &Completions::new());
-            score(&figures.iter().map(|made| &made.line).collect::<Vec<_>>(), &reference())
-        };
-        let a = |rate| result("a", rate, "ann", DeviceSource::Reported, None);
-        assert_eq!(of(vec![a(200.0)]), None);
-        let scored = of(vec![a(200.0), a(200.0), result("b", 5.0, "ann", DeviceSource::Reported, None)]).unwrap();
-        assert!((scored.figure.median - 1.0).abs() < 1e-12, "twice and half as fast");
-        assert_eq!((scored.figure.runs, scored.category.workload.as_str()), (1, ""));
     }
 
     #[test]
@@ -278,22 +231,5 @@ mod tests {
             figures_of(results, &completions)[0].line.completion,
             Some(Completion { finished: 4, announced: 21 })
         );
-    }
-
-    #[test]
-    fn only_equal_kernels_have_a_browser_tax() {
-        let figure = |backend: &str, client_kind, rate| {
-            let mut result = result("a", rate, "ann", DeviceSource::Reported, None);
-            (result.category.backend, result.category.client_kind) = (backend.to_owned(), client_kind);
-            figures_of(vec![result], &Completions::new()).remove(0).line
-        };
-        let taxes = browser_taxes(&[
-            figure("wgsl", ClientKind::Browser, 800.0),
-            figure("wgsl", ClientKind::Native, 1000.0),
-            figure("burn-wgpu", ClientKind::Browser, 800.0),
-        ]);
-        let found: Vec<_> = taxes.iter().map(|tax| (tax.backend.as_str(), tax.native_over_browser)).collect();
-        assert_eq!(found, [("wgsl", 1.25)]);
-        assert_eq!((taxes[0].native_submitters, taxes[0].browser_submitters), (1, 1));
     }
 }

@@ -1,7 +1,7 @@
-//! The leaderboard: registers runs, checks what comes back, keeps it, lists it, and serves the page.
+//! The leaderboard: registers runs, validates and stores their records, lists them, and serves the page.
 //!
-//! The binary is a thin shell around [`Server`], so that tests start the same server in their own
-//! process, with a clock of their own. The wire format is `results::api`.
+//! The binary is a thin shell around [`Server`], so that tests can start the same server in their process, with another
+//! clock. The wire format is `results::api`.
 
 mod api;
 mod badge;
@@ -12,8 +12,6 @@ pub mod devices;
 mod error;
 mod etag;
 mod figures;
-#[doc(hidden)]
-pub mod fuzzing;
 mod limits;
 #[doc(hidden)]
 pub mod load;
@@ -35,12 +33,11 @@ mod verification;
 mod whole_file;
 
 pub use config::{
-    Arguments, Clock, CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay,
-    Task,
+    Clock, CommandLine, Config, ExistingDatabase, Moderation, OfDevice, OfRuns, Protection, Reason, Replay, Task,
 };
 pub use limits::ProxyHeader;
 pub use proof::KeyError;
 pub use public_url::{PublicUrl, PublicUrlError};
 pub use ranking::{ReferenceScore, reference_of};
 pub use server::{Server, StartError};
-pub use storage::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
+pub use storage::{AddressError, AddressParser, DatabaseAddress};

@@ -1,5 +1,4 @@
-//! Limits by address and by the /24 or /48 around it: rates of requests, and amounts that are held. Addresses are only
-//! in memory while they count, and are never written.
+//! Limits of rates and amounts by address and by the /24 or /48 around it. Addresses are never written to disk.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -25,10 +24,9 @@ use crate::error::ApiError;
 const FORGETTING: Duration = Duration::from_secs(60);
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
-/// Ratio of the limit of a /24 or /48 to that of one address.
+/// Ratio of the limits of a /24 or /48 and of one address.
 const PREFIX_FACTOR: u32 = 4;
 
-/// A kind of requests with its own limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Each request adds a row until it expires.
@@ -37,7 +35,6 @@ pub(crate) enum Kind {
     Imports,
     /// Requests of announced runs. A whole classroom may send them at once, and all runs must be provable.
     Uploads,
-    /// All other requests.
     Reading,
 }
 
@@ -73,7 +70,6 @@ struct Rates {
     reading: Option<Limit>,
 }
 
-/// The limit of one kind.
 struct Limit {
     of_network: Rate,
     of_prefix: Rate,
@@ -120,8 +116,6 @@ impl Limits {
         }
     }
 
-    /// # Errors
-    /// The address made too many requests.
     fn admit(&self, kind: Kind, peer: IpAddr, headers: &HeaderMap) -> Result<(), ApiError> {
         let Some(limit) = self.of(kind) else { return Ok(()) };
         let Some(address) = counted(peer, headers, self.0.trusted) else { return Ok(()) };
@@ -138,7 +132,6 @@ impl Limits {
     }
 }
 
-/// Answers 429 to requests over the limit.
 pub(crate) async fn limit(
     State(limits): State<Limits>,
     Extension(Peer(peer)): Extension<Peer>,
@@ -156,7 +149,7 @@ pub(crate) async fn limit(
 #[derive(Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
-/// Where a proxy writes the address of its client.
+/// Header in which a proxy writes its client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProxyHeader {
     /// A list, whose last entry the proxy itself wrote
@@ -193,8 +186,7 @@ impl From<IpAddr> for Network {
     }
 }
 
-/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, which one customer of a provider can
-/// get.
+/// Returns the first address of the /24 (IPv4) or /48 (IPv6) around an address, the network of one customer.
 pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => {
@@ -208,10 +200,8 @@ pub(crate) fn prefix_of(address: IpAddr) -> IpAddr {
     }
 }
 
-/// Returns the address that a request counts for, or `None` for this machine.
-///
-/// A request without the header did not come through the proxy, so its own address counts. An address that a proxy
-/// wrote always counts, even this machine's, so that no header can evade the limits.
+/// Returns the address that a request counts for, or `None` for this machine. A request without the header did not come
+/// through the proxy, so its own address counts. An address that a proxy wrote always counts, even this machine's.
 pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHeader>) -> Option<IpAddr> {
     let peer = peer.to_canonical();
     let own = (!peer.is_loopback()).then_some(peer);
@@ -241,14 +231,10 @@ const SECONDS_OF_A_DAY: f64 = 86_400.0;
 /// Divisor of the budget for states: the runs of one /24 or /48 may fill this part of it.
 pub(crate) const WEIGHTS_SHARE_OF_PREFIX: u64 = 8;
 
-/// Budgets of the whole server; `None` for no limit.
 #[derive(Clone, Copy)]
 pub(crate) struct Budgets {
-    /// Announced runs that are neither used nor expired.
     pub(crate) open_runs: Option<u32>,
-    /// Bytes of imported records in a day.
     pub(crate) import_bytes_per_day: Option<u64>,
-    /// Bytes of states waiting for verification.
     pub(crate) weights_bytes: Option<u64>,
 }
 
@@ -262,7 +248,6 @@ impl Budgets {
     }
 }
 
-/// Days since 1970, UTC.
 #[expect(clippy::cast_possible_truncation, reason = "no clock gets there")]
 pub(crate) fn day_of(unix_seconds: f64) -> i64 {
     (unix_seconds / SECONDS_OF_A_DAY).floor() as i64
@@ -284,7 +269,6 @@ impl ApiError {
         Self::busy().refused_by("weights")
     }
 
-    /// Refuses imports until the next day, when the budget of this day is used up.
     pub(crate) fn too_many_imports(unix_seconds: f64) -> Self {
         let rest = SECONDS_OF_A_DAY - unix_seconds.rem_euclid(SECONDS_OF_A_DAY);
         Self::new(
@@ -324,10 +308,7 @@ impl<C: Clock + Clone> Rate<C> {
         Some(Self { quota, clock, limiter })
     }
 
-    /// Counts a request.
-    ///
-    /// # Errors
-    /// The network is over its limit. The error is the time to wait.
+    /// Counts a request. The error is the time to wait of a network over its limit.
     pub(super) fn admit(&self, network: Network) -> Result<(), Duration> {
         let limiter = self.read();
         let admitted = limiter.check_key(&network).map_err(|refused| refused.wait_time_from(self.clock.now()));
@@ -339,15 +320,14 @@ impl<C: Clock + Clone> Rate<C> {
         admitted
     }
 
-    /// Deletes networks that have their full limit again.
     pub(super) fn forget(&self) {
         let limiter = self.read();
         limiter.retain_recent();
         limiter.shrink_to_fit();
     }
 
-    /// An attacker with this many networks is stopped by the budgets and not by these limits. All counts begin anew,
-    /// because refusing new networks would refuse everybody.
+    /// Restarts all counts, because refusing new networks would refuse everybody. Budgets stop an attacker with this
+    /// many.
     fn make_room(&self) {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();
@@ -362,7 +342,7 @@ impl<C: Clock + Clone> Rate<C> {
     }
 }
 
-/// Amounts that are held by address, only in memory until they are returned. Clones share them.
+/// Amounts in use by address, kept only in memory until they are returned. Clones share them.
 #[derive(Clone, Default)]
 pub(crate) struct Shares(Arc<Mutex<Held>>);
 
@@ -372,7 +352,6 @@ struct Held {
     of_prefixes: HashMap<Network, usize>,
 }
 
-/// Largest amounts that may be held.
 #[derive(Clone, Copy)]
 pub(crate) struct Most {
     pub(crate) of_network: usize,
@@ -448,37 +427,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn each_kind_has_a_limit_of_its_own_and_zero_is_none() {
-        let limits =
-            Limits::new(&Protection { announcements_per_hour: 2, imports_per_hour: 0, ..Protection::default() });
-        let somebody = IpAddr::from([192, 0, 2, 1]);
-        let admitted = |kind| limits.admit(kind, somebody, &HeaderMap::new()).is_ok();
-        assert!(admitted(Kind::Announcements));
-        assert!(!admitted(Kind::Announcements));
-        assert!((0..1000).all(|_| admitted(Kind::Imports)));
-        assert!((0..500).all(|_| admitted(Kind::Reading)));
-    }
-
-    #[test]
-    fn a_prefix_has_four_times_the_limit_of_an_address() {
-        for (before, after) in [("192.0.2.", ""), ("2001:db8:1:", "::1")] {
-            let limits = Limits::new(&Protection { announcements_per_hour: 2, ..Protection::default() });
-            let admitted =
-                |address: &str| limits.admit(Kind::Announcements, address.parse().unwrap(), &HeaderMap::new()).is_ok();
-            assert_eq!((1..100).filter(|number| admitted(&format!("{before}{number}{after}"))).count(), 4);
-            assert!(admitted("198.51.100.1") && admitted("2001:db8:2::1"), "others have their own");
-        }
-    }
-
-    #[test]
-    fn this_machine_is_never_told_to_wait() {
-        let limits = Limits::new(&Protection { announcements_per_hour: 1, ..Protection::default() });
-        for here in [IpAddr::from([127, 0, 0, 1]), IpAddr::from([127, 1, 2, 3]), "::1".parse().unwrap()] {
-            assert!((0..10).all(|_| limits.admit(Kind::Announcements, here, &HeaderMap::new()).is_ok()));
-        }
-    }
-
     const PROXY: [u8; 4] = [127, 0, 0, 1];
 
     fn counted_with(lines: &[&'static str], trusted: Option<ProxyHeader>) -> Option<String> {
@@ -516,29 +464,6 @@ mod tests {
         assert_eq!(counted_with(&[], trusted), None, "this machine itself, past the proxy");
     }
 
-    #[test]
-    fn a_household_is_one_network() {
-        let network = |text: &str| Network::from(text.parse::<IpAddr>().unwrap());
-        assert!(network("2001:db8:1:2::1") == network("2001:db8:1:2:ffff::9"));
-        assert!(network("2001:db8:1:2::1") != network("2001:db8:1:3::1"));
-        assert!(network("192.0.2.1") == network("::ffff:192.0.2.1"));
-        assert!(network("192.0.2.1") != network("192.0.2.2"));
-    }
-
-    #[test]
-    fn a_prefix_is_24_bits_or_48() {
-        for (address, prefix) in
-            [("192.0.2.77", "192.0.2.0"), ("::ffff:192.0.2.77", "192.0.2.0"), ("2001:db8:1:2::9", "2001:db8:1::")]
-        {
-            assert_eq!(prefix_of(address.parse().unwrap()), prefix.parse::<IpAddr>().unwrap());
-        }
-    }
-
-    #[test]
-    fn a_day_ends_at_midnight_utc() {
-        assert_eq!((day_of(0.0), day_of(86_399.9), day_of(86_400.0)), (0, 0, 1));
-    }
-
     const HOUR: Duration = Duration::from_secs(3600);
 
     fn rate(number: u32, burst: u32) -> (Rate<FakeRelativeClock>, FakeRelativeClock) {
@@ -548,17 +473,6 @@ mod tests {
 
     fn network(number: u32) -> Network {
         Network::V4(number.to_be_bytes())
-    }
-
-    #[test]
-    fn a_burst_is_admitted_and_then_one_after_each_part_of_the_period() {
-        let (rate, clock) = rate(60, 30);
-        assert!((0..30).all(|_| rate.admit(network(1)).is_ok()));
-        assert_eq!(rate.admit(network(1)), Err(Duration::from_secs(60)));
-        assert!(rate.admit(network(2)).is_ok(), "others have limits of their own");
-        clock.advance(Duration::from_secs(60));
-        assert!(rate.admit(network(1)).is_ok());
-        assert!(rate.admit(network(1)).is_err());
     }
 
     #[test]
@@ -582,11 +496,6 @@ mod tests {
     }
 
     #[test]
-    fn none_is_no_limit() {
-        assert!(Rate::new(0, HOUR, 0).is_none());
-    }
-
-    #[test]
     fn shares_are_limited_per_address() {
         let shares = Shares::default();
         let [one, other] = ["192.0.2.1", "192.0.2.2"].map(|address| address.parse::<IpAddr>().unwrap());
@@ -598,16 +507,5 @@ mod tests {
         assert!(held.of_networks.is_empty() && held.of_prefixes.is_empty(), "nothing is kept of who was here");
         drop(held);
         assert!(shares.take(one, 1, Most::of_network(2)).is_some());
-    }
-
-    #[test]
-    fn a_prefix_holds_four_times_as_much_as_an_address() {
-        for (before, after, elsewhere) in [("192.0.2.", "", "198.51.100.1"), ("2001:db8:1:", "::1", "2001:db8:2::1")] {
-            let shares = Shares::default();
-            let take = |address: &str| shares.take(address.parse().unwrap(), 3, Most::of_network(3));
-            let held: Vec<_> = (1..50).filter_map(|number| take(&format!("{before}{number}{after}"))).collect();
-            assert_eq!(held.len(), 4);
-            assert!(take(elsewhere).is_some());
-        }
     }
 }

@@ -1,6 +1,4 @@
-//! A board of any size, for measuring how the leaderboard bears it. No part of the interface.
-//!
-//! Futures are boxed, as in [`Server`](crate::Server).
+//! Boards for measurements. Not part of the interface. Errors are messages of the database.
 
 use async_recursion::async_recursion;
 use results::RunRecord;
@@ -16,27 +14,19 @@ pub struct PastRun {
     pub record: RunRecord,
     pub tier: Tier,
     pub submitted_unix_seconds: f64,
-    /// The word for who announced it.
     pub submitter: String,
 }
 
-/// A database that is only measured.
 pub struct Board(Storage);
 
 impl Board {
-    /// Opens a database and makes its tables.
-    ///
-    /// # Errors
-    /// What the database says, as a sentence; so for all that follows.
+    /// Opens a database and creates its tables.
     #[async_recursion(?Send)]
     pub async fn open(address: &DatabaseAddress) -> Result<Self, String> {
         Ok(Self(Storage::open(address).await.map_err(|cause| cause.to_string())?))
     }
 
     /// Stores runs in one transaction.
-    ///
-    /// # Errors
-    /// What the database says.
     #[async_recursion(?Send)]
     pub async fn store(&self, runs: Vec<PastRun>) -> Result<Vec<String>, String> {
         let mut prepared = Vec::with_capacity(runs.len());
@@ -66,30 +56,21 @@ impl Board {
         Ok(prepared.into_iter().map(|(_, run_id, _, _)| run_id).collect())
     }
 
-    /// Makes the figures of all devices, and lets the database look at its tables.
-    ///
-    /// # Errors
-    /// What the database says.
+    /// Computes the metrics of all devices, and updates the statistics of the tables.
     #[async_recursion(?Send)]
     pub async fn settle(&self) -> Result<(), String> {
         self.0.refresh_figures().await;
         self.0.analyze().await.map_err(|cause| cause.to_string())
     }
 
-    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
-    ///
-    /// # Errors
-    /// What the database says.
+    /// Returns queries that read lists, tables and devices, and the steps of the database's plan for each.
     #[async_recursion(?Send)]
     pub async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, String> {
         self.0.plans().await.map_err(|cause| cause.to_string())
     }
 
-    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the usual
-    /// bounds: results of a filter that are read at once, and results that are scanned for one answer.
-    ///
-    /// # Errors
-    /// What is wrong with the query, or what the database says.
+    /// Returns run and workload of the rows of a page, and the query of the next page. `few` and `scanned` replace the
+    /// usual bounds of a page.
     #[async_recursion(?Send)]
     pub async fn page(
         &self,

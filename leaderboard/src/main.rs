@@ -11,8 +11,7 @@ async fn main() -> ExitCode {
     match perform().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Written by hand, because a sentence for a host needs no backtrace, whatever RUST_BACKTRACE says. Where nobody can
-            // read it, the exit code is all there is.
+            // A host needs no backtrace, even with RUST_BACKTRACE. If nobody can read it, the exit code remains.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::FAILURE
         }
@@ -20,13 +19,13 @@ async fn main() -> ExitCode {
 }
 
 async fn perform() -> anyhow::Result<()> {
-    let CommandLine { task, serve: arguments } = CommandLine::parse();
+    let CommandLine { task, serve: config } = CommandLine::parse();
     if let Some(task) = task {
         let said = upkeep::perform(task).await?;
         return writeln!(std::io::stdout(), "{said}").context("it is done, but what was done could not be printed");
     }
-    let filter = EnvFilter::try_new(&arguments.log)
-        .with_context(|| format!("--log {} is not a level such as info, nor a filter", arguments.log))?;
+    let filter = EnvFilter::try_new(&config.log)
+        .with_context(|| format!("--log {} is not a level such as info, nor a filter", config.log))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     // A log that cannot be written, on a full disk for instance, is lost: reporting that on the same stream would panic.
     tracing_subscriber::fmt()
@@ -36,8 +35,8 @@ async fn perform() -> anyhow::Result<()> {
         .with_writer(std::io::stderr)
         .init();
 
-    let server = Server::bind(arguments.into()).await?;
-    // Whoever reads the next line may ask it to stop at once.
+    let server = Server::bind(config).await?;
+    // A reader of the next line may stop the server at once.
     let interrupted = interrupted()?;
     let metrics = server.metrics_address().map(|address| format!("metrics on http://{address}/metrics\n"));
     let said = format!("listening on http://{}\n{}", server.address(), metrics.unwrap_or_default());

@@ -1,8 +1,7 @@
 //! Metrics of the server in the text format of Prometheus, without ids and addresses.
 
-use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{MatchedPath, Request, State};
@@ -20,8 +19,6 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use results::api::Tier;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::task::JoinHandle;
 
 use crate::error::ApiError;
 use crate::storage::StorageError;
@@ -34,7 +31,6 @@ struct RequestLabels {
     /// Template of the route, with `{id}` for an id.
     route: String,
     method: &'static str,
-    /// Class of the status, such as `2xx`.
     status: &'static str,
 }
 
@@ -44,7 +40,6 @@ struct RouteLabels {
     method: &'static str,
 }
 
-/// One label with its value.
 type Label = [(&'static str, &'static str); 1];
 
 /// The metrics of one server. Clones share them.
@@ -110,12 +105,10 @@ impl Metrics {
         registry
     }
 
-    /// Counts an open connection until the returned guard is dropped.
     pub(crate) fn open_connection(&self) -> InProgress {
         InProgress::new(&self.open_connections)
     }
 
-    /// Counts an event.
     pub(crate) fn count(&self, event: Event) {
         match event {
             Event::Announced => drop(self.announcements.inc()),
@@ -126,7 +119,6 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics as text.
     fn text(&self) -> Result<String, std::fmt::Error> {
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &self.registry)?;
@@ -134,7 +126,6 @@ impl Metrics {
     }
 }
 
-/// A guard that counts something in progress until it is dropped.
 pub(crate) struct InProgress(Gauge);
 
 impl InProgress {
@@ -150,15 +141,12 @@ impl Drop for InProgress {
     }
 }
 
-/// An event that the status of an answer does not show. It is counted where it arrives with the answer, so that handlers
-/// need no metrics.
+/// An event that the status of an answer does not show. The answer carries it, so that handlers need no metrics.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
     Announced,
     Accepted(Tier),
-    /// After parts of the run were computed again.
     Verified(Tier),
-    /// Name of the limit.
     Refused(&'static str),
     /// Name of the reason, one of [`StorageError::REASONS`](crate::storage::StorageError::REASONS).
     DatabaseFailed(&'static str),
@@ -174,59 +162,13 @@ impl Event {
     }
 }
 
-/// Time for answers in progress when the server stops.
-const LAST_ANSWER: Duration = Duration::from_secs(1);
 /// OpenMetrics, which Prometheus reads since its version 2.5.
 const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// A listener that has its port and does not answer yet.
-pub(crate) struct MetricsListener {
-    listener: TcpListener,
-    address: SocketAddr,
-}
-
-/// A listener that answers until it is stopped.
-pub(crate) struct Answering {
-    stop: oneshot::Sender<()>,
-    task: JoinHandle<()>,
-}
-
-impl MetricsListener {
-    pub(crate) async fn bind(address: &str) -> std::io::Result<Self> {
-        let listener = TcpListener::bind(address).await?;
-        let address = listener.local_addr()?;
-        Ok(Self { listener, address })
-    }
-
-    pub(crate) fn address(&self) -> SocketAddr {
-        self.address
-    }
-
-    pub(crate) fn answer(self, metrics: Metrics) -> Answering {
-        let (stop, stopped) = oneshot::channel();
-        let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
-        let serving = axum::serve(self.listener, routes).with_graceful_shutdown(async {
-            // An error means that the sender is gone, which also ends the listener.
-            stopped.await.ok();
-        });
-        let task = tokio::spawn(async {
-            if let Err(cause) = serving.await {
-                tracing::error!(cause = &cause as &dyn std::error::Error, "metrics are no longer answered");
-            }
-        });
-        Answering { stop, task }
-    }
-}
-
-impl Answering {
-    /// Closes the port. A client that keeps its connection busy does not delay the server.
-    pub(crate) async fn stop(self) {
-        let Self { stop, mut task } = self;
-        // Fails only if the task has ended already.
-        stop.send(()).ok();
-        if tokio::time::timeout(LAST_ANSWER, &mut task).await.is_err() {
-            task.abort();
-        }
+pub(crate) async fn answer(listener: TcpListener, metrics: Metrics) {
+    let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
+    if let Err(cause) = axum::serve(listener, routes).await {
+        tracing::error!(cause = &cause as &dyn std::error::Error, "metrics are no longer answered");
     }
 }
 
@@ -248,7 +190,6 @@ impl RouteName {
     }
 }
 
-/// Returns the kind of a path without a route of its own.
 fn kind(path: &str) -> &'static str {
     match path.split('/').nth(1) {
         Some("api") => "/api",

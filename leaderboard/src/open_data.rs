@@ -10,7 +10,6 @@ use results::open_data::{ExportAbout, ExportFormat, LICENCE, LICENCE_ADDRESS};
 
 use crate::storage::{ListQuery, Place, Storage, StorageError};
 
-/// The reason why an export ended early.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ExportError {
     #[error(transparent)]
@@ -23,7 +22,6 @@ pub(crate) enum ExportError {
     Stopped,
 }
 
-/// An export in progress.
 pub(crate) struct Export {
     pub(crate) runs: ExportedRuns,
     /// `None` while a thread has it.
@@ -164,16 +162,12 @@ impl Encoder {
 /// Number of runs in memory at once. Each has at most the size of an upload, and usually a hundredth of that.
 pub(super) const RUNS_AT_ONCE: u32 = 16;
 
-/// The runs of an export, read in portions.
-///
-/// Each portion is a query of its own, so that a long export does not block others. A run that is deleted meanwhile is
-/// absent from later portions, and a new run comes at the end.
+/// The runs of an export, read in portions, so that it does not block others. A run that is deleted meanwhile is absent
+/// from later portions, and new runs come at the end.
 pub(crate) struct ExportedRuns {
     storage: Storage,
     source: Source,
-    /// Number of runs that were read so far.
     pub(crate) read: u64,
-    /// Number of stored runs so far that cannot be read.
     pub(crate) left_out: u64,
 }
 
@@ -183,11 +177,8 @@ enum Source {
     List(ListPages),
 }
 
-/// The runs of a list, each with only the workloads that the list has.
-///
-/// In every order the results of a run follow each other: orders by metrics have one workload.
+/// The runs of a list, each with only its listed workloads. In every order the results of a run are adjacent.
 struct ListPages {
-    /// `None` after the last page.
     next_page: Option<Box<ListQuery>>,
     /// Runs of pages that were read, with the names of their workloads.
     waiting: VecDeque<(String, Vec<String>)>,
@@ -195,18 +186,15 @@ struct ListPages {
 }
 
 impl ExportedRuns {
-    /// Exports all visible runs.
     pub(crate) fn all(storage: Storage) -> Self {
         Self { storage, source: Source::All(Some(Place::BEGINNING)), read: 0, left_out: 0 }
     }
 
-    /// Exports a list in its order.
     pub(crate) fn of_list(storage: Storage, list: ListQuery) -> Self {
         let pages = ListPages { next_page: Some(Box::new(list)), waiting: VecDeque::new(), ended: false };
         Self { storage, source: Source::List(pages), read: 0, left_out: 0 }
     }
 
-    /// Returns the next portion, which may be empty, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<StoredRun>>, StorageError> {
         let (runs, left_out) = match &mut self.source {
             Source::All(Some(place)) => {
@@ -225,7 +213,6 @@ impl ExportedRuns {
         Ok(Some(runs))
     }
 
-    /// Returns whether the last portion was read.
     pub(crate) fn ended(&self) -> bool {
         match &self.source {
             Source::All(place) => place.is_none(),
@@ -268,7 +255,6 @@ impl ListPages {
     }
 }
 
-/// Keeps only the workloads with these names, in this order.
 fn keep_workloads(run: &mut StoredRun, names: &[String]) {
     let mut all = mem::take(&mut run.record.workloads);
     let mut listed = mem::take(&mut run.listed);

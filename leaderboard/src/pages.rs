@@ -29,12 +29,11 @@ use crate::storage::Storage;
 const FOR_EVER: HeaderValue = HeaderValue::from_static("public, max-age=31536000, immutable");
 /// For files that must be asked about each time.
 const ASK_EACH_TIME: HeaderValue = HeaderValue::from_static("no-cache");
-/// For what is replaced while the server runs. A browser's question whether its copy is still good goes by whole seconds,
-/// in which the file may have changed again.
+/// For files that are replaced while the server runs: a browser's check has a resolution of one second.
 const NEVER_KEPT: HeaderValue = HeaderValue::from_static("no-store");
 /// Tells the page whether the worker with Burn is there; replaced while Burn is being built.
 const BURN: &str = "/burn.json";
-/// How the folders of other frameworks begin, TensorFlow.js and jax-js: a name of `app/hooks/src/frameworks.rs`.
+/// Prefix of the folders of other frameworks (`app/hooks/src/frameworks.rs`).
 const FRAMEWORKS: &str = "/framework-";
 /// A content hash in a file's name has at least this many hexadecimal digits.
 const HASH_DIGITS: usize = 12;
@@ -61,7 +60,7 @@ impl Pages {
         Ok(Self { index: Some(Arc::new(index)), files: Some(files(folder)), data })
     }
 
-    /// The policy that fits the index as it is on disk now, or the framework of which this is a file.
+    /// Returns the policy of the current index, or of a framework's file.
     pub(crate) async fn content_security_policy(&self, path: &str) -> HeaderValue {
         if path.starts_with(FRAMEWORKS) {
             return framework_policy();
@@ -74,7 +73,7 @@ impl Pages {
     }
 }
 
-/// Files of one folder, the `.br` or `.gz` beside a file in its place where the client takes it.
+/// Serves files of a folder, or their `.br` or `.gz` versions if the client accepts them.
 fn files(folder: PathBuf) -> ServeDir {
     ServeDir::new(folder).append_index_html_on_directories(false).precompressed_br().precompressed_gzip()
 }
@@ -116,7 +115,7 @@ async fn serve_page(State((pages, previews)): State<(Pages, Previews)>, request:
     response
 }
 
-/// How long a browser may keep the file of the page at `path`.
+/// Returns the cache lifetime of the page's file at `path`.
 fn caching(path: &str) -> HeaderValue {
     match path {
         BURN => NEVER_KEPT,
@@ -125,7 +124,7 @@ fn caching(path: &str) -> HeaderValue {
     }
 }
 
-/// The index, with what previews of links are told where the place may be a run's.
+/// Serves the index, with preview tags if the path may be a run's.
 async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderMap)>) -> Response {
     match index.read().await {
         Ok(index) => {
@@ -185,10 +184,8 @@ fn is_hashed(path: &str) -> bool {
     })
 }
 
-/// The policy for a page with inline scripts of these hashes.
-///
-/// Everything comes from this server, and WebAssembly may be compiled. A worker starts from a file
-/// (its loader), not from a blob.
+/// Returns the policy for a page with inline scripts of these hashes. Everything comes from this server, WebAssembly
+/// may be compiled, and a worker starts from a file, not from a blob.
 pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
     let hashes: String = script_hashes.iter().map(|hash| format!(" 'sha256-{hash}'")).collect();
     let policy = format!(
@@ -199,8 +196,7 @@ pub(super) fn policy_header(script_hashes: &[String]) -> HeaderValue {
     HeaderValue::from_str(&policy).expect("base64 and the words above are visible ASCII")
 }
 
-/// The policy for the worker of another framework, which goes by that of its own script. Such frameworks share their work
-/// among threads, each a worker that starts from a blob.
+/// Returns the policy for the worker of another framework. Its threads are workers that start from blobs.
 pub(super) fn framework_policy() -> HeaderValue {
     HeaderValue::from_static(
         "default-src 'none'; script-src 'self' blob: 'wasm-unsafe-eval'; worker-src 'self' blob:; connect-src 'self'; \
@@ -208,10 +204,8 @@ pub(super) fn framework_policy() -> HeaderValue {
     )
 }
 
-/// SHA-256 in base64 of each inline script of `html`, as a browser computes it.
-///
-/// This reads the index.html that Trunk writes and is no HTML parser. At worst it hashes something that is no
-/// script (harmless) or misses one (which then does not run, and the browser's console says so).
+/// Returns the SHA-256 in base64 of each inline script, as browsers compute it. This is no HTML parser: at worst it
+/// hashes something else (harmless) or misses a script, which then does not run.
 pub(super) fn inline_script_hashes(html: &str) -> Vec<String> {
     // A browser turns every line end into LF before it hashes.
     let html = html.replace("\r\n", "\n").replace('\r', "\n");
@@ -277,7 +271,7 @@ impl IndexFile {
 
 /// A preview shows a line or two.
 const MOST_CHARACTERS: usize = 300;
-/// How a tag begins that says something of the page as a whole, and that a run says of itself.
+/// Beginnings of the tags that a run replaces.
 const GENERAL: [&str; 2] = ["<meta property=\"og:", "<meta name=\"twitter:"];
 
 /// From where runs are read, and under which address they are shown.
@@ -288,8 +282,8 @@ pub(crate) struct Previews {
 }
 
 impl Previews {
-    /// The index with the tags of the run at this path. Nothing where the path is not a run's, where the run is unknown
-    /// or hidden, and where the database does not answer: then the page is served as it is, and says so itself.
+    /// Returns the index with the tags of the run at this path, or `None` if there is no visible run or the database
+    /// fails.
     pub(super) async fn index_of(&self, path: &str, headers: &HeaderMap, html: &Bytes) -> Option<String> {
         let RunId(id) = RunId::parse(path.strip_prefix("/runs/")?.to_owned()).ok()?;
         let run = match self.storage.visible_run(&id).await {
@@ -304,7 +298,7 @@ impl Previews {
     }
 }
 
-/// The tags of a run. Addresses in them must be whole, so that there are none where nobody says where the server is.
+/// Returns the tags of a run. Their addresses must be absolute, so there are none without a known host.
 fn tags(card: &Card, id: &str, address: Option<&PublicUrl>) -> String {
     let title = format!("{} on Gradmark", card.title());
     let whole = card.description();

@@ -36,10 +36,8 @@ pub(crate) struct Surroundings {
     pub(crate) public_url: Option<PublicUrl>,
 }
 
-/// The whole server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes.
-///
-/// A request that is refused before its body is read is answered when the guard has thrown the body away, so that its client
-/// reads the answer.
+/// Returns the server as one service. From outside in: headers, metrics, guard, panics, limits, compression, routes. A
+/// request that is refused before its body is read is answered after the guard has dropped the body.
 pub(crate) fn router(leaderboard: Leaderboard, pages: Pages, surroundings: Surroundings) -> Router {
     let Surroundings { limits, metrics, behind_tls, public_url } = surroundings;
     let address = PublicAddress { said: public_url, behind_tls };
@@ -98,11 +96,8 @@ const FIXED: [(HeaderName, &str); 6] = [
 
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
-/// Adds the security headers, the content security policy of the page, and the API's openness.
-///
-/// Results are public, so any site may read them (`GET`). Nothing allows another site's script to
-/// write: a preflight finds no permission, and a body that needs none is not JSON and is refused.
-/// Programs other than browsers are not concerned by any of this.
+/// Adds the security headers, the content security policy of the page, and the API's openness. Any site may read
+/// results (`GET`). No other site may write: a preflight finds no permission, and a body that needs none is not JSON.
 pub(crate) async fn security(State(pages): State<Pages>, request: Request, next: Next) -> Response {
     let api = request.uri().path().starts_with("/api/");
     let results = api || request.uri().path().starts_with("/snapshots/");

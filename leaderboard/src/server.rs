@@ -15,6 +15,7 @@ use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
 use tokio_io_timeout::TimeoutStream;
 use tower::ServiceExt;
 
@@ -22,7 +23,7 @@ use crate::api::{ExportPlaces, Leaderboard};
 use crate::card::Cards;
 use crate::data_sets::DataFolder;
 use crate::limits::{Budgets, Limits, Most, Peer, Shares, day_of};
-use crate::metrics::{Event, Metrics, MetricsListener};
+use crate::metrics::{self, Event, Metrics};
 use crate::pages::Pages;
 use crate::proof::{Key, KeyError};
 use crate::router::{Surroundings, router};
@@ -39,7 +40,6 @@ const OTHER_DESCRIPTORS: usize = 64;
 const CONNECTIONS_PER_ADDRESS: usize = 128;
 /// Largest head of a request, which is the most that a connection buffers of an unfinished one.
 const HEAD_BYTES: usize = 16 << 10;
-/// Timeout for a complete request head.
 const HEAD_TIME: Duration = Duration::from_secs(30);
 /// Timeout for a client that does not read its answer.
 const READING_TIME: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Time between two deletions of states and segments of expired runs.
 const FORGETTING_EXPIRED: Duration = Duration::from_secs(60);
-/// How often salts of days that are over are looked for, and announcements counted.
+/// Time between two deletions of salts and counts of announcements.
 const FORGETTING: Duration = Duration::from_secs(3600);
 
 /// The reason why a server cannot start.
@@ -108,7 +108,7 @@ pub struct Server {
     tools: Tools,
     limits: Limits,
     metrics: Metrics,
-    metrics_listener: Option<MetricsListener>,
+    metrics_listener: Option<(TcpListener, SocketAddr)>,
 }
 
 impl Server {
@@ -144,14 +144,13 @@ impl Server {
         if let Err(cause) = storage.release_verifications(&tools.server, false).await {
             tracing::warn!(%cause, "runs that the server took before it died wait until others may have them");
         }
-        let metrics_listener = match config.protection.metrics_listen.clone() {
-            None => None,
-            Some(address) => Some(
-                MetricsListener::bind(&address)
-                    .await
-                    .map_err(|cause| StartError::ListenForMetrics { address, cause })?,
-            ),
-        };
+        let mut metrics_listener = None;
+        if let Some(address) = &config.protection.metrics_listen {
+            let refused = |cause| StartError::ListenForMetrics { address: address.clone(), cause };
+            let listener = TcpListener::bind(address).await.map_err(refused)?;
+            let address = listener.local_addr().map_err(refused)?;
+            metrics_listener = Some((listener, address));
+        }
         let clock = config.clock.clone();
         let leaderboard = Leaderboard {
             storage: storage.clone(),
@@ -159,7 +158,7 @@ impl Server {
             key,
             verifiers: verifiers.clone(),
             data,
-            run_lifetime_seconds: config.run_lifetime_seconds,
+            run_lifetime_seconds: f64::from(config.run_lifetime_seconds),
             seed: config.seed,
             budgets: Budgets::new(&config.protection),
             exports: ExportPlaces::default(),
@@ -181,9 +180,9 @@ impl Server {
             storage,
             snapshots,
             clock,
-            connections_per_address: config.connections_per_address,
+            connections_per_address: config.connections_per_address.map(usize::from),
             verifiers,
-            threads: config.verifiers,
+            threads: usize::from(config.verifiers),
             tools,
             limits,
             metrics,
@@ -191,19 +190,16 @@ impl Server {
         })
     }
 
-    /// Returns the address of the metrics, if they are enabled.
     pub fn metrics_address(&self) -> Option<SocketAddr> {
-        self.metrics_listener.as_ref().map(MetricsListener::address)
+        self.metrics_listener.as_ref().map(|(_, address)| *address)
     }
 
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// Serves until `shutdown` ends, lets requests in progress finish, and closes the database.
-    ///
-    /// Connections are accepted here and not by `axum::serve`, which sets no limit on how many there
-    /// are and none on how long a client may take to send a request's head.
+    /// Serves until `shutdown` ends, finishes requests in progress, and closes the database. `axum::serve` would limit
+    /// neither the number of connections nor the time for a request's head.
     pub fn run(self, shutdown: impl Future<Output = ()> + 'static) -> impl Future<Output = ()> {
         self.serve(Box::pin(shutdown))
     }
@@ -214,20 +210,23 @@ impl Server {
         let connections = GracefulShutdown::new();
         let places = Arc::new(Semaphore::new(most_connections(&limits_of_process())));
         let open = Shares::default();
-        let forgetting = tokio::spawn(self.limits.forget_regularly());
         let storage = self.storage.clone();
-        let refreshing = tokio::spawn(async move { storage.refresh_regularly().await });
-        let forgetting_expired = tokio::spawn(forget_expired_regularly(self.storage.clone(), self.clock.clone()));
-        let forgetting_submitters = tokio::spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
-        let snapshots = tokio::spawn(self.snapshots.keep(self.storage.clone()));
-        let metrics_listener = self.metrics_listener.map(|listener| listener.answer(self.metrics.clone()));
+        let mut background = JoinSet::new();
+        background.spawn(self.limits.forget_regularly());
+        background.spawn(async move { storage.refresh_regularly().await });
+        background.spawn(forget_expired_regularly(self.storage.clone(), self.clock.clone()));
+        background.spawn(forget_submitters_regularly(self.storage.clone(), self.clock));
+        background.spawn(self.snapshots.keep(self.storage.clone()));
+        if let Some((listener, _)) = self.metrics_listener {
+            background.spawn(metrics::answer(listener, self.metrics.clone()));
+        }
         loop {
             let accepted = tokio::select! {
                 accepted = accept(&self.listener, &places) => accepted,
                 () = &mut shutdown => break,
             };
             let Some((stream, address, place)) = accepted else { continue };
-            // Who has too many learns it from the end of the connection: an answer would take a place itself.
+            // A closed connection is the refusal: an answer would take a place.
             let usual = if address.is_loopback() { CONNECTIONS } else { CONNECTIONS_PER_ADDRESS };
             let most = Most::of_network(self.connections_per_address.unwrap_or(usual));
             let Some(place_of_address) = open.take(address, 1, most) else {
@@ -265,22 +264,13 @@ impl Server {
         if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
             tracing::warn!(%cause, "runs that were being verified wait until the next start");
         }
-        // Last, so that the end of requests in progress can be watched.
-        if let Some(listener) = metrics_listener {
-            listener.stop().await;
-        }
-        forgetting.abort();
-        forgetting_expired.abort();
-        forgetting_submitters.abort();
-        refreshing.abort();
-        // What was half written is gone; the next server begins anew.
-        snapshots.abort();
+        // Until here, the metrics show the end of requests in progress. The next server restarts an unfinished snapshot.
+        drop(background);
         self.storage.close().await;
     }
 }
 
-/// Deletes the salts of days that are over, although nobody announces anything, and counts announcements that no run came
-/// of; never ends.
+/// Deletes salts of past days and counts unfinished announcements at intervals. Never returns.
 async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     loop {
         let now = clock.unix_seconds();
@@ -312,7 +302,6 @@ async fn end(threads: Vec<JoinHandle<()>>) {
     }
 }
 
-/// Returns the key file that belongs to a database.
 fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     let DatabaseAddress::File(file) = database else { return None };
     let mut name = file.as_os_str().to_owned();
@@ -320,7 +309,6 @@ fn secret_beside(database: &DatabaseAddress) -> Option<PathBuf> {
     Some(name.into())
 }
 
-/// Limits of this process on Linux; empty elsewhere.
 fn limits_of_process() -> String {
     std::fs::read_to_string("/proc/self/limits").unwrap_or_default()
 }

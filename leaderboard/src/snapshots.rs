@@ -1,7 +1,5 @@
-//! Files of the open data, one of each format for each day, which anyone may download for a week.
-//!
-//! They spare the database those who want everything, and give them a name for what they have. A run that is deleted
-//! stays in the files that have it, so that these are kept no longer than is told.
+//! Daily files of the open data, one for each format, kept for a week. They save the database from full exports. A
+//! deleted run stays in the files that have it, so they are not kept longer.
 
 use std::fs::{File, TryLockError};
 use std::io::Write;
@@ -28,10 +26,10 @@ use crate::whole_file::{WholeFile, sum_of};
 use crate::{Clock, StartError};
 
 const SECONDS_OF_DAY: f64 = 86_400.0;
-/// Days whose files are there, today's included.
+/// Number of days whose files are kept, including today.
 const DAYS: f64 = 7.0;
 
-/// Where the files lie, if this server offers any; cloning shares it.
+/// The folder of the files, if this server offers any. Clones share it.
 #[derive(Clone)]
 pub(crate) struct Snapshots {
     folder: Option<Arc<Path>>,
@@ -47,22 +45,21 @@ impl Snapshots {
         Ok(Self { folder: folder.map(Arc::from), clock })
     }
 
-    /// What anyone may download now, newest first.
+    /// Returns the files that anyone may download now, newest first.
     pub(crate) async fn list(&self) -> io::Result<SnapshotList> {
         let Some(folder) = self.folder.clone() else { return Ok(SnapshotList::default()) };
         let now = self.clock.unix_seconds();
         tokio::task::spawn_blocking(move || list(&folder, now)).await?
     }
 
-    /// The path of a file that anyone may download, which may be missing all the same.
+    /// Returns the path of a file that anyone may download. The file may be missing.
     fn file(&self, name: &str) -> Option<PathBuf> {
-        let offered = SnapshotName::parse(name)?.is_kept(self.clock.unix_seconds());
+        let offered = is_kept(&SnapshotName::parse(name)?.day, self.clock.unix_seconds());
         self.folder.as_ref().filter(|_| offered).map(|folder| folder.join(name))
     }
 }
 
-/// Returns whether files of this day are still there. A day that has not come yet is another server's whose clock is
-/// ahead, or this one's from when its clock was wrong.
+/// Returns whether files of this day are kept. A future day is from a server whose clock is or was ahead.
 fn is_kept(day: &str, now: f64) -> bool {
     let (oldest, newest) = (Date::of(now - (DAYS - 1.0) * SECONDS_OF_DAY).iso(), Date::of(now + SECONDS_OF_DAY).iso());
     (oldest.as_str()..=newest.as_str()).contains(&day)
@@ -73,22 +70,22 @@ fn list(folder: &Path, now: f64) -> io::Result<SnapshotList> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let Some(name) = entry.file_name().to_str().and_then(SnapshotName::parse) else { continue };
-        if name.is_sum() || !name.is_kept(now) {
+        if name.sum || !is_kept(&name.day, now) {
             continue;
         }
-        // Deleted just now, or somebody took its sum away.
+        // Another process may have deleted it.
         let Ok(sum) = fs::read_to_string(sum_of(&entry.path())) else { continue };
         let sha256 = sum.split_whitespace().next().unwrap_or_default().to_owned();
         let bytes = entry.metadata()?.len();
-        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day().to_owned(), bytes, sha256 });
+        list.snapshots.push(Snapshot { name: name.to_string(), day: name.day, bytes, sha256 });
     }
     list.snapshots.sort_by(|one, other| other.day.cmp(&one.day).then_with(|| one.name.cmp(&other.name)));
     Ok(list)
 }
 
-/// `gradmark-2026-11-23.csv.gz`, or that of its sum.
+/// Name of a file, such as `gradmark-2026-11-23.csv.gz`, or of its checksum.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct SnapshotName {
+struct SnapshotName {
     day: String,
     format: ExportFormat,
     sum: bool,
@@ -107,28 +104,11 @@ fn ending(format: ExportFormat) -> &'static str {
 }
 
 impl SnapshotName {
-    pub(super) fn new(day: String, format: ExportFormat) -> Self {
-        Self { day, format, sum: false }
-    }
-
-    pub(super) fn parse(name: &str) -> Option<Self> {
+    fn parse(name: &str) -> Option<Self> {
         let (day, rest) = name.strip_prefix(BEGINNING)?.split_at_checked("2026-11-23".len())?;
         let (rest, sum) = rest.strip_suffix(SUM).map_or((rest, false), |rest| (rest, true));
         let format = ExportFormat::ALL.into_iter().find(|format| ending(*format) == rest)?;
         is_day(day).then(|| Self { day: day.to_owned(), format, sum })
-    }
-
-    pub(super) fn day(&self) -> &str {
-        &self.day
-    }
-
-    pub(super) fn is_sum(&self) -> bool {
-        self.sum
-    }
-
-    /// Returns whether it is neither too old nor of a day that is far ahead.
-    pub(super) fn is_kept(&self, now: f64) -> bool {
-        is_kept(&self.day, now)
     }
 }
 
@@ -146,24 +126,24 @@ fn is_day(text: &str) -> bool {
     })
 }
 
-/// Why there are no files of a day.
+/// The reason why a day has no files.
 #[derive(Debug, thiserror::Error)]
-pub(super) enum SnapshotError {
+enum SnapshotError {
     #[error(transparent)]
     Export(#[from] ExportError),
     #[error("cannot write into the folder: {0}")]
     Write(#[from] io::Error),
 }
 
-/// Writes those files of a day that are missing, and says how many that were. What is there stays as it is. The lock is
-/// held until the last of them has its name, or is gone.
-pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
-    let names = ExportFormat::ALL.map(|format| (SnapshotName::new(day.to_owned(), format), format));
+/// Writes the missing files of a day, and returns their number. The lock is held until the last of them is complete or
+/// deleted.
+async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<File>) -> Result<usize, SnapshotError> {
+    let names = ExportFormat::ALL.map(|format| SnapshotName { day: day.to_owned(), format, sum: false });
     let mut files = Vec::new();
-    for (name, format) in names {
+    for name in names {
         let to = folder.join(name.to_string());
         if !to.exists() {
-            files.push(Output::create(&to, partial(folder, &name), format, Arc::clone(lock))?);
+            files.push(Output::create(&to, partial(folder, &name), name.format, Arc::clone(lock))?);
         }
     }
     let made = files.len();
@@ -182,18 +162,18 @@ pub(super) async fn make(folder: &Path, day: &str, storage: Storage, lock: &Arc<
     Ok(made)
 }
 
-/// Hidden, so that it is nobody's to download; and told apart from what somebody else keeps there.
-pub(super) fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
+/// Returns the hidden name of an unfinished file.
+fn partial(folder: &Path, name: &SnapshotName) -> PathBuf {
     folder.join(format!(".{name}.partial"))
 }
 
 /// Returns whether a file is what a server left that was killed while it wrote.
-pub(super) fn is_partial(name: &str) -> bool {
+fn is_partial(name: &str) -> bool {
     let name = name.strip_prefix('.').and_then(|name| name.strip_suffix(".partial"));
     name.and_then(SnapshotName::parse).is_some()
 }
 
-/// On a thread that may take its time.
+/// Does slow work on a blocking thread.
 async fn elsewhere<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, SnapshotError> + Send + 'static,
 ) -> Result<T, SnapshotError> {
@@ -204,7 +184,7 @@ async fn elsewhere<T: Send + 'static>(
 struct Output {
     encoder: Encoder,
     file: Compressed,
-    /// Given up last: who is interrupted is on a thread that goes on for a moment.
+    /// Dropped last: an interrupted task is on a thread that continues for a moment.
     _lock: Arc<File>,
 }
 
@@ -242,15 +222,15 @@ impl Output {
     }
 }
 
-/// After a failure it is tried again; and clocks are set, and machines sleep.
+/// Longest wait: failures are tried again, clocks are set, and machines sleep.
 const LONGEST_WAIT: f64 = 3600.0;
-/// Behind midnight, so that nobody wakes before it.
+/// Seconds after midnight, so that no server wakes before it.
 const MARGIN: f64 = 1.0;
-/// What a server locks that looks after the folder. It stays there, empty.
+/// Name of the empty file that a server locks while it changes the folder.
 const LOCK: &str = ".gradmark-snapshots.lock";
 
 impl Snapshots {
-    /// Looks after the folder; never ends if there is one. Nothing that fails here stops the server.
+    /// Keeps the files of the folder up to date. Never returns if there is a folder. Failures do not stop the server.
     pub(crate) async fn keep(self, storage: Storage) {
         let Some(folder) = self.folder else { return };
         loop {
@@ -266,7 +246,7 @@ impl Snapshots {
     }
 }
 
-/// Deletes what is too old and writes what is missing, unless another server is doing so.
+/// Deletes old files and writes missing ones, unless another server is doing so.
 async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), SnapshotError> {
     let lock = File::create(folder.join(LOCK))?;
     match lock.try_lock() {
@@ -285,14 +265,13 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
     Ok(())
 }
 
-/// Deletes files that are not kept any more, and what was left by a server that was killed: the lock says that no other
-/// one is writing.
+/// Deletes old files and those that a killed server left unfinished. The lock shows that no other server is writing.
 fn tidy(folder: &Path, now: f64) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
-        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !name.is_kept(now)) {
+        if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !is_kept(&name.day, now)) {
             match fs::remove_file(entry.path()) {
                 Ok(()) => tracing::info!(name, "deleted a snapshot whose time was over"),
                 Err(cause) => tracing::warn!(name, %cause, "a snapshot whose time is over cannot be deleted"),
@@ -302,14 +281,13 @@ fn tidy(folder: &Path, now: f64) -> io::Result<()> {
     Ok(())
 }
 
-/// To the next day, or to the next hour if that is sooner.
+/// Returns the time to the next day, but at most an hour.
 fn until_next_look(now: f64) -> Duration {
     let rest_of_day = SECONDS_OF_DAY - now.rem_euclid(SECONDS_OF_DAY) + MARGIN;
     Duration::from_secs_f64(rest_of_day.min(LONGEST_WAIT))
 }
 
-/// A file never changes under its name. It may be kept for a day only, so that a run that somebody deleted does not live
-/// on in caches long after the file is gone.
+/// A file never changes under its name. It may be cached only for a day, because a deleted run may be in it.
 const FOR_A_DAY: HeaderValue = HeaderValue::from_static("public, max-age=86400, immutable");
 
 /// Only names of snapshots are looked for, whatever else is in the folder.
@@ -351,10 +329,10 @@ mod tests {
     #[test]
     fn names_are_read_as_they_are_written() {
         for format in ExportFormat::ALL {
-            let name = SnapshotName::new("2026-11-23".to_owned(), format);
+            let name = SnapshotName { day: "2026-11-23".to_owned(), format, sum: false };
             assert_eq!(SnapshotName::parse(&name.to_string()), Some(name.clone()));
             let sum = SnapshotName::parse(&format!("{name}.sha256")).unwrap();
-            assert!(sum.is_sum() && sum.to_string() == format!("{name}.sha256") && sum.day() == "2026-11-23");
+            assert!(sum.sum && sum.to_string() == format!("{name}.sha256") && sum.day == "2026-11-23");
         }
     }
 
@@ -383,21 +361,5 @@ mod tests {
         assert_eq!(until_next_look(0.0), Duration::from_secs(3600));
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 10.0), Duration::from_secs(11));
         assert_eq!(until_next_look(86_400.0 * 20_000.0 - 3600.0), Duration::from_secs(3600));
-    }
-
-    #[test]
-    fn only_old_files_of_ours_are_deleted() {
-        let folder = tempfile::tempdir().unwrap();
-        let now = 1_800_000_000.0;
-        let (old, kept) = (
-            ["gradmark-2027-01-08.csv.gz", "gradmark-2027-01-08.csv.gz.sha256", ".gradmark-2027-01-15.parquet.partial"],
-            ["gradmark-2027-01-09.csv.gz", "gradmark-2020-01-01.csv", "gradmark.sqlite", ".hidden.partial", LOCK],
-        );
-        for name in old.iter().chain(&kept) {
-            fs::write(folder.path().join(name), "x").unwrap();
-        }
-        tidy(folder.path(), now).unwrap();
-        assert!(old.iter().all(|name| !folder.path().join(name).exists()));
-        assert!(kept.iter().all(|name| folder.path().join(name).exists()));
     }
 }

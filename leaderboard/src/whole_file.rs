@@ -1,4 +1,4 @@
-//! Files that are there as a whole, with their SHA-256 beside them, or not at all.
+//! Files that exist only when complete, with their SHA-256 next to them.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -57,12 +57,12 @@ impl Drop for WholeFile {
     }
 }
 
-/// Where the sum of a file lies.
+/// Returns the path of a file's checksum.
 pub(crate) fn sum_of(file: &Path) -> PathBuf {
     with_ending(file, "sha256")
 }
 
-/// The file's name with one ending more.
+/// Returns the path with an additional extension.
 pub(crate) fn with_ending(file: &Path, ending: &str) -> PathBuf {
     let mut name = file.file_name().unwrap_or_default().to_os_string();
     name.push(".");
@@ -74,35 +74,4 @@ fn write_sum(sum: &Path, line: &str) -> io::Result<()> {
     let mut file = File::create(sum)?;
     file.write_all(line.as_bytes())?;
     file.sync_all()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn names(folder: &Path) -> Vec<String> {
-        let entries = fs::read_dir(folder).unwrap();
-        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        names.sort();
-        names
-    }
-
-    #[test]
-    fn file_appears_with_its_sum_or_not_at_all() {
-        let folder = tempfile::tempdir().unwrap();
-        let (to, partial) = (folder.path().join("a.csv"), folder.path().join(".a.partial"));
-        let begin = || WholeFile::create(&to, partial.clone()).unwrap();
-        let mut file = begin();
-        file.write_all(b"abc").unwrap();
-        assert_eq!(names(folder.path()), [".a.partial"]);
-        drop(file);
-        assert!(names(folder.path()).is_empty());
-
-        let mut file = begin();
-        file.write_all(b"abc").unwrap();
-        file.finish().unwrap();
-        assert_eq!(names(folder.path()), ["a.csv", "a.csv.sha256"]);
-        let sum = fs::read_to_string(sum_of(&to)).unwrap();
-        assert_eq!(sum, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad  a.csv\n");
-    }
 }

@@ -19,16 +19,16 @@ const YEAR: f64 = 365.0 * 86_400.0;
 /// One run in so many is of the complete suite.
 const ONE_COMPLETE_IN: u64 = 5;
 
-/// What one run in so many has.
+/// Properties of one run in this number.
 const ONE_RARE_IN: usize = 5000;
 const RARE_BROWSER: &str = "Opera";
 const RARE_BACKEND: &str = "burn-cuda";
 
-/// Some of the visible runs that are there, by which the server is asked.
+/// Some visible runs, for requests to the server.
 pub(crate) struct Runs {
     pub(crate) quick: Vec<String>,
     pub(crate) complete: Vec<String>,
-    /// Keys of devices, that of most runs first.
+    /// Keys of devices, the one with most runs first.
     pub(crate) devices: Vec<String>,
 }
 

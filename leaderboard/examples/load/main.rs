@@ -4,7 +4,6 @@
 
 mod board;
 
-use std::io::Read;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -13,19 +12,19 @@ use clap::Parser;
 use engine::SUITES;
 use leaderboard::load::Board;
 use leaderboard::{Clock, Config, DatabaseAddress, Protection};
-use results::api::{AcceptedRun, RunList, StartRun, StartedRun};
+use results::api::{AcceptedRun, RunList};
 use serde::Serialize;
 use tokio::sync::oneshot;
-use ureq::Agent;
-use ureq::http::Request;
 
 use board::{Random, Runs};
+use support::client::Client;
 use support::database::{Cluster, TestDatabase, block_on};
 use support::record;
 
 #[path = "../../tests/http/support"]
 #[expect(dead_code, reason = "the tests use more of their support")]
 mod support {
+    pub(crate) mod client;
     pub(crate) mod database;
     pub(crate) mod record;
 }
@@ -121,7 +120,7 @@ fn measure(database: &TestDatabase, arguments: &Arguments) -> Report {
     report
 }
 
-/// Everything that was measured on one data base.
+/// All measurements on one database.
 #[derive(Serialize)]
 pub(crate) struct Report {
     database: String,
@@ -135,7 +134,7 @@ pub(crate) struct Figure {
     name: String,
     value: f64,
     unit: &'static str,
-    /// At most so much of a duration, at least so much of a rate.
+    /// Maximum of a duration, or minimum of a rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     wanted: Option<f64>,
 }
@@ -193,21 +192,17 @@ pub(crate) fn together(clients: u32, number: u32, ask: impl Fn(u32) + Sync) -> V
     })
 }
 
-/// Who hand in at the same time.
+/// Number of clients that upload at the same time.
 const CLIENTS: u32 = 16;
 /// Accepted hand-ins in a second, sustained.
 const WANTED: f64 = 500.0;
 
 pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report) {
     let client = server.client();
-    let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-    let start = serde_json::to_vec(&start).expect("JSON");
     let started = std::sync::Mutex::new(Vec::new());
     let begin = Instant::now();
     together(CLIENTS, number, |_| {
-        let answer: StartedRun =
-            serde_json::from_slice(&client.send("POST", "/api/v1/runs", Some(&start), 201)).expect("JSON");
-        started.lock().expect("nobody panics with it").push(answer);
+        started.lock().expect("nobody panics with it").push(client.begin());
     });
     let announcing = begin.elapsed().as_secs_f64();
     report.add("runs announced", f64::from(number) / announcing, "a second", None);
@@ -228,8 +223,9 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
     let begin = Instant::now();
     let durations = together(CLIENTS, number, |i| {
         let (run_id, body) = &records[i as usize];
-        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), Some(body), 201);
-        accepted.lock().expect("nobody panics with it").push(answer);
+        let headers = [("content-type", "application/json")];
+        let answer = client.send("PUT", &format!("/api/v1/runs/{run_id}"), &headers, body).with_status(201);
+        accepted.lock().expect("nobody panics with it").push(answer.parse());
     });
     let seconds = begin.elapsed().as_secs_f64();
     report.add("runs handed in and accepted", f64::from(number) / seconds, "a second", Some(WANTED));
@@ -238,18 +234,17 @@ pub(crate) fn measure_hand_ins(server: &Server, number: u32, report: &mut Report
     delete_runs(&client, &accepted.into_inner().expect("nobody panics with it"), report);
 }
 
-fn delete_runs(client: &Client, accepted: &[Vec<u8>], report: &mut Report) {
-    let runs: Vec<AcceptedRun> = accepted.iter().map(|answer| serde_json::from_slice(answer).expect("JSON")).collect();
+fn delete_runs(client: &Client, runs: &[AcceptedRun], report: &mut Report) {
     let number = u32::try_from(runs.len()).expect("it was one before");
     let begin = Instant::now();
     together(CLIENTS, number, |i| {
         let run = &runs[i as usize];
-        client.delete(&format!("/api/v1/runs/{}", run.run_id), &run.deletion_secret);
+        client.delete(&run.run_id, &run.deletion_secret).with_status(204);
     });
     report.add("runs deleted", f64::from(number) / begin.elapsed().as_secs_f64(), "a second", None);
 }
 
-/// What every list, filter and distribution may take, and a page made of several; in milliseconds.
+/// Maximum milliseconds of a list, a filter or a distribution, and of a page made of several.
 const LIST: f64 = 50.0;
 const PAGE: f64 = 100.0;
 
@@ -297,7 +292,7 @@ fn cursors(server: &Server) -> Vec<String> {
     let mut cursors: Vec<String> = Vec::new();
     for _ in 0..PAGES {
         let from = cursors.last().map(|cursor| format!("&cursor={cursor}")).unwrap_or_default();
-        let page: RunList = serde_json::from_slice(&client.read(&format!("{path}{from}"))).expect("JSON");
+        let page: RunList = client.read(&format!("{path}{from}"));
         let Some(next) = page.next else { break };
         cursors.push(next);
     }
@@ -308,8 +303,10 @@ pub(crate) fn measure_reading(server: &Server, runs: &Runs, arguments: &Argument
     let client = server.client();
     let cursors = cursors(server);
     let mut ask = |name: &str, wanted: f64, path: &(dyn Fn(&mut Random) -> String + Sync)| {
-        let request = |i: u32| client.get(&path(&mut Random(u64::from(i))));
-        // What is asked for the first time comes from the disk; a board is not asked once.
+        let request = |i: u32| {
+            client.get_accepting(&path(&mut Random(u64::from(i))), "gzip").with_status(200);
+        };
+        // The first requests read from the disk and are not measured.
         together(arguments.clients, arguments.requests / 10, request);
         report.add_durations(name, together(arguments.clients, arguments.requests, request), wanted);
     };
@@ -402,12 +399,6 @@ pub(crate) struct Server {
     _stop: oneshot::Sender<()>,
 }
 
-/// One who asks; connections are kept.
-pub(crate) struct Client {
-    agent: Agent,
-    address: SocketAddr,
-}
-
 impl Server {
     pub(crate) fn start(database: &TestDatabase) -> Self {
         let now = Arc::new(Mutex::new(NOW));
@@ -424,17 +415,11 @@ impl Server {
         let config = Config {
             listen: "127.0.0.1:0".to_owned(),
             database: database.address(),
-            page: None,
-            data: None,
-            snapshots: None,
-            secret_file: None,
             secret: Some("0123456789abcdef0123456789abcdef".to_owned()),
             verifiers: 0,
-            run_lifetime_seconds: 6.0 * 3600.0,
-            seed: None,
-            connections_per_address: None,
             protection: unlimited,
             clock: Clock::from_fn(move || *clock.lock().expect("nobody panics with it")),
+            ..Config::default()
         };
         let (stop, stopped) = oneshot::channel::<()>();
         let (tell, told) = std::sync::mpsc::channel();
@@ -454,47 +439,6 @@ impl Server {
     }
 
     pub(crate) fn client(&self) -> Client {
-        let agent = Agent::config_builder().http_status_as_error(false).build().into();
-        Client { agent, address: self.address }
-    }
-}
-
-impl Client {
-    /// Asks, as a browser does, and reads the whole answer.
-    ///
-    /// # Panics
-    /// At any other status than the one expected: what is measured is what works.
-    pub(crate) fn send(&self, method: &str, path: &str, body: Option<&[u8]>, expected: u16) -> Vec<u8> {
-        let encoding = if body.is_none() { "gzip" } else { "identity" };
-        self.ask(method, path, &[("accept-encoding", encoding)], body, expected)
-    }
-
-    /// Deletes a run by its secret.
-    pub(crate) fn delete(&self, path: &str, secret: &str) {
-        self.ask("DELETE", path, &[("authorization", &format!("Bearer {secret}"))], None, 204);
-    }
-
-    pub(crate) fn get(&self, path: &str) {
-        self.send("GET", path, None, 200);
-    }
-
-    /// The answer, as it is before it is packed.
-    pub(crate) fn read(&self, path: &str) -> Vec<u8> {
-        self.ask("GET", path, &[("accept-encoding", "identity")], None, 200)
-    }
-
-    fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)], body: Option<&[u8]>, expected: u16) -> Vec<u8> {
-        let request = Request::builder().method(method).uri(format!("http://{}{path}", self.address));
-        let request = request.header("content-type", "application/json");
-        let request = headers.iter().fold(request, |request, (name, value)| request.header(*name, *value));
-        let answer = match body {
-            None => self.agent.run(request.body(()).expect("a request")),
-            Some(body) => self.agent.run(request.body(body).expect("a request")),
-        };
-        let mut answer = answer.expect("the server answers");
-        let mut read = Vec::new();
-        answer.body_mut().as_reader().read_to_end(&mut read).expect("the whole answer");
-        assert_eq!(answer.status().as_u16(), expected, "{method} {path}: {}", String::from_utf8_lossy(&read));
-        read
+        Client::with_idle_connections(self.address, CLIENTS as usize)
     }
 }

@@ -14,7 +14,7 @@ use super::extract::RunId;
 use super::list::is_device_key;
 use super::runs::{bad_query, read_query};
 use crate::devices::Identity;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::{DeviceDescription, DeviceFigure};
 
 /// More than these are unreadable side by side, and a record may have four megabytes.
@@ -24,7 +24,7 @@ const MOST: usize = 4;
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<ComparingQuery>, QueryRejection>,
-) -> Result<Json<Comparing>, ApiError> {
+) -> Result<Json<Comparing>> {
     let query = read_query(query)?;
     match (query.runs, query.devices) {
         (Some(runs), None) => {
@@ -54,8 +54,7 @@ pub(crate) async fn show(
     }
 }
 
-/// Splits two to four distinct words at commas.
-fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
+fn several(field: &str, text: &str) -> Result<Vec<String>> {
     let words: Vec<String> = text.split(',').map(|word| word.trim().to_owned()).collect();
     let twice = words.iter().enumerate().any(|(i, word)| words[..i].contains(word));
     if (2..=MOST).contains(&words.len()) && !twice {
@@ -64,13 +63,11 @@ fn several(field: &str, text: &str) -> Result<Vec<String>, ApiError> {
     Err(bad_query("Two to four are compared, each another, with commas between them.").at(field))
 }
 
-/// A device with its metrics in all categories.
 pub(crate) struct DeviceSide {
     pub(crate) device: DeviceDescription,
     pub(crate) figures: Vec<DeviceFigure>,
 }
 
-/// Compares runs with the first one.
 pub(crate) fn of_runs(runs: &[StoredRun]) -> Comparing {
     let records: Vec<&RunRecord> = runs.iter().map(|run| &run.record).collect();
     let name = |run: &StoredRun| Identity::of(&run.record).group.label;
@@ -172,7 +169,7 @@ fn figure_of_device(line: &DeviceFigure) -> ComparedFigure {
     }
 }
 
-/// Returns the ratios of one workload's metrics to those of the first side, or `None` if fewer than two sides have one.
+/// Returns one workload's metrics with ratios to the first side, or `None` if fewer than two sides have one.
 fn related(mut figures: Vec<Option<ComparedFigure>>) -> Option<Vec<Option<ComparedFigure>>> {
     if figures.iter().flatten().count() < 2 {
         return None;
@@ -233,12 +230,5 @@ mod tests {
         assert_eq!(related(vec![some.clone(), None]), None, "nothing to compare");
         let without_first = related(vec![None, some.clone(), some]).unwrap();
         assert!(without_first.iter().flatten().all(|figure| figure.to_first.is_none() && figure.verdict.is_none()));
-    }
-
-    #[test]
-    fn other_batch_sizes_are_shown_and_not_compared() {
-        let first = figure(Some(100.0), Some((90.0, 110.0)));
-        let other = first.clone().map(|figure| ComparedFigure { batch_size: Some(64), ..figure });
-        assert_eq!(second(vec![first, other]), (None, None));
     }
 }

@@ -12,20 +12,20 @@ use super::Leaderboard;
 use super::extract::{IdempotencyKey, JsonBytes, RunId};
 use super::runs::deletion_secret;
 use super::submissions::aside;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, SECRET_BYTES, random_word};
 use crate::storage::NewComparison;
 use crate::validation::{FieldPath, Networks, check_networks};
 use crate::{secrets, validation};
 
-/// The id in the path, which looks like that of a run.
+/// The id in the path, which has the form of a run's id.
 pub(crate) struct ComparisonId(String);
 
 impl<S: Send + Sync> FromRequestParts<S> for ComparisonId {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let id = Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| unknown())?;
         RunId::parse(id.0).map(|RunId(id)| Self(id)).map_err(|_refused| unknown())
     }
@@ -36,15 +36,13 @@ fn unknown() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
 }
 
-/// `POST /api/v1/comparisons`: keeps a comparison, whose records are no runs.
-///
-/// A client whose answer was lost sends it again with the same idempotency key, and gets the same answer: id and secret
-/// follow from the server's own secret, the key and the comparison.
+/// `POST /api/v1/comparisons`: stores a comparison, whose records are no runs. Repeating an idempotency key repeats the
+/// answer: id and secret are derived from the server's secret, the key and the comparison.
 pub(crate) async fn share(
     State(leaderboard): State<Leaderboard>,
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let bytes = body.len();
     let (comparison, digest) = aside(move || {
         check_size(&body)?;
@@ -84,16 +82,14 @@ pub(crate) async fn share(
 }
 
 /// Refuses what the types of a comparison do not bound.
-fn check_size(body: &JsonBytes) -> Result<(), ApiError> {
+fn check_size(body: &JsonBytes) -> Result<()> {
     #[derive(Deserialize)]
     struct Records {
         #[serde(default)]
         records: Vec<Networks>,
     }
     let Records { records } = body.parse()?;
-    let path = FieldPath::ROOT.field("records");
-    records.iter().enumerate().try_for_each(|(number, record)| check_networks(&path.item(number), record))?;
-    Ok(())
+    Ok(FieldPath::ROOT.field("records").each(&records, |path, record| check_networks(&path, record))?)
 }
 
 fn accepted(id: &str, secret: String) -> AcceptedComparison {
@@ -109,7 +105,7 @@ fn accepted(id: &str, secret: String) -> AcceptedComparison {
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     ComparisonId(id): ComparisonId,
-) -> Result<Json<StoredComparison>, ApiError> {
+) -> Result<Json<StoredComparison>> {
     leaderboard.storage.comparison(&id).await?.map(Json).ok_or_else(unknown)
 }
 
@@ -118,7 +114,7 @@ pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
     ComparisonId(id): ComparisonId,
     headers: HeaderMap,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let secret = deletion_secret(&headers, "a comparison")?;
     let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
     if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {

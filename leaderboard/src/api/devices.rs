@@ -13,20 +13,19 @@ use super::Leaderboard;
 use super::list::is_device_key;
 use super::runs::read_query;
 use super::standings::{check_backend, key, places_of, told};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::{DeviceFigure, browser_taxes};
 use crate::ranking::{Category, Figure, ProvenRun, place_behind};
 use crate::storage::{HistoryPart, PastResult, StorageError, TableQuery};
 
-/// Results of the device that are shown.
 const RECENT: u32 = 20;
 
-/// `GET /api/v1/devices/{key}`: what all runs of a device come to. One that was merged into another is answered with that
-/// one's, and with its key: whoever merged them may separate them again, which a redirect that browsers keep would outlast.
+/// `GET /api/v1/devices/{key}`: metrics of a device. A merged device is answered with its target and not with a
+/// redirect, which browsers would keep after a separation.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
-) -> Result<Json<DeviceSummary>, ApiError> {
+) -> Result<Json<DeviceSummary>> {
     let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let device = leaderboard.storage.described_device(&key).await?.ok_or_else(unknown_device)?;
     let rows = leaderboard.storage.figures_of_device(&key).await?;
@@ -44,8 +43,7 @@ pub(crate) async fn show(
     }))
 }
 
-/// Reads the key in an address.
-pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String, ApiError> {
+pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<String> {
     let Path(key) = key.map_err(|_rejected| unknown_device())?;
     if is_device_key(&key) { Ok(key) } else { Err(unknown_device()) }
 }
@@ -105,7 +103,7 @@ pub(crate) async fn show_history(
     State(leaderboard): State<Leaderboard>,
     key: Result<Path<String>, PathRejection>,
     query: Result<Query<DeviceHistoryQuery>, QueryRejection>,
-) -> Result<Json<DeviceHistory>, ApiError> {
+) -> Result<Json<DeviceHistory>> {
     let key = leaderboard.storage.grouped_as(&device_key(key)?).await?;
     let query = read_query(query)?;
     check_backend(query.backend.as_deref())?;
@@ -168,7 +166,6 @@ fn history_lines(results: &[PastResult], label: &dyn Fn(&PastResult) -> String) 
     lines
 }
 
-/// Returns the month of a time, such as `2026-11`.
 fn month(unix_seconds: f64) -> String {
     let Date { year, month, .. } = Date::of(unix_seconds);
     format!("{year:04}-{month:02}")
@@ -177,61 +174,4 @@ fn month(unix_seconds: f64) -> String {
 fn told_category(category: Category) -> HistoryCategory {
     let Category { suite, workload, backend, precision, client_kind } = category;
     HistoryCategory { suite, workload, backend, precision, client_kind }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-    use crate::ranking::run;
-
-    fn past(version: &str, submitted_unix_seconds: f64, who: &str, rate: f64) -> PastResult {
-        let (run, engine_version) = (run(Some(who), 1, rate), version.to_owned());
-        PastResult { run, submitted_unix_seconds, engine_version, driver: String::new() }
-    }
-
-    fn history(results: &[PastResult]) -> Vec<HistoryLine> {
-        history_lines(results, &|result| result.engine_version.clone())
-    }
-
-    #[test]
-    fn history_has_a_line_per_version_in_order_of_appearance() {
-        let runs = [
-            past("0.2.0", 30.0, "ann", 40.0),
-            past("0.10.0", 40.0, "ann", 50.0),
-            past("0.1.0", 10.0, "ann", 10.0),
-            past("0.1.0", 20.0, "ann", 20.0),
-            past("0.1.0", 50.0, "bob", 35.0),
-        ];
-        let groups = history(&runs);
-        let labels: Vec<&str> = groups.iter().map(|group| group.label.as_str()).collect();
-        assert_eq!(labels, ["0.1.0", "0.2.0", "0.10.0"]);
-        let first = &groups[0];
-        assert_eq!((first.first_unix_seconds, first.last_unix_seconds), (10.0, 50.0));
-        assert_eq!((first.figure.median, first.figure.runs, first.figure.submitters), (25.0, 3, 2));
-        assert!(history_lines(&runs, &|result| result.driver.clone()).is_empty());
-    }
-
-    proptest! {
-        #[test]
-        fn every_run_is_in_one_group_and_no_order_matters(
-            mut runs in prop::collection::vec((0_u8..4, 0_u32..1000, 0_u8..3, 1.0_f64..1e6), 0..30)
-        ) {
-            let made = |runs: &[(u8, u32, u8, f64)]| {
-                let past = |(version, at, who, rate): &(u8, u32, u8, f64)| {
-                    past(&version.to_string(), f64::from(*at), &who.to_string(), *rate)
-                };
-                history(&runs.iter().map(past).collect::<Vec<_>>())
-            };
-            let mut groups = made(&runs);
-            prop_assert_eq!(groups.iter().map(|group| group.figure.runs).sum::<u64>(), runs.len() as u64);
-            prop_assert!(groups.is_sorted_by(|a, b| a.first_unix_seconds <= b.first_unix_seconds));
-            runs.reverse();
-            let mut others = made(&runs);
-            groups.sort_by(|a, b| a.label.cmp(&b.label));
-            others.sort_by(|a, b| a.label.cmp(&b.label));
-            prop_assert_eq!(groups, others);
-        }
-    }
 }

@@ -21,13 +21,12 @@ use super::Leaderboard;
 use super::extract::Requester;
 use super::list::{MOST_ROWS, list_query};
 use super::runs::{bad_query, read_query};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::{Most, Share, Shares};
 use crate::open_data;
 use crate::open_data::{Export, ExportError, ExportedRuns};
 use crate::storage::ListQuery;
 
-/// Maximum number of exports at once. Each may be slow and has some runs in memory.
 const EXPORTS: usize = 8;
 /// Maximum number of exports of one address, and of a /24 or /48, so that slow readers leave places to others.
 const MOST: Most = Most { of_network: 2, of_prefix: EXPORTS / 2 };
@@ -41,14 +40,12 @@ const SLOWEST_BYTES_PER_SECOND: f64 = 16_384.0;
 /// The media type of a Parquet file, which is compressed already.
 pub(crate) const PARQUET: &str = "application/vnd.apache.parquet";
 
-/// Places for exports. Clones share them.
 #[derive(Clone)]
 pub(crate) struct ExportPlaces {
     places: Arc<Semaphore>,
     shares: Shares,
 }
 
-/// A place of an export, and its reader's share of the places.
 struct ExportPlace {
     _place: OwnedSemaphorePermit,
     _share: Option<Share>,
@@ -65,7 +62,7 @@ impl ExportPlaces {
     ///
     /// # Errors
     /// All places are taken, or as many as this address may have.
-    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace, ApiError> {
+    fn take(&self, address: Option<IpAddr>) -> Result<ExportPlace> {
         let share = match address {
             Some(address) => Some(self.shares.take(address, 1, MOST).ok_or_else(ApiError::busy)?),
             None => None,
@@ -84,12 +81,8 @@ enum Broken {
     TooSlow,
 }
 
-/// `GET /api/v1/export`: all visible results, from the first to the last that came, or those of a list in its order.
-pub(crate) async fn all(
-    State(leaderboard): State<Leaderboard>,
-    requester: Requester,
-    uri: Uri,
-) -> Result<Response, ApiError> {
+/// `GET /api/v1/export`: all visible results in the order of submission, or a list in its order.
+pub(crate) async fn all(State(leaderboard): State<Leaderboard>, requester: Requester, uri: Uri) -> Result<Response> {
     let ExportQuery { format, list } = read(uri.query().unwrap_or_default())?;
     let list = if list == ListRuns::default() { None } else { Some(of_list(&leaderboard, list).await?) };
     let place = leaderboard.exports.take(requester.counted())?;
@@ -115,7 +108,6 @@ pub(crate) async fn all(
     Ok((headers, stream_of(export, first, place)).into_response())
 }
 
-/// The part of an export's query that is not a list's.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct OnlyFormat {
@@ -123,21 +115,21 @@ struct OnlyFormat {
 }
 
 /// Reads format and list separately: with `flatten`, every value would be read as a string.
-fn read(query: &str) -> Result<ExportQuery, ApiError> {
+fn read(query: &str) -> Result<ExportQuery> {
     let is_format = |pair: &&str| pair.split('=').next() == Some("format");
     let (format, list): (Vec<&str>, Vec<&str>) = query.split('&').partition(is_format);
     let OnlyFormat { format } = part(&format)?;
     Ok(ExportQuery { format, list: part(&list)? })
 }
 
-fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T, ApiError> {
+fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
     let uri = format!("/?{}", pairs.join("&")).parse::<Uri>();
     let uri = uri.map_err(|cause| bad_query(format!("The query cannot be read: {cause}.")))?;
     read_query(Query::try_from_uri(&uri))
 }
 
 /// Returns a list from its first to its last row, in pages of the largest size.
-async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery, ApiError> {
+async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
         return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
@@ -145,7 +137,6 @@ async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery,
     Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
 
-/// Returns a body that is made as fast as it is read.
 fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body {
     let start = Instant::now();
     let state = (export, first, place, 0.0);
@@ -165,13 +156,12 @@ fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body
     }))
 }
 
-/// Returns true if a reader is so slow that its place goes to others.
 fn is_too_slow(elapsed: Duration, read: f64) -> bool {
     elapsed > TIME.min(START + Duration::from_secs_f64(read / SLOWEST_BYTES_PER_SECOND))
 }
 
 /// `GET /api/v1/export/about`: what the columns mean and what one may do with all this.
-pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>, ApiError> {
+pub(crate) async fn about(State(leaderboard): State<Leaderboard>) -> Result<Json<ExportAbout>> {
     Ok(Json(open_data::about(leaderboard.storage.count_visible_runs().await?)))
 }
 
@@ -185,7 +175,7 @@ impl From<ExportError> for ApiError {
 }
 
 /// `GET /api/v1/snapshots`: which files of the last days can be downloaded.
-pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>, ApiError> {
+pub(crate) async fn list_snapshots(State(leaderboard): State<Leaderboard>) -> Result<Json<SnapshotList>> {
     leaderboard.snapshots.list().await.map(Json).map_err(|cause| ApiError::internal(&cause))
 }
 
@@ -213,15 +203,6 @@ mod tests {
         assert_eq!(places.places.available_permits(), EXPORTS - 1);
         drop(given_up);
         assert_eq!(places.places.available_permits(), EXPORTS);
-    }
-
-    #[test]
-    fn slow_readers_of_one_prefix_leave_places_to_others() {
-        let places = ExportPlaces::default();
-        let reader = |network: [u8; 3], last| places.take(Some([network[0], network[1], network[2], last].into()));
-        let taken: Vec<_> = (1..=9).flat_map(|last| [(); 3].map(|()| reader([192, 0, 2], last))).flatten().collect();
-        assert_eq!(taken.len(), EXPORTS / 2);
-        assert!(reader([198, 51, 100], 1).is_ok());
     }
 
     #[test]

@@ -10,13 +10,12 @@ use serde::de::DeserializeOwned;
 use serde_json::error::Category;
 
 use super::Leaderboard;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::{Peer, day_of, prefix_of, submitter_address};
 use crate::receiving::Intake;
 use crate::secrets::RUN_ID_BYTES;
 use crate::storage::{Started, Submitter};
 
-/// Largest record, or comparison.
 const LIMIT_OF_RECORDS: usize = 4 << 20;
 /// Largest body whose fields are all short strings and numbers.
 pub(crate) const LIMIT_OF_WORDS: usize = 16 << 10;
@@ -33,24 +32,23 @@ pub(crate) struct JsonBytes<const LIMIT: usize = LIMIT_OF_RECORDS>(Bytes);
 impl<const LIMIT: usize, S: Send + Sync> FromRequest<S> for JsonBytes<LIMIT> {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, _state: &S) -> Result<Self> {
         Ok(Self(declared(request, "application/json", "JSON", LIMIT).await?))
     }
 }
 
-/// A binary body.
 pub(crate) struct BinaryBytes(pub(crate) Bytes);
 
 impl<S: Send + Sync> FromRequest<S> for BinaryBytes {
     type Rejection = ApiError;
 
-    async fn from_request(request: Request, _state: &S) -> Result<Self, ApiError> {
+    async fn from_request(request: Request, _state: &S) -> Result<Self> {
         Ok(Self(declared(request, "application/octet-stream", "bytes", LIMIT_OF_STATES).await?))
     }
 }
 
 /// Receives the whole body if its declared type is this media type, called `what` in messages.
-async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes, ApiError> {
+async fn declared(request: Request, media_type: &str, what: &str, limit: usize) -> Result<Bytes> {
     if essence(request.headers()) != media_type {
         return Err(ApiError::new(
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -68,8 +66,7 @@ impl<const LIMIT: usize> JsonBytes<LIMIT> {
         self.0.len() as u64
     }
 
-    /// Reads the body as `T`; a refusal names line, column and field.
-    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T, ApiError> {
+    pub(crate) fn parse<T: DeserializeOwned>(&self) -> Result<T> {
         let mut json = serde_json::Deserializer::from_slice(&self.0);
         let value = serde_path_to_error::deserialize(&mut json).map_err(|error| {
             let field = error.path().to_string();
@@ -115,14 +112,14 @@ pub(crate) struct Announced(pub(crate) Started);
 impl FromRequestParts<Leaderboard> for Announced {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let RunId(id) = RunId::from_request_parts(parts, leaderboard).await?;
         Self::find(leaderboard, &id).await.map(Self)
     }
 }
 
 impl Announced {
-    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started, ApiError> {
+    pub(crate) async fn find(leaderboard: &Leaderboard, id: &str) -> Result<Started> {
         leaderboard.storage.started(id).await?.ok_or_else(ApiError::unknown_run)
     }
 }
@@ -133,7 +130,7 @@ pub(crate) struct RunId(pub(crate) String);
 impl<S: Send + Sync> FromRequestParts<S> for RunId {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self> {
         let Path(id) =
             Path::<String>::from_request_parts(parts, state).await.map_err(|_rejected| ApiError::unknown_run())?;
         Self::parse(id)
@@ -141,7 +138,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RunId {
 }
 
 impl RunId {
-    pub(crate) fn parse(id: String) -> Result<Self, ApiError> {
+    pub(crate) fn parse(id: String) -> Result<Self> {
         let possible =
             id.len() == 2 * RUN_ID_BYTES && id.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
         if possible { Ok(Self(id)) } else { Err(ApiError::unknown_run()) }
@@ -155,7 +152,7 @@ pub(crate) struct IdempotencyKey(pub(crate) Option<String>);
 impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self> {
         let Some(value) = parts.headers.get(IDEMPOTENCY_KEY) else { return Ok(Self(None)) };
         match value.to_str() {
             Ok(key) if IDEMPOTENCY_KEY_LENGTHS.contains(&key.len()) => Ok(Self(Some(key.to_owned()))),
@@ -178,27 +175,25 @@ pub(crate) struct Requester(IpAddr);
 impl FromRequestParts<Leaderboard> for Requester {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let Some(&Peer(peer)) = parts.extensions.get::<Peer>() else { return Err(ApiError::failed_inside()) };
         Ok(Self(submitter_address(peer, &parts.headers, leaderboard.trusted_proxy_header)))
     }
 }
 
 impl Requester {
-    /// Returns the pseudonym of the client at this time.
-    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter, ApiError> {
+    pub(crate) async fn submitter(&self, leaderboard: &Leaderboard, now: f64) -> Result<Submitter> {
         let day = day_of(now);
         let salt = leaderboard.storage.submitter_salt(day).await?;
         Ok(Submitter { word: Some(salt.word(self.0)), day })
     }
 
     /// Pseudonym of the client's /24 or /48; `None` for this machine.
-    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>, ApiError> {
+    pub(crate) async fn prefix(&self, leaderboard: &Leaderboard, now: f64) -> Result<Option<String>> {
         let Some(address) = self.counted() else { return Ok(None) };
         Ok(Some(leaderboard.storage.submitter_salt(day_of(now)).await?.word(prefix_of(address))))
     }
 
-    /// Returns the address if it is another machine's.
     pub(crate) fn counted(&self) -> Option<IpAddr> {
         (!self.0.is_loopback()).then_some(self.0)
     }

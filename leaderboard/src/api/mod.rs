@@ -1,5 +1,6 @@
-//! The calls under `/api/v1`, one file per resource. The table of them is in `results::api`.
+//! The calls under `/api/v1`, one file per resource; [`calls`] is the table of them.
 
+mod calls;
 mod compare;
 mod comparisons;
 mod devices;
@@ -15,7 +16,6 @@ mod submissions;
 
 use axum::extract::State;
 use axum::middleware::from_fn;
-use axum::routing::{get, post, put};
 use axum::{Json, Router};
 use results::api::DataSetList;
 
@@ -33,7 +33,6 @@ pub(crate) use export::{ExportPlaces, PARQUET};
 pub(crate) use extract::RunId;
 pub(crate) use list::{list_query, next_page};
 
-/// The state of the handlers.
 #[derive(Clone)]
 pub(crate) struct Leaderboard {
     pub(crate) storage: Storage,
@@ -53,37 +52,13 @@ pub(crate) struct Leaderboard {
 }
 
 pub(crate) fn routes() -> Router<Leaderboard> {
-    Router::new()
-        .route("/", get(openapi::html))
-        .route("/v1/openapi.json", get(openapi::json))
-        .route("/v1/runs", get(list::show).post(submissions::start))
-        .route("/v1/runs/import", post(submissions::import))
-        .route("/v1/runs/{id}", get(runs::show).put(submissions::upload).delete(runs::delete))
-        .route("/v1/runs/{id}/laps", post(segments::open_lap))
-        .route("/v1/runs/{id}/segments", post(segments::commit))
-        .route("/v1/runs/{id}/proof", post(segments::prove))
-        .route("/v1/runs/{id}/states/{workload}/{step}", put(segments::show))
-        .route("/v1/runs/{id}/verdict", get(runs::verdict))
-        .route("/v1/runs/{id}/badge.svg", get(pictures::badge_svg))
-        .route("/v1/runs/{id}/badge.json", get(pictures::badge_json))
-        .route("/v1/runs/{id}/card.png", get(pictures::card_png))
-        .route("/v1/runs/{id}/card.svg", get(pictures::card_svg))
-        .route("/v1/runs/{id}/standing", get(standings::of_run))
-        .route("/v1/standings", get(standings::show))
-        .route("/v1/distribution", get(standings::show_distribution))
-        .route("/v1/devices/{key}", get(devices::show))
-        .route("/v1/moderation", get(list::moderation_log))
-        .route("/v1/devices/{key}/history", get(devices::show_history))
-        .route("/v1/compare", get(compare::show))
-        .route("/v1/comparisons", post(comparisons::share))
-        .route("/v1/comparisons/{id}", get(comparisons::show).delete(comparisons::delete))
-        .route("/v1/data-sets", get(list_data_sets))
-        .route("/v1/export/about", get(export::about))
-        .route("/v1/snapshots", get(export::list_snapshots))
-        .route("/v1/schema", get(runs::schema))
-        .route_layer(from_fn(etag::tag))
-        // An export is never complete in memory and so has no entity tag.
-        .route("/v1/export", get(export::all))
+    let (exports, others): (Vec<_>, Vec<_>) = calls::all().partition(|call| call.path == "/v1/export");
+    let add = |router: Router<Leaderboard>, call: calls::Call| router.route(call.path, call.handler);
+    let tagged = others.into_iter().fold(Router::new(), add).route_layer(from_fn(etag::tag));
+    // An export is never complete in memory and so has no entity tag.
+    exports
+        .into_iter()
+        .fold(tagged, add)
         .fallback(async || ApiError::unknown_route())
         .method_not_allowed_fallback(async || ApiError::method_not_allowed())
 }

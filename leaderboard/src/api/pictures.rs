@@ -13,29 +13,27 @@ use super::extract::RunId;
 use super::runs::{bad_query_of, read_query};
 use crate::badge;
 use crate::card::{Card, Cards};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::validation::FieldPath;
 
-/// `GET /api/v1/runs/{id}/badge.svg`
 pub(crate) async fn badge_svg(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     query: Result<Query<BadgeQuery>, QueryRejection>,
-) -> Result<impl IntoResponse, ApiError> {
+) -> Result<impl IntoResponse> {
     let badge = badge_of(&leaderboard, &id, &read_query(query)?).await?;
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], badge::svg(&badge)))
 }
 
-/// `GET /api/v1/runs/{id}/badge.json`
 pub(crate) async fn badge_json(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     query: Result<Query<BadgeQuery>, QueryRejection>,
-) -> Result<Json<Badge>, ApiError> {
+) -> Result<Json<Badge>> {
     badge_of(&leaderboard, &id, &read_query(query)?).await.map(Json)
 }
 
-async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge, ApiError> {
+async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Result<Badge> {
     if let Some(name) = &query.workload {
         let named = FieldPath::ROOT.field("workload").name(name);
         named.map_err(bad_query_of)?;
@@ -53,24 +51,16 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
     Ok(badge::badge(&run.record.device, workload, run.tier))
 }
 
-/// `GET /api/v1/runs/{id}/card.png`
-pub(crate) async fn card_png(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<impl IntoResponse, ApiError> {
+pub(crate) async fn card_png(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<impl IntoResponse> {
     let card = card_of(&leaderboard, &id).await?;
     Ok(([(header::CONTENT_TYPE, "image/png")], leaderboard.cards.png(&card).await?))
 }
 
-/// `GET /api/v1/runs/{id}/card.svg`
-pub(crate) async fn card_svg(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<impl IntoResponse, ApiError> {
+pub(crate) async fn card_svg(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<impl IntoResponse> {
     Ok(([(header::CONTENT_TYPE, "image/svg+xml")], Cards::svg(&card_of(&leaderboard, &id).await?)))
 }
 
-async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card, ApiError> {
+async fn card_of(leaderboard: &Leaderboard, id: &str) -> Result<Card> {
     let run = leaderboard.storage.visible_run(id).await?.ok_or_else(ApiError::unknown_run)?;
     Ok(Card::of(&run))
 }

@@ -6,20 +6,19 @@ use std::sync::OnceLock;
 use axum::Json;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
 use results::RunRecord;
-use results::api::Verdict;
+use results::api::{StoredRun, Verdict};
 
 use super::Leaderboard;
 use super::extract::RunId;
 use super::openapi::made_once;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
+use crate::secrets;
 use crate::validation::Refusal;
-use crate::{etag, secrets};
 
-/// The query, or what is wrong with it.
-pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T, ApiError> {
+pub(super) fn read_query<T>(query: Result<Query<T>, QueryRejection>) -> Result<T> {
     let Query(query) = query.map_err(|rejection| {
         let cause = rejection.source().map_or_else(|| rejection.body_text(), ToString::to_string);
         bad_query(format!("The query cannot be read: {cause}."))
@@ -31,29 +30,15 @@ pub(super) fn bad_query(message: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, "bad_query", message)
 }
 
-/// Returns the refusal of a query that a check refused.
 pub(super) fn bad_query_of(refusal: Refusal) -> ApiError {
     bad_query(refusal.message).at(refusal.field)
 }
 
-/// `GET /api/v1/runs/{id}`: a [`results::api::StoredRun`].
-pub(crate) async fn show(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<impl IntoResponse, ApiError> {
-    let run = leaderboard.storage.visible_run_text(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let headers = [
-        (header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
-        (header::ETAG, etag::name_of(run.identity.as_bytes())),
-    ];
-    Ok((headers, run.json))
+pub(crate) async fn show(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<StoredRun>> {
+    leaderboard.storage.uploaded_run(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
-/// What has become of a run, for whoever waits for it.
-pub(crate) async fn verdict(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<Json<Verdict>, ApiError> {
+pub(crate) async fn verdict(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<Verdict>> {
     leaderboard.storage.verdict(&id).await?.map(Json).ok_or_else(ApiError::unknown_run)
 }
 
@@ -61,7 +46,7 @@ pub(crate) async fn delete(
     State(leaderboard): State<Leaderboard>,
     RunId(id): RunId,
     headers: HeaderMap,
-) -> Result<StatusCode, ApiError> {
+) -> Result<StatusCode> {
     let secret = deletion_secret(&headers, "a run")?;
     let hashes = leaderboard.storage.deletion_secrets(&id).await?;
     if hashes.is_empty() {
@@ -76,8 +61,7 @@ pub(crate) async fn delete(
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }
 }
 
-/// The secret with which `thing` is deleted.
-pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str, ApiError> {
+pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
     bearer(headers).ok_or_else(|| {
         let message = format!(
             "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload had \
@@ -92,8 +76,7 @@ pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
 }
 
-/// The JSON Schema of a run record, made from the types that read it.
-pub(crate) async fn schema() -> Result<impl IntoResponse, ApiError> {
+pub(crate) async fn schema() -> Result<impl IntoResponse> {
     static SCHEMA: OnceLock<String> = OnceLock::new();
     let text = made_once(&SCHEMA, || serde_json::to_string_pretty(&schemars::schema_for!(RunRecord)))?;
     Ok(([(header::CONTENT_TYPE, "application/schema+json")], text))

@@ -19,7 +19,7 @@ use super::Leaderboard;
 use super::extract::{Announced, BinaryBytes, JsonBytes, LIMIT_OF_LOSSES, LIMIT_OF_WORDS, RunId};
 use super::runs::bearer;
 use super::submissions::aside;
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::WEIGHTS_SHARE_OF_PREFIX;
 use crate::proof::{
     BegunProof, SeenLap, SeenSegment, SeenWorkload, StateSize, SurroundingSegments, TrainingKey, draws,
@@ -39,7 +39,7 @@ pub(crate) async fn open_lap(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
     body: JsonBytes<LIMIT_OF_WORDS>,
-) -> Result<Json<OpenedLap>, ApiError> {
+) -> Result<Json<OpenedLap>> {
     let request: OpenLap = body.parse()?;
     validation::check_lap(&request)?;
     let OpenLap { nonce, workload, segment, state_sha256 } = request;
@@ -63,9 +63,8 @@ pub(crate) async fn open_lap(
     Ok(Json(OpenedLap { beacons }))
 }
 
-/// Refuses a lap that does not continue the previous one, or begins with another state than the previous one ended
-/// with.
-fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<(), ApiError> {
+/// Refuses a lap that does not continue the previous one from its final state.
+fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<()> {
     if around.is_proof_begun {
         return Err(training_has_ended());
     }
@@ -91,7 +90,7 @@ pub(crate) async fn commit(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
     body: JsonBytes<LIMIT_OF_WORDS>,
-) -> Result<Json<CommittedSegment>, ApiError> {
+) -> Result<Json<CommittedSegment>> {
     let committed_unix_seconds = leaderboard.clock.unix_seconds();
     let request: CommitSegment = body.parse()?;
     validation::check_commitment(&request)?;
@@ -123,8 +122,7 @@ pub(crate) async fn commit(
     Ok(Json(CommittedSegment { beacon: next, draws }))
 }
 
-/// Refuses segments that arrive faster than the windows of any training.
-fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
+fn check_pace(segment: u32, seconds: f64) -> Result<()> {
     let too_early = (f64::from(segment) - SEGMENTS_AT_ONCE) / SEGMENTS_PER_SECOND - seconds;
     if too_early <= 0.0 {
         return Ok(());
@@ -135,7 +133,7 @@ fn check_pace(segment: u32, seconds: f64) -> Result<(), ApiError> {
 }
 
 /// Returns the beacon of a segment, or refuses the segment if it may not be committed now.
-fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &TrainingKey<'_>) -> Result<Beacon, ApiError> {
+fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &TrainingKey<'_>) -> Result<Beacon> {
     if around.is_proof_begun {
         return Err(training_has_ended());
     }
@@ -163,7 +161,7 @@ pub(crate) async fn prove(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
     body: JsonBytes<LIMIT_OF_LOSSES>,
-) -> Result<Json<ProofWanted>, ApiError> {
+) -> Result<Json<ProofWanted>> {
     let request: ProvePart = body.parse()?;
     validation::check_proof(&request)?;
     check_open(&leaderboard, &started, &request.nonce)?;
@@ -189,7 +187,7 @@ pub(crate) async fn prove(
 }
 
 /// Returns a new proof, or refuses if the training may not end now.
-fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Result<BegunProof, ApiError> {
+fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Result<BegunProof> {
     let last = seen.segments.last().filter(|_| seen.has_ended());
     let last = last.ok_or_else(|| unexpected("A training is proven when its last lap has ended."))?;
     let &ProvePart { tested_step, target_step, .. } = request;
@@ -204,8 +202,7 @@ fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Res
     Ok(BegunProof { word, segments: seen.segments.len(), drawn, tested_step, target_step })
 }
 
-/// Returns false if the same hashes were received before.
-fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool, ApiError> {
+fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool> {
     let is_of_part = |same: &&PartHashes| same.draw == hashes.draw && same.steps == hashes.steps;
     if let Some(same) = seen.hashes.iter().find(is_of_part) {
         let message = "Other hashes came for this part before, and only those count.";
@@ -246,7 +243,7 @@ pub(crate) struct Asked {
 impl FromRequestParts<Leaderboard> for Asked {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self, ApiError> {
+    async fn from_request_parts(parts: &mut Parts, leaderboard: &Leaderboard) -> Result<Self> {
         let path = Path::<(String, String, u64)>::from_request_parts(parts, leaderboard).await;
         let Path((id, workload, step)) = path.map_err(|_rejected| ApiError::unknown_route())?;
         let RunId(id) = RunId::parse(id)?;
@@ -275,7 +272,7 @@ pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     Asked { run_id, workload, state, state_sha256, size }: Asked,
     BinaryBytes(body): BinaryBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let bytes = body.len();
     let encoded = aside(move || {
         let Some(found) = size.sha256(&body, state.weights_only) else {
@@ -293,7 +290,7 @@ pub(crate) async fn show(
 }
 
 /// Refuses states and hashes that exceed the budget, or the share of the prefix from which their run was announced.
-async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> Result<(), ApiError> {
+async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> Result<()> {
     let Some(most) = leaderboard.budgets.weights_bytes else { return Ok(()) };
     let now = leaderboard.clock.unix_seconds();
     let [all, of_prefix] = leaderboard.storage.waiting_bytes(started.prefix.as_deref(), now).await?;
@@ -301,8 +298,7 @@ async fn check_room(leaderboard: &Leaderboard, started: &Started, more: u64) -> 
     if is_prefix_full || all + more > most { Err(ApiError::too_many_weights()) } else { Ok(()) }
 }
 
-/// Returns a workload of the run's suite, or refuses it if its training cannot be proven.
-fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
+fn provable(started: &Started, workload: &str) -> Result<Standard> {
     let suite = engine::suite(&started.suite.name).filter(|suite| suite.workloads.contains(&workload));
     let known = suite.and_then(|suite| Standard::of(suite, workload, started.seed)).ok_or_else(|| {
         let message = format!("The suite of this run has no network named {workload}.");
@@ -316,7 +312,7 @@ fn provable(started: &Started, workload: &str) -> Result<Standard, ApiError> {
 }
 
 /// Refuses a wrong nonce, and a run that has ended.
-fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<(), ApiError> {
+fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Result<()> {
     if !secrets::same(nonce, &started.nonce(&leaderboard.key)) {
         return Err(ApiError::wrong_nonce());
     }
@@ -350,7 +346,6 @@ fn unprocessable(code: &str, message: impl Into<String>) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::proof::Key;
 
     #[test]
     fn segments_come_no_faster_than_windows() {
@@ -359,32 +354,5 @@ mod tests {
             assert_eq!(code(segment, seconds), None);
             assert_eq!(code(segment + 1, seconds).as_deref(), Some("too_many_segments"));
         }
-    }
-
-    #[test]
-    fn tested_states_are_those_of_ends_of_segments() {
-        let segment = |step| SeenSegment {
-            step,
-            beacon: Beacon([7; 16]),
-            state_sha256: format!("state {step}"),
-            losses_sha256: String::new(),
-            ends_lap: step == 20,
-            committed_unix_seconds: 2.0,
-        };
-        let seen = SeenWorkload {
-            laps: vec![SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 }],
-            segments: vec![segment(10), segment(20)],
-            ..SeenWorkload::default()
-        };
-        let key = Key::load(Some(&"k".repeat(64)), None).unwrap();
-        let begin = |tested_step, target_step| {
-            let (nonce, workload) = (String::new(), "keras-mnist-mlp".to_owned());
-            let request = ProvePart { nonce, workload, tested_step, target_step, hashes: None };
-            begun(&seen, &request, &TrainingKey::new(&key, None, "run", "keras-mnist-mlp"))
-        };
-        let proof = begin(10, Some(20)).unwrap();
-        assert_eq!((proof.segments, proof.tested_step, proof.target_step), (2, 10, Some(20)));
-        assert_eq!(begin(15, None).unwrap_err().code(), "unexpected_segment");
-        assert_eq!(begin(10, Some(5)).unwrap_err().code(), "unexpected_segment");
     }
 }

@@ -16,20 +16,19 @@ use super::Leaderboard;
 use super::extract::RunId;
 use super::list::MOST_ROWS;
 use super::runs::{bad_query, bad_query_of, read_query};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::figures::DeviceFigure;
 use crate::ranking::{Bin, Figure, Histogram, Placed, ReferenceScore, places, reference_of};
-use crate::storage::{FastLine, Grouped, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
+use crate::storage::{FastLine, RatesOfDevice, StandingRun, StorageError, TableQuery, WorkloadRate};
 use crate::validation::FieldPath;
 
-/// Lines of one table when the query names no limit.
 const DEFAULT_LINES: u32 = 50;
 
 /// `GET /api/v1/standings`: all tables of a suite in one answer.
 pub(crate) async fn show(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<StandingsQuery>, QueryRejection>,
-) -> Result<Json<Standings>, ApiError> {
+) -> Result<Json<Standings>> {
     let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
@@ -39,7 +38,6 @@ pub(crate) async fn show(
     let suite = current(known);
     let wanted = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);
     let reference = reference_of(&suite);
-    // Scores have no workload.
     let named: Vec<&str> = reference.map(|_| "").into_iter().chain(known.workloads.iter().copied()).collect();
     let mut read = leaderboard.storage.fastest(&wanted, &named, limit).await?.into_iter();
     let scores = reference.and_then(|reference| {
@@ -55,25 +53,24 @@ pub(crate) async fn show(
     Ok(Json(Standings { suite, scores, tables }))
 }
 
-pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition, ApiError> {
+pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
     engine::suite(name).ok_or_else(|| {
         let names: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
         bad_query(format!("There is no such suite. Ask for one of these: {}.", names.join(", "))).at("suite")
     })
 }
 
-pub(super) fn check_backend(backend: Option<&str>) -> Result<(), ApiError> {
+pub(super) fn check_backend(backend: Option<&str>) -> Result<()> {
     let Some(backend) = backend else { return Ok(()) };
     let named = FieldPath::ROOT.field("backend").name(backend);
     named.map_err(bad_query_of)
 }
 
-/// Returns the current version of a suite.
 pub(super) fn current(known: &SuiteDefinition) -> Suite {
     Suite { name: known.name.to_owned(), version: known.version }
 }
 
-/// Returns the table of a query, by default that of GPUs in f32.
+/// Returns the table of a query, by default for GPUs in f32.
 pub(super) fn table<'a>(
     suite: &'a Suite,
     class: Option<RankedClass>,
@@ -98,8 +95,7 @@ pub(crate) fn lines(figures: Vec<DeviceFigure>) -> Vec<StandingsPlace> {
     places(figures).into_iter().filter_map(line).collect()
 }
 
-/// Returns the places of these lines by their keys. `lines` are all lines of a table with enough voices that are at
-/// least as fast as the slowest line of interest.
+/// Returns places by key for all lines with enough voices that are at least as fast as the slowest line of interest.
 pub(crate) fn places_of(lines: Vec<FastLine>) -> HashMap<String, u64> {
     let figure = |line: FastLine| {
         let FastLine { key, median, lower_quartile, upper_quartile } = line;
@@ -134,7 +130,6 @@ fn line(place: usize, row: DeviceFigure) -> StandingsPlace {
     }
 }
 
-/// Converts a metric for the API.
 pub(crate) fn told(figure: &Figure) -> FigureOfDevice {
     FigureOfDevice {
         median: figure.median,
@@ -153,7 +148,7 @@ const BINS_IN_ONE: i32 = 5;
 pub(crate) async fn show_distribution(
     State(leaderboard): State<Leaderboard>,
     query: Result<Query<DistributionQuery>, QueryRejection>,
-) -> Result<Json<Distribution>, ApiError> {
+) -> Result<Json<Distribution>> {
     let query = read_query(query)?;
     let known = known_suite(&query.suite)?;
     check_backend(query.backend.as_deref())?;
@@ -179,28 +174,25 @@ pub(crate) async fn show_distribution(
 }
 
 /// `GET /api/v1/runs/{id}/standing`: where a run is among all proven ones.
-pub(crate) async fn of_run(
-    State(leaderboard): State<Leaderboard>,
-    RunId(id): RunId,
-) -> Result<Json<RunStanding>, ApiError> {
+pub(crate) async fn of_run(State(leaderboard): State<Leaderboard>, RunId(id): RunId) -> Result<Json<RunStanding>> {
     let run = leaderboard.storage.standing_run(&id).await?.ok_or_else(ApiError::unknown_run)?;
-    let reference = reference_of(&run.grouped.suite);
+    let reference = reference_of(&run.suite);
     let mut workloads = Vec::with_capacity(run.rates.len());
     for rate in &run.rates {
-        workloads.push(workload_standing(&leaderboard, &run.grouped, rate).await?);
+        workloads.push(workload_standing(&leaderboard, &run, rate).await?);
     }
     let score = reference.and_then(|reference| score(&run, reference));
     Ok(Json(RunStanding {
         score_reference: score.and(reference).map(|reference| reference.description.clone()),
         score,
-        device_key: run.grouped.device_key,
+        device_key: run.device_key,
         workloads,
     }))
 }
 
 async fn workload_standing(
     leaderboard: &Leaderboard,
-    run: &Grouped,
+    run: &StandingRun,
     rate: &WorkloadRate,
 ) -> Result<WorkloadStanding, StorageError> {
     let devices = match run.class {
@@ -231,7 +223,6 @@ fn together<'a>(figures: impl Iterator<Item = &'a RatesOfDevice>) -> Histogram {
     sum
 }
 
-/// Returns the score of a run, or `None` unless every workload of the suite has a rate that may be ranked.
 fn score(run: &StandingRun, reference: &ReferenceScore) -> Option<f64> {
     let rates = run.rates.iter().filter(|rate| rate.rankable).map(|rate| (rate.workload.clone(), rate.rate));
     let rates: BTreeMap<String, f64> = rates.collect();

@@ -11,7 +11,7 @@ use tokio::sync::Semaphore;
 
 use super::Leaderboard;
 use super::extract::{Announced, IdempotencyKey, JsonBytes, LIMIT_OF_WORDS, Requester};
-use crate::error::ApiError;
+use crate::error::{ApiError, Result};
 use crate::limits::day_of;
 use crate::metrics::Event;
 use crate::proof::{Key, SeenWorkload, limited_summaries};
@@ -32,7 +32,7 @@ pub(crate) async fn start(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
     body: JsonBytes<LIMIT_OF_WORDS>,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let request: StartRun = body.parse()?;
     validation::check_start(&request)?;
     let now = leaderboard.clock.unix_seconds();
@@ -66,7 +66,7 @@ pub(crate) async fn upload(
     State(leaderboard): State<Leaderboard>,
     Announced(started): Announced,
     body: JsonBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let id = started.run_id.clone();
     let (announced, key) = (started.clone(), leaderboard.key.clone());
     let mut record = aside(move || {
@@ -101,20 +101,17 @@ pub(crate) async fn upload(
     }
 }
 
-/// `POST /api/v1/runs/import`: takes a record whose seed is not ours, as unverified.
+/// `POST /api/v1/runs/import`: accepts a record with a seed of another origin as unverified. Its run id and nonce are
+/// dropped, because nothing here proves them.
 ///
-/// Its own run id and nonce, if any, are dropped: they may belong to another leaderboard, and
-/// nothing here vouches for them.
-///
-/// Records are published without ids and nonces, so that having one says nothing about who handed it in. A client whose
-/// answer was lost shows that it is the same one by the idempotency key of its first request, and gets the same secret: it
-/// follows from the server's own secret, the key and the record, and nothing more is stored for that.
+/// Records are published without ids and nonces, so having one does not identify its submitter. A client whose answer
+/// was lost repeats the idempotency key, from which the same secret is derived.
 pub(crate) async fn import(
     State(leaderboard): State<Leaderboard>,
     requester: Requester,
     IdempotencyKey(key): IdempotencyKey,
     body: JsonBytes,
-) -> Result<Response, ApiError> {
+) -> Result<Response> {
     let bytes = body.len();
     let (record, verdict, fingerprint) = aside(move || {
         let mut record = read_record(&body)?;
@@ -146,21 +143,18 @@ pub(crate) async fn import(
 }
 
 /// Answers an import whose record is stored as run `id`, if `secret` is its secret.
-async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> Result<Response, ApiError> {
+async fn imported_again(leaderboard: &Leaderboard, id: &str, secret: String) -> Result<Response> {
     let hash = secrets::sha256(secret.as_bytes());
     let hashes = leaderboard.storage.deletion_secrets(id).await?;
     if !hashes.iter().any(|stored| secrets::same(stored, &hash)) {
         return Err(stored_as(id));
     }
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(|| stored_as(id))?;
-    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified: false };
-    Ok(accepted(StatusCode::OK, id, verdict, secret))
+    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
 }
 
 /// Does slow work on a blocking thread, so that it does not delay other requests.
-pub(super) async fn aside<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
-) -> Result<T, ApiError> {
+pub(super) async fn aside<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let place = ASIDE.acquire().await.map_err(|_closed| ApiError::failed_inside())?;
     let placed = move || {
         let _place = place;
@@ -176,8 +170,7 @@ pub(super) async fn aside<T: Send + 'static>(
     }
 }
 
-/// Parses a record. Another schema version is refused as such and not because of its first unknown field.
-fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
+fn read_record(body: &JsonBytes) -> Result<RunRecord> {
     #[derive(Deserialize)]
     struct Layout {
         schema_version: u32,
@@ -193,7 +186,7 @@ fn read_record(body: &JsonBytes) -> Result<RunRecord, ApiError> {
 }
 
 /// Refuses a record with another id or nonce than the announced run's, before the rest of it takes memory.
-fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(), ApiError> {
+fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<()> {
     #[derive(Deserialize)]
     struct Credentials {
         run_id: Option<String>,
@@ -210,8 +203,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     Ok(())
 }
 
-/// Refuses a record that does not fit the announced run.
-fn belongs_to(record: &RunRecord, started: &Started) -> Result<(), ApiError> {
+fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     if record.seed != started.seed {
@@ -237,18 +229,14 @@ struct Checked<'a> {
     submitter: &'a Submitter,
 }
 
-/// The result of storing a record.
 enum Stored {
-    /// The record was stored, with this answer.
     Now(Response),
-    /// The announced run has a record already.
     AlreadyUsed,
-    /// The same record is stored as this run.
     As(String),
 }
 
 impl Checked<'_> {
-    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored, ApiError> {
+    async fn store(self, leaderboard: &Leaderboard, secret: &str, registered: bool) -> Result<Stored> {
         let run = NewRun {
             run_id: self.id,
             tier: self.verdict.tier,
@@ -279,15 +267,11 @@ impl Checked<'_> {
 
 /// Answers a record for a run that has one.
 ///
-/// A client whose answer was lost (a dropped connection, a closed laptop) sends the same record
-/// again and must get a deletion secret, which is stored only as a hash. So the same record with
-/// the same nonce is answered with the stored run and *one more* secret; the first stays valid, so
-/// that nobody who comes by the record can make a deletion link useless. That person could delete
-/// the run, though, so this works only for ten minutes and four times: afterwards, a published
-/// record file gives no power over its run.
-async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response, ApiError> {
+/// A client whose answer was lost sends the same record again and needs a deletion secret, which is stored only as a
+/// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
+/// a published record gives no power over its run.
+async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
     let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
-    let being_verified = leaderboard.storage.is_being_verified(id).await?;
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
     if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {
@@ -298,8 +282,7 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
     if !leaderboard.storage.add_deletion_secret(id, &hash, MOST_SECRETS).await? {
         return Err(other());
     }
-    let verdict = results::api::Verdict { tier: stored.tier, notes: stored.notes, being_verified };
-    Ok(accepted(StatusCode::OK, id, verdict, secret))
+    Ok(accepted(StatusCode::OK, id, stored.verdict, secret))
 }
 
 fn stored_as(other: &str) -> ApiError {

@@ -1,4 +1,4 @@
-//! Where everything stands on a card.
+//! Layout of a card.
 
 use super::pen::{Area, BOX, Letters, Pen, Style, Weight};
 use super::words::{Card, Device, Figures, Workload};
@@ -96,7 +96,7 @@ const GAP: f32 = 24.0;
 const RADIUS: f32 = 18.0;
 /// Padding of a panel.
 const PADDING: f32 = 28.0;
-/// Height of the figures at the foot of a panel.
+/// Height of the metrics at the foot of a panel.
 const FACTS: f32 = 82.0;
 
 /// Draws the workloads into an area.
@@ -161,7 +161,7 @@ fn rate(pen: &mut Pen, area: Area, figures: &Figures, curve: &[(f64, f64)]) {
     let size = if beside { 92.0_f32 } else { 68.0 }.min(area.height - 16.0);
     let below = area.height - size - 24.0;
     let beneath = !beside && below > 28.0;
-    // Capitals and figures are 0.73 of a letter's size high.
+    // Capitals and digits are 0.73 of a letter's size high.
     let base = if beneath { area.y + 10.0 + 0.73 * size } else { area.y + (area.height + 0.73 * size) / 2.0 };
     pen.text(area.x, base, Style::new(size, INK).bold(), &figures.rate);
     let unit = area.x + Weight::SemiBold.width(&figures.rate, size) + 14.0;
@@ -202,7 +202,7 @@ fn sparkline(pen: &mut Pen, area: Area, curve: &[(f64, f64)]) {
     pen.text(area.right(), area.y + 14.0, Style::new(17.0, SOFT).right(), "training loss");
 }
 
-/// Draws four figures in a row at the foot of a panel.
+/// Draws four metrics in a row at the foot of a panel.
 fn facts(pen: &mut Pen, area: Area, figures: &Figures) {
     pen.line(&[(area.x, area.y), (area.right(), area.y)], 1.5, EDGE);
     let to_target = match (&figures.target, &figures.seconds_to_target) {
@@ -248,11 +248,10 @@ const TARGET: fn(&Figures) -> String = |figures| match (&figures.target, &figure
 };
 const OF_PEAK: fn(&Figures) -> String = |figures| figures.of_peak.clone();
 
-/// The layout of a table.
 struct Form {
     columns: &'static [Column],
     padding: f32,
-    /// Where the longest name ends.
+    /// Right end of the longest name.
     name_end: f32,
     head_size: f32,
     sizes: (f32, f32),
@@ -275,7 +274,7 @@ const WIDE: Form = Form {
     sizes: (17.0, 20.0),
 };
 
-/// One of two beside each other.
+/// Column of two.
 const NARROW: Form = Form {
     columns: &[
         Column { end: 258.0, head: "samples/s", figure: RATE, colour: INK },
@@ -290,8 +289,7 @@ const NARROW: Form = Form {
     sizes: (13.0, 15.0),
 };
 
-/// Draws lines of workloads with their figures in columns, a dot before sustained ones, and an optional line of text
-/// below.
+/// Draws workloads with their metrics in columns, a dot before sustained ones, and an optional line of text below.
 fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), form: &Form, last: &str) {
     let head = 42.0;
     let lines = lines as f32;
@@ -314,7 +312,6 @@ fn table(pen: &mut Pen, area: Area, (workloads, lines): (&[Workload], usize), fo
     }
 }
 
-/// Draws a workload of a table.
 fn table_line(pen: &mut Pen, area: Area, size: f32, form: &Form, workload: &Workload) {
     let (left, end) = (area.x + form.padding, area.x + form.columns.last().map_or(0.0, |column| column.end));
     pen.line(&[(left, area.y), (end, area.y)], 1.0, EDGE);

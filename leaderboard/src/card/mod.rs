@@ -1,5 +1,4 @@
-//! Pictures of results for link previews: texts ([`words`]), layout ([`layout`]), and SVG in a font of our own
-//! ([`pen`]). This file renders the SVG as PNG on blocking threads, a few at a time, and caches the pictures.
+//! Pictures of results for link previews. Renders the SVG as PNG on blocking threads and caches the pictures.
 
 mod layout;
 mod pen;
@@ -29,7 +28,6 @@ pub(crate) use words::Card;
 const AT_ONCE: usize = 2;
 /// Maximum number of waiting requests, so that cards leave slots to other requests.
 const WAITING: usize = 32;
-/// Timeout of waiting requests.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// Bytes of cached cards. A card has less than a tenth of a megabyte.
 const KEPT_BYTES: usize = 4 << 20;
@@ -74,7 +72,6 @@ impl Default for Cards {
 }
 
 impl Cards {
-    /// Returns the card as SVG, for programs with their own fonts.
     pub(crate) fn svg(card: &Card) -> String {
         layout::svg(card, Letters::Any)
     }
@@ -126,7 +123,6 @@ impl Studio {
     }
 }
 
-/// Drawn cards by the hashes of their SVG.
 struct Drawn {
     cards: LruCache<String, Bytes>,
     bytes: usize,

@@ -69,7 +69,6 @@ pub(super) struct Pen {
 }
 
 impl Pen {
-    /// Begins a picture of this size with an alternative text.
     pub(super) fn new(letters: Letters, (width, height): (u32, u32), title: &str) -> Self {
         let title = escaped(title);
         let svg = format!(
@@ -79,7 +78,6 @@ impl Pen {
         Self { svg, letters, boxed: false }
     }
 
-    /// Returns whether a box stands for some letter.
     pub(super) fn has_boxes(&self) -> bool {
         self.boxed
     }
@@ -120,7 +118,6 @@ impl Pen {
         ));
     }
 
-    /// Draws an area with a thin edge.
     pub(super) fn sheet(&mut self, area: Area, radius: f32, fill: &str, edge: &str) {
         let Area { x, y, width, height } = area;
         self.write(format_args!(
@@ -133,7 +130,6 @@ impl Pen {
         self.write(format_args!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\" fill=\"{fill}\"/>"));
     }
 
-    /// Draws a line of this width through points.
     pub(super) fn line(&mut self, points: &[(f32, f32)], width: f32, colour: &str) {
         let path = path(points);
         self.write(format_args!(
@@ -142,7 +138,6 @@ impl Pen {
         ));
     }
 
-    /// Fills the area between points and `floor`.
     pub(super) fn below(&mut self, points: &[(f32, f32)], floor: f32, fill: &str) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
         let path = path(points);
@@ -152,7 +147,6 @@ impl Pen {
         ));
     }
 
-    /// Draws the logo with its corner at `x` and `y`.
     pub(super) fn mark(&mut self, x: f32, y: f32, side: f32) {
         let scale = side / 32.0;
         self.write(format_args!(
@@ -202,7 +196,6 @@ impl Weight {
         FontRef::new(bytes).expect("the font is checked in")
     }
 
-    /// As SVG counts it.
     pub(super) fn number(self) -> u16 {
         match self {
             Self::Regular => 400,
@@ -249,7 +242,6 @@ impl Weight {
     }
 }
 
-/// Returns whether the font has every letter of a text.
 pub(super) fn has_all(text: &str) -> bool {
     let font = Weight::Regular.font();
     let letters = font.charmap();

@@ -1,4 +1,4 @@
-//! What a card says: the words and figures of a run, each short enough to be drawn.
+//! Texts of a card: words and metrics of a run, each short enough to be drawn.
 
 use results::api::{StoredRun, Tier};
 use results::{ClientKind, CurvePoint, Date, Outcome, RunRecord, WorkloadRecord, metric, summary};
@@ -13,7 +13,6 @@ const MOST_POINTS: usize = 120;
 /// More than fits; longer texts are not even measured.
 const MOST_CHARACTERS: usize = 200;
 
-/// A run in words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Card {
     pub(super) run_id: String,
@@ -29,13 +28,13 @@ pub(crate) struct Card {
     pub(crate) workloads: Vec<Workload>,
 }
 
-/// Which device it is, and who says so.
+/// The device and the source of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Device {
-    /// What is said before the name, where the platform does not name it.
+    /// Text before a name that the platform does not report.
     pub(crate) lead: Option<&'static str>,
     pub(crate) name: String,
-    /// What else is said of it.
+    /// Further text.
     pub(super) beside: Option<String>,
 }
 
@@ -93,7 +92,7 @@ impl Card {
         lead.map_or_else(|| name.clone(), |lead| format!("{lead} {name}"))
     }
 
-    /// All of it in a sentence or two, for whoever cannot see the picture.
+    /// Returns the content in one or two sentences, for readers without the picture.
     pub(crate) fn description(&self) -> String {
         let workloads: Vec<String> = self.workloads.iter().map(Workload::sentence).collect();
         format!("{}. {}. {}", workloads.join("; "), self.tier_in_words(), self.how)
@@ -101,7 +100,7 @@ impl Card {
 }
 
 impl Device {
-    /// What the platform names counts; then what the person says, unless something contradicts it.
+    /// The platform's name comes first, then the person's, unless something contradicts it.
     fn of(record: &RunRecord) -> Self {
         let identity = Identity::of(record);
         let claimed = claim(&record.device).map(|claimed| plain(&claimed.text));

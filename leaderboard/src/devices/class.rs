@@ -5,7 +5,6 @@ use engine::backends::{BURN_REMOTE, Devices};
 use results::software::{may_be_a_program, program_of};
 use results::{DeviceKind, RunRecord};
 
-/// What computed a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceClass {
     Gpu,
@@ -18,7 +17,6 @@ pub enum DeviceClass {
 }
 
 impl DeviceClass {
-    /// Returns the name in the database and the API.
     pub fn name(self) -> &'static str {
         match self {
             Self::Gpu => "gpu",
@@ -54,8 +52,7 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
 }
 
-/// Returns whether the backend is one of those that have no device but the processor; one on a device that is served
-/// elsewhere says what that is.
+/// Returns whether the backend computes only on the processor.
 fn computes_on_processor(record: &RunRecord) -> bool {
     let device = &record.device;
     if device.backend == BURN_REMOTE {
@@ -72,44 +69,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gpu_is_a_gpu_whether_or_not_its_name_is_known() {
-        assert_eq!(class_of(&native("NVIDIA GeForce RTX 4090", "NVIDIA")), DeviceClass::Gpu);
-        assert_eq!(class_of(&native("Example GPU 9000", "example")), DeviceClass::Gpu);
-        assert_eq!(class_of(&in_browser("nvidia", "ampere")), DeviceClass::Gpu);
-    }
-
-    #[test]
-    fn back_ends_of_the_processor_are_processors_and_no_software_gpus() {
-        for backend in ["burn-flex", "reference"] {
-            let record = trained_by(native("AMD Ryzen 9 (Burn, all cores)", ""), backend, DeviceKind::Cpu, "CPU");
-            assert_eq!(class_of(&record), DeviceClass::Processor, "{backend}");
-            assert_eq!(is_software(&record), None);
-        }
-    }
-
-    #[test]
-    fn a_served_device_is_what_it_says() {
-        let served = |kind, api| class_of(&trained_by(native("a device", ""), "burn-remote", kind, api));
-        assert_eq!(served(DeviceKind::Cpu, "CPU"), DeviceClass::Processor);
-        assert_eq!(served(DeviceKind::Discrete, "CUDA"), DeviceClass::Gpu);
-        assert_eq!(served(DeviceKind::Cpu, "Vulkan"), DeviceClass::Software);
-    }
-
-    #[test]
-    fn programs_are_software_however_they_call_themselves() {
-        for record in [
-            native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"),
-            native("Microsoft Basic Render Driver", "Microsoft"),
-            in_browser("google", "swiftshader"),
-            in_browser("microsoft", "warp"),
-            in_browser("mesa", "software"),
-            trained_by(native("My processor", ""), "wgsl", DeviceKind::Cpu, "Vulkan"),
+    fn reported_devices_have_the_class_that_computes() {
+        let served = |kind, api| trained_by(native("a device", ""), "burn-remote", kind, api);
+        let on_processor =
+            |backend| trained_by(native("AMD Ryzen 9 (Burn, all cores)", ""), backend, DeviceKind::Cpu, "CPU");
+        for (record, class) in [
+            (native("NVIDIA GeForce RTX 4090", "NVIDIA"), DeviceClass::Gpu),
+            (native("Example GPU 9000", "example"), DeviceClass::Gpu),
+            (with_peak(native("Example GPU 9000", "example"), 1e10), DeviceClass::Gpu),
+            (in_browser("nvidia", "ampere"), DeviceClass::Gpu),
+            (on_processor("burn-flex"), DeviceClass::Processor),
+            (on_processor("reference"), DeviceClass::Processor),
+            (served(DeviceKind::Cpu, "CPU"), DeviceClass::Processor),
+            (served(DeviceKind::Discrete, "CUDA"), DeviceClass::Gpu),
+            (served(DeviceKind::Cpu, "Vulkan"), DeviceClass::Software),
+            (native("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa"), DeviceClass::Software),
+            (native("Microsoft Basic Render Driver", "Microsoft"), DeviceClass::Software),
+            (in_browser("google", "swiftshader"), DeviceClass::Software),
+            (in_browser("microsoft", "warp"), DeviceClass::Software),
+            (in_browser("mesa", "software"), DeviceClass::Software),
+            (trained_by(native("My processor", ""), "wgsl", DeviceKind::Cpu, "Vulkan"), DeviceClass::Software),
         ] {
-            assert_eq!(class_of(&record), DeviceClass::Software, "{:?}", record.device.adapter);
+            assert_eq!(class_of(&record), class, "{:?}", record.device.adapter);
+            assert_eq!(is_software(&record).is_some(), class == DeviceClass::Software);
         }
     }
 
-    /// What a browser on this system says of a device with so many processors, and the peak that was measured.
+    /// Returns what a browser on this system reports, with a number of processors and a measured peak.
     fn on(system: &str, processors: u32, (vendor, architecture): (&str, &str), peak: f64) -> RunRecord {
         let mut record = with_peak(in_browser(vendor, architecture), peak);
         record.provenance.client.operating_system = system.to_owned();
@@ -127,16 +113,13 @@ mod tests {
             ("Intel HD 520, Edge", on("Windows", 4, ("intel", "gen-9"), 3.0e11)),
             ("an iPhone, Safari", on("iOS", 6, ("apple", ""), 4.0e11)),
             ("VideoCore VI, Chromium on a Raspberry Pi", on("Linux", 4, ("broadcom", "v3d"), 2.0e10)),
+            // No browser on these systems has a software adapter.
+            ("Android", on("Android", 8, ("", ""), 5.0e10)),
+            ("iOS", on("iOS", 8, ("", ""), 5.0e10)),
+            ("macOS", on("macOS", 8, ("", ""), 5.0e10)),
         ] {
             assert_eq!(class_of(&record), DeviceClass::Gpu, "{what}");
             assert_eq!(is_software(&record), None, "{what}");
-        }
-    }
-
-    #[test]
-    fn where_no_browser_has_a_software_adapter_what_is_hidden_is_hardware() {
-        for system in ["Android", "iOS", "macOS"] {
-            assert_eq!(class_of(&on(system, 8, ("", ""), 5.0e10)), DeviceClass::Gpu, "{system}");
         }
     }
 
@@ -162,14 +145,9 @@ mod tests {
         // A backend that measures no peak shows what it trains with.
         let trained = |flops| class_of(&achieving(in_browser("", ""), flops, Precision::F32));
         assert_eq!((trained(2e12), trained(1e11)), (DeviceClass::Gpu, DeviceClass::Masked));
-        // Where the processors are hidden as well, there may be many.
+        // With a hidden number of processors, there may be many.
         let mut record = on("Linux", 1, ("", ""), 1.5e12);
         record.provenance.client.logical_processors = None;
         assert_eq!(class_of(&record), DeviceClass::Masked);
-    }
-
-    #[test]
-    fn the_command_line_hides_nothing() {
-        assert_eq!(class_of(&with_peak(native("Example GPU 9000", "example"), 1e10)), DeviceClass::Gpu);
     }
 }

@@ -1,7 +1,5 @@
-//! Contradictions between a claim and the platform's report, or between a device and its speed.
-//!
-//! A contradiction makes a person look; it refuses nothing. So words and devices that the table does not know never
-//! contradict, and a device is given every clock that it reaches by itself.
+//! Contradictions between a claim and the platform's report, or between a device and its speed. They make a person look
+//! and refuse nothing, so unknown words and devices never contradict.
 
 use results::{Precision, RunRecord};
 
@@ -73,10 +71,8 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     Some(sentence("The training did", trained))
 }
 
-/// The fastest training that is multiply-adds in single precision, in operations per second.
-///
-/// Back ends that measure no peak may use matrix units, which the published figure does not count, even where they are
-/// asked for f32; and so does f16-matrix.
+/// Returns the fastest training that is multiply-adds in single precision, in operations per second. Backends without a
+/// measured peak may use matrix units, which the published figure does not count; so does f16-matrix.
 fn fastest_training(record: &RunRecord) -> Option<f64> {
     let comparable = record
         .workloads
@@ -85,12 +81,10 @@ fn fastest_training(record: &RunRecord) -> Option<f64> {
     comparable.filter_map(|workload| workload.summary.flops_per_second).max_by(f64::total_cmp)
 }
 
-/// Smallest share of the published peak that a device must reach. Integrated GPUs share their power with the processor,
-/// and clocks drop with heat.
+/// Smallest share of the published peak that a device must reach: power is shared, and clocks drop with heat.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.25;
 
-/// Returns the reason why a run on a GPU is not ranked as `device`, as a plain sentence. Returns `None` for a device
-/// without a published peak.
+/// Returns the reason why a run on a GPU is not ranked as `device`, or `None` without a published peak.
 pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     // Some processors have the same name as the GPU on their chip.
     let published = device.flops_per_second.filter(|_| class_of(record) != DeviceClass::Processor)?;
@@ -117,36 +111,51 @@ mod tests {
     use crate::devices::look_up;
     use crate::devices::testing::trained_by;
 
-    fn says(record: &RunRecord, expected: &str) {
-        let found = contradiction(record);
-        assert!(found.as_deref().is_some_and(|sentence| sentence.contains(expected)), "{found:?}, not “{expected}”");
+    #[test]
+    fn statements_that_cannot_all_be_true_contradict() {
+        let rtx_4060 = || native("NVIDIA GeForce RTX 4060", "NVIDIA");
+        for (record, expected) in [
+            (claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "reports a GPU of AMD"),
+            (claimed(in_browser("nvidia", "turing"), "RTX 4090"), "which is lovelace, but the platform reports turing"),
+            (claimed(native("NVIDIA GeForce RTX 4080", "NVIDIA"), "RTX 4090"), "reports NVIDIA GeForce RTX 4080"),
+            (native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090"),
+            (native("GeForce RTX 4O90", "NVIDIA"), "only looks like"),
+            (native("GeForce RTX 4090", "AMD"), "as its vendor, AMD"),
+            (with_peak(rtx_4060(), 8e13), "measured peak is 80.0 TFLOP/s"),
+            (with_peak(claimed(in_browser("nvidia", "lovelace"), "RTX 4060"), 8e13), "measured peak"),
+            (achieving(with_peak(rtx_4060(), 1.5e13), 8e13, Precision::F32), "training did 80.0 TFLOP/s"),
+        ] {
+            let found = contradiction(&record);
+            assert!(found.as_deref().is_some_and(|found| found.contains(expected)), "{found:?}, not “{expected}”");
+        }
+    }
+
+    #[test]
+    fn claims_that_fit_or_cannot_be_judged_agree() {
+        let rtx_2080_ti = || native("NVIDIA GeForce RTX 2080 Ti", "NVIDIA");
+        for record in [
+            claimed(in_browser("nvidia", "lovelace"), "GeForce RTX 4090"),
+            claimed(in_browser("", ""), "GeForce RTX 4090"),
+            claimed(in_browser("nvidia", ""), "GeForce RTX 4090"),
+            claimed(in_browser("nvidia", "rubin"), "GeForce RTX 4090"),
+            claimed(in_browser("amd", "rdna-3"), "my old card"),
+            claimed(native("Apple M1 Pro", "Apple"), "m1 pro"),
+            claimed(native("Example GPU 9000", "0xabcd"), "RTX 4090"),
+            // A person's keyboard may be Cyrillic.
+            claimed(in_browser("apple", "metal-3"), "\u{41c}1"),
+            // 13.45 TFLOP/s at 1545 MHz; its own boost goes to about 1900 MHz, and its owner's a little further.
+            with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0),
+            with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0),
+            achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix),
+            // Without a peak of its own the backend may use matrix units for f32.
+            achieving(rtx_2080_ti(), 6e13, Precision::F32),
+        ] {
+            agrees(&record);
+        }
     }
 
     fn agrees(record: &RunRecord) {
         assert_eq!(contradiction(record), None, "{:?}", record.device);
-    }
-
-    #[test]
-    fn a_claim_of_another_vendor_or_architecture_contradicts() {
-        says(&claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "reports a GPU of AMD");
-        says(
-            &claimed(in_browser("nvidia", "turing"), "RTX 4090"),
-            "which is lovelace, but the platform reports turing",
-        );
-        says(&claimed(native("NVIDIA GeForce RTX 4080", "NVIDIA"), "RTX 4090"), "reports NVIDIA GeForce RTX 4080");
-    }
-
-    #[test]
-    fn a_claim_that_fits_or_cannot_be_judged_does_not() {
-        agrees(&claimed(in_browser("nvidia", "lovelace"), "GeForce RTX 4090"));
-        agrees(&claimed(in_browser("", ""), "GeForce RTX 4090"));
-        agrees(&claimed(in_browser("nvidia", ""), "GeForce RTX 4090"));
-        agrees(&claimed(in_browser("nvidia", "rubin"), "GeForce RTX 4090"));
-        agrees(&claimed(in_browser("amd", "rdna-3"), "my old card"));
-        agrees(&claimed(native("Apple M1 Pro", "Apple"), "m1 pro"));
-        agrees(&claimed(native("Example GPU 9000", "0xabcd"), "RTX 4090"));
-        // A person's keyboard may be Cyrillic.
-        agrees(&claimed(in_browser("apple", "metal-3"), "\u{41c}1"));
     }
 
     #[test]
@@ -157,32 +166,6 @@ mod tests {
                 agrees(&claimed(in_browser(device.vendor.name(), architecture), &device.name));
             }
         }
-    }
-
-    #[test]
-    fn lookalike_or_foreign_reported_names_contradict() {
-        says(&native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090");
-        says(&native("GeForce RTX 4O90", "NVIDIA"), "only looks like");
-        says(&native("GeForce RTX 4090", "AMD"), "as its vendor, AMD");
-    }
-
-    #[test]
-    fn a_device_is_not_faster_than_its_maker_says() {
-        let rtx_4060 = || native("NVIDIA GeForce RTX 4060", "NVIDIA");
-        says(&with_peak(rtx_4060(), 8e13), "measured peak is 80.0 TFLOP/s");
-        says(&with_peak(claimed(in_browser("nvidia", "lovelace"), "RTX 4060"), 8e13), "measured peak");
-        says(&achieving(with_peak(rtx_4060(), 1.5e13), 8e13, Precision::F32), "training did 80.0 TFLOP/s");
-    }
-
-    #[test]
-    fn clocks_above_the_published_one_and_matrix_units_are_honest() {
-        let rtx_2080_ti = || native("NVIDIA GeForce RTX 2080 Ti", "NVIDIA");
-        // 13.45 TFLOP/s at 1545 MHz; its own boost goes to about 1900 MHz, and its owner's a little further.
-        agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 1900.0 / 1545.0));
-        agrees(&with_peak(rtx_2080_ti(), 13.45e12 * 2100.0 / 1545.0));
-        agrees(&achieving(with_peak(rtx_2080_ti(), 1.4e13), 6e13, Precision::F16Matrix));
-        // Without a peak of its own the backend may use matrix units for f32.
-        agrees(&achieving(rtx_2080_ti(), 6e13, Precision::F32));
     }
 
     fn said(record: &RunRecord, name: &str) -> Option<String> {

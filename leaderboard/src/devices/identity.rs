@@ -1,4 +1,4 @@
-//! A record's device as *reported* by the platform, as *claimed* by the person and as *inferred* here, each apart.
+//! A record's device as *reported* by the platform, *claimed* by the person and *inferred* by the server.
 
 use results::api::DeviceSource;
 use results::software::program_of_architecture;
@@ -22,34 +22,29 @@ impl Named {
         (!text.is_empty()).then(|| Self { found: look_up(name), text })
     }
 
-    /// The known device of this name.
     pub fn device(&self) -> Option<&'static KnownDevice> {
         self.found.map(|found| found.device)
     }
 }
 
-/// The device as the platform reports it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reported {
     /// `None` if the platform masks the name.
     pub name: Option<Named>,
     pub vendor: Option<Vendor>,
-    /// The platform's word, which only WebGPU has in a form that the table knows; may be empty.
+    /// The platform's word, which may be empty. The table knows only WebGPU's words.
     pub architecture: String,
 }
 
 /// A group of rows that count as one device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceGroup {
-    /// Key for addresses and databases: letters, digits and hyphens. A known device has the key of its canonical name.
-    /// Keys of unknown names begin with their source, keys of masked devices with `masked`, and keys of devices that do
-    /// not fit their name with `unknown`.
+    /// Key of letters, digits and hyphens, from the canonical name of a known device. Keys of other devices begin with
+    /// the source of their name, with `masked`, or with `unknown` if they do not fit their name.
     pub key: String,
-    /// The name for readers.
     pub label: String,
 }
 
-/// All statements about the device of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Identity {
     pub reported: Reported,
@@ -65,7 +60,6 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// Identifies the device of `record`.
     pub fn of(record: &RunRecord) -> Self {
         let reported = Reported::of(&record.device.adapter);
         let claimed = claim(&record.device);
@@ -99,13 +93,12 @@ impl Reported {
     }
 }
 
-/// Returns the name that the person gave, if any.
 pub fn claim(device: &Device) -> Option<Named> {
     device.claimed_name.as_deref().and_then(Named::new)
 }
 
-/// Returns whether the adapter's name says no more than its vendor and architecture, as browsers have it; or one GPU
-/// for many, as Firefox has it (`…, or similar`).
+/// Returns whether the adapter's name is only its vendor and architecture, or one GPU for many (Firefox: `…, or
+/// similar`).
 fn is_masked(adapter: &Adapter) -> bool {
     let words = format!("{} {}", adapter.vendor, adapter.architecture);
     let name = adapter.name.trim();
@@ -153,21 +146,18 @@ fn slug(text: &str) -> String {
 
 /// Maximum number of candidates that are useful to name.
 const MOST_CANDIDATES: usize = 3;
-/// A device's measured peak is at least this share of the published one: what our kernel of multiply-adds reaches is
-/// close to all, and clocks sink with heat.
+/// Smallest share of the published peak that is measured: kernels of multiply-adds come close, and clocks drop.
 const LEAST_SHARE_OF_PUBLISHED: f64 = 0.8;
 
-/// The device that the server infers.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Inferred {
     /// The platform names a device of the table.
     Reported(&'static KnownDevice),
-    /// Of the devices whose peak is published, those of the reported vendor and architecture that could have the
-    /// measured peak: one to three. A laptop's GPU or one that is not in the table may have it, too.
+    /// One to three devices of the reported vendor and architecture that could have the measured peak.
     Candidates(Vec<&'static KnownDevice>),
 }
 
-/// What follows from the reported name, or else from vendor, architecture and measured peak together.
+/// Infers the device from the reported name, or else from vendor, architecture and measured peak.
 pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
     if let Some(device) = reported.device() {
         return Some(Inferred::Reported(device));
@@ -186,7 +176,7 @@ pub fn infer(record: &RunRecord, reported: &Reported) -> Option<Inferred> {
     (1..=MOST_CANDIDATES).contains(&candidates.len()).then_some(Inferred::Candidates(candidates))
 }
 
-/// The highest peak of the record, in single-precision operations per second.
+/// Returns the highest peak of the record, in single-precision operations per second.
 pub(super) fn measured_peak(record: &RunRecord) -> Option<f64> {
     let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks);
     peaks.map(|peak| peak.flops_per_second).max_by(f64::total_cmp)
@@ -200,45 +190,30 @@ mod tests {
     use super::super::testing::{claimed, in_browser, native, with_peak};
     use super::*;
 
-    fn key(record: &RunRecord) -> String {
-        Identity::of(record).group.key
-    }
-
     #[test]
-    fn one_device_is_one_group_whichever_driver_names_it() {
-        for name in ["NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090/PCIe/SSE2", "GeForce RTX 4090"] {
-            assert_eq!(key(&with_peak(native(name, "NVIDIA"), 7e13)), "nvidia-geforce-rtx-4090", "{name}");
+    fn records_are_grouped_by_the_most_reliable_name() {
+        let fast = |record| with_peak(record, 7e13);
+        let slow = |record| with_peak(record, 1e11);
+        for (record, expected) in [
+            (fast(native("NVIDIA GeForce RTX 4090", "NVIDIA")), "nvidia-geforce-rtx-4090"),
+            (fast(native("NVIDIA GeForce RTX 4090/PCIe/SSE2", "NVIDIA")), "nvidia-geforce-rtx-4090"),
+            (fast(native("GeForce RTX 4090", "NVIDIA")), "nvidia-geforce-rtx-4090"),
+            (claimed(fast(in_browser("nvidia", "lovelace")), "rtx 4090"), "nvidia-geforce-rtx-4090"),
+            // The platform's name counts, and no claim that cannot be true.
+            (claimed(native("Example GPU 9000", "example"), "RTX 4090"), "reported-example-gpu-9000"),
+            (claimed(in_browser("amd", "rdna-3"), "RTX 4090"), "masked-amd-rdna-3"),
+            // Devices that are too slow for their name are unknown.
+            (slow(native("NVIDIA GeForce RTX 4090", "NVIDIA")), "unknown-nvidia"),
+            (claimed(slow(in_browser("", "")), "RTX 4090"), "unknown"),
+            (with_peak(native("Example GPU 9000", "example"), 1e9), "reported-example-gpu-9000"),
+            (claimed(slow(in_browser("", "")), "my old card"), "claimed-my-old-card"),
+            (in_browser("nvidia", "ampere"), "masked-nvidia-ampere"),
+            (in_browser("apple", ""), "masked-apple"),
+            (in_browser("", ""), "masked"),
+        ] {
+            assert_eq!(Identity::of(&record).group.key, expected, "{:?}", record.device);
         }
-        let in_browser = with_peak(in_browser("nvidia", "lovelace"), 7e13);
-        assert_eq!(key(&claimed(in_browser, "rtx 4090")), "nvidia-geforce-rtx-4090");
-    }
-
-    #[test]
-    fn what_the_platform_names_counts_and_not_what_is_claimed() {
-        let record = claimed(native("Example GPU 9000", "example"), "RTX 4090");
-        assert_eq!(key(&record), "reported-example-gpu-9000");
-        assert_eq!(Identity::of(&record).claimed.unwrap().device().unwrap().name, "NVIDIA GeForce RTX 4090");
-    }
-
-    #[test]
-    fn a_claim_that_cannot_be_true_makes_no_group() {
-        assert_eq!(key(&claimed(in_browser("amd", "rdna-3"), "RTX 4090")), "masked-amd-rdna-3");
-    }
-
-    #[test]
-    fn devices_too_slow_for_their_name_are_unknown() {
-        let slow = Identity::of(&with_peak(native("NVIDIA GeForce RTX 4090", "NVIDIA"), 1e11));
-        assert_eq!((slow.group.key.as_str(), slow.source), ("unknown-nvidia", DeviceSource::Masked));
-        assert_eq!(key(&claimed(with_peak(in_browser("", ""), 1e11), "RTX 4090")), "unknown");
-        assert_eq!(key(&with_peak(native("Example GPU 9000", "example"), 1e9)), "reported-example-gpu-9000");
-        assert_eq!(key(&claimed(with_peak(in_browser("", ""), 1e11), "my old card")), "claimed-my-old-card");
-    }
-
-    #[test]
-    fn masked_devices_are_one_group_for_each_word_that_the_browser_tells() {
-        assert_eq!(key(&in_browser("nvidia", "ampere")), "masked-nvidia-ampere");
-        assert_eq!(key(&in_browser("apple", "")), "masked-apple");
-        assert_eq!(key(&in_browser("", "")), "masked");
+        assert_eq!(Identity::of(&slow(native("RTX 4090", "NVIDIA"))).source, DeviceSource::Masked);
     }
 
     #[test]

@@ -8,16 +8,16 @@ use serde::Deserialize;
 
 use super::name::{comparable, look};
 
-/// What the table has under a name.
+/// Entry of the table under a name.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Found {
     pub device: &'static KnownDevice,
-    /// Whether the name only looks like that of the device, and is written with other letters: with Cyrillic ones, or
-    /// with the letter O for a nought. It then counts as what it looks like, because that is what a reader takes it for.
+    /// True if the name is written with other letters that look alike, such as Cyrillic ones or O for zero. It counts
+    /// as the device that readers take it for.
     pub look_alike: bool,
 }
 
-/// Places in the table, by what names have in common and by what they look like.
+/// Entries of the table by normalized name and by appearance.
 struct Index {
     comparable: HashMap<String, &'static KnownDevice>,
     looks: HashMap<String, &'static KnownDevice>,
@@ -35,8 +35,7 @@ fn names(device: &KnownDevice) -> impl Iterator<Item = &str> {
     std::iter::once(device.name.as_str()).chain(device.aliases.iter().map(String::as_str))
 }
 
-/// The GPU that `name` means: as a driver reports it, or as a person writes it. Firefox's `…, or similar` means none,
-/// because that is how it hides which GPU of many it is.
+/// Returns the GPU of a name as drivers or people write it. Firefox's `…, or similar` hides the GPU.
 pub fn look_up(name: &str) -> Option<Found> {
     if name.to_lowercase().contains("or similar") {
         return None;
@@ -57,7 +56,6 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Series {
-    /// For whoever reads the file; nothing depends on it.
     #[serde(rename = "series")]
     _name: String,
     vendor: Vendor,
@@ -84,21 +82,18 @@ pub struct KnownDevice {
     pub name: String,
     pub vendor: Vendor,
     pub kind: DeviceKind,
-    /// Every word that WebGPU's `GPUAdapterInfo.architecture` has had for it, such as `lovelace`; empty where it has
-    /// none. The words are those of Dawn's `gpu_info.json`, which goes by ranges of PCI numbers.
+    /// Words of WebGPU's `GPUAdapterInfo.architecture` for it, such as `lovelace`, as in Dawn's `gpu_info.json`.
     pub architectures: Vec<String>,
-    /// The vendor's published single-precision peak, in floating-point operations per second, a fused multiply-add
-    /// counted as two. Of variants that share the name, the highest.
+    /// Published single-precision peak, with a fused multiply-add as two operations, of the fastest variant.
     pub flops_per_second: Option<f64>,
-    /// How far the device's clock rises above the published one by itself, as a share. GeForce cards do so by up to a
-    /// quarter (NVIDIA's GPU Boost takes the boost clock for what a card reaches at least, on average).
+    /// Share by which the clock rises above the published one: up to a quarter with NVIDIA's GPU Boost.
     pub clocks_above_published: f64,
     /// Other names that do not follow from the canonical one.
     pub aliases: Vec<String>,
 }
 
 impl KnownDevice {
-    /// What no device of this name does by itself, in floating-point operations per second in single precision.
+    /// Returns the highest single-precision peak without overclocking.
     pub fn ceiling_flops_per_second(&self) -> Option<f64> {
         self.flops_per_second.map(|peak| peak * (1.0 + self.clocks_above_published))
     }
@@ -123,13 +118,11 @@ fn devices_of(series: Series) -> impl Iterator<Item = KnownDevice> {
     })
 }
 
-/// Every GPU of the table.
 pub fn known_devices() -> &'static [KnownDevice] {
     &TABLE
 }
 
-/// Returns whether WebGPU calls any known device of `vendor` by this word. A word that is new says nothing about a
-/// device.
+/// Returns whether a known device of `vendor` has this architecture. An unknown word says nothing about a device.
 pub fn is_known_architecture(vendor: Vendor, architecture: &str) -> bool {
     known_devices()
         .iter()
@@ -162,7 +155,6 @@ impl Vendor {
         Self::Imagination,
     ];
 
-    /// As it is shown.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nvidia => "NVIDIA",
@@ -176,8 +168,7 @@ impl Vendor {
         }
     }
 
-    /// The vendor that a platform means: by WebGPU's word, by the engine's, or by the PCI number, such as `0x1010`,
-    /// with which the engine stands in for vendors that it has no name for.
+    /// Returns the vendor of WebGPU's word, the engine's, or a PCI number.
     pub fn named(word: &str) -> Option<Self> {
         Some(match word.trim().to_ascii_lowercase().as_str() {
             "nvidia" | "nvidia corporation" | "0x10de" => Self::Nvidia,
@@ -204,11 +195,18 @@ mod tests {
     }
 
     #[test]
-    fn drivers_and_people_mean_the_same_device() {
+    fn names_of_drivers_and_people_find_their_device() {
+        const RTX_4090: &str = "NVIDIA GeForce RTX 4090";
         for (name, device) in [
-            ("NVIDIA GeForce RTX 4090", "NVIDIA GeForce RTX 4090"),
-            ("NVIDIA GeForce RTX 4090/PCIe/SSE2", "NVIDIA GeForce RTX 4090"),
-            ("ANGLE (NVIDIA, NVIDIA GeForce RTX 4090 Direct3D11 vs_5_0 ps_5_0, D3D11)", "NVIDIA GeForce RTX 4090"),
+            ("NVIDIA GeForce RTX 4090", RTX_4090),
+            ("NVIDIA GeForce RTX 4090/PCIe/SSE2", RTX_4090),
+            ("ANGLE (NVIDIA, NVIDIA GeForce RTX 4090 Direct3D11 vs_5_0 ps_5_0, D3D11)", RTX_4090),
+            ("GeForce® RTX™ 4090", RTX_4090),
+            // Hidden characters and wide digits are the same letters.
+            ("GeForce\u{200b} RTX\u{200d} 40\u{2060}90", RTX_4090),
+            ("\u{202e}GeForce RTX 4090\u{202c}", RTX_4090),
+            ("RTX ４０９０", RTX_4090),
+            ("RTX\u{a0}4090", RTX_4090),
             ("rtx4070ti super", "NVIDIA GeForce RTX 4070 Ti SUPER"),
             ("NVIDIA GeForce RTX 4090 Laptop GPU", "NVIDIA GeForce RTX 4090 Laptop GPU"),
             ("RTX 4090 laptop", "NVIDIA GeForce RTX 4090 Laptop GPU"),
@@ -226,34 +224,14 @@ mod tests {
             ("Mali-G715-Immortalis MC11", "Arm Immortalis-G715"),
             ("Samsung Xclipse 940", "Samsung Xclipse 940"),
         ] {
-            assert_eq!(found(name), Some((device, false)), "{name}");
+            assert_eq!(found(name), Some((device, false)), "{name:?}");
         }
-    }
-
-    #[test]
-    fn names_that_mean_many_devices_mean_none() {
+        for name in ["G\u{435}Force RTX 4090", "RTX 4O90", "R\u{422}X 4090"] {
+            assert_eq!(found(name), Some((RTX_4090, true)), "{name} only looks like it");
+        }
         for name in ["", "GPU", "NVIDIA", "AMD Radeon(TM) Graphics", "GeForce GTX 980, or similar", "Example GPU 9000"]
         {
             assert_eq!(found(name), None, "{name}");
-        }
-    }
-
-    #[test]
-    fn hidden_characters_and_wide_digits_are_the_same_letters() {
-        for name in [
-            "GeForce\u{200b} RTX\u{200d} 40\u{2060}90",
-            "\u{202e}GeForce RTX 4090\u{202c}",
-            "RTX ４０９０",
-            "RTX\u{a0}4090",
-        ] {
-            assert_eq!(found(name), Some(("NVIDIA GeForce RTX 4090", false)), "{name:?}");
-        }
-    }
-
-    #[test]
-    fn letters_that_only_look_alike_are_found_out() {
-        for name in ["G\u{435}Force RTX 4090", "RTX 4O90", "R\u{422}X 4090"] {
-            assert_eq!(found(name), Some(("NVIDIA GeForce RTX 4090", true)), "{name}");
         }
     }
 
@@ -276,27 +254,12 @@ mod tests {
         }
     }
 
-    #[test]
-    fn every_alias_is_needed() {
-        for device in known_devices() {
-            for alias in &device.aliases {
-                assert_ne!(
-                    comparable(alias),
-                    comparable(&device.name),
-                    "{}: {alias} follows from the name",
-                    device.name
-                );
-            }
-        }
-    }
-
     proptest! {
         #[test]
         fn any_text_has_an_answer(name in any::<String>()) {
             let _ = look_up(&name);
         }
 
-        /// What cannot be seen changes nothing, wherever it stands.
         #[test]
         fn a_zero_width_space_anywhere_changes_nothing(place in 0_usize..=15) {
             let mut name = "GeForce RTX4090".to_owned();
@@ -306,57 +269,39 @@ mod tests {
     }
 
     #[test]
-    fn peaks_are_those_of_devices_and_not_slips_of_the_pen() {
+    fn entries_of_the_table_are_plausible_and_minimal() {
         for device in known_devices() {
-            let plausible = device.flops_per_second.is_none_or(|peak| (0.5e12..=2e14).contains(&peak));
-            assert!(plausible, "{}: {:?}", device.name, device.flops_per_second);
-            assert!((0.0..=0.3).contains(&device.clocks_above_published), "{}", device.name);
-        }
-    }
-
-    #[test]
-    fn names_begin_with_who_makes_or_sells_the_device() {
-        for device in known_devices() {
-            let words = [device.vendor.name(), "PowerVR"];
-            assert!(words.iter().any(|word| device.name.starts_with(word)), "{}", device.name);
-        }
-    }
-
-    #[test]
-    fn architectures_are_written_as_webgpu_wants_them() {
-        // The specification's normalised identifier strings: lower-case letters and digits, joined by hyphens.
-        for device in known_devices() {
-            for word in &device.architectures {
-                let parts = word
-                    .split('-')
-                    .all(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit()));
-                assert!(parts, "{}: {word}", device.name);
+            let KnownDevice { name, vendor, flops_per_second, clocks_above_published, .. } = device;
+            assert!(name.starts_with(vendor.name()) || name.starts_with("PowerVR"), "{name}");
+            let plausible = flops_per_second.is_none_or(|peak| (0.5e12..=2e14).contains(&peak));
+            assert!(plausible && (0.0..=0.3).contains(clocks_above_published), "{name}: {flops_per_second:?}");
+            for alias in &device.aliases {
+                assert_ne!(comparable(alias), comparable(name), "{name}: {alias} follows from the name");
+            }
+            // WebGPU's normalized identifiers: lower-case letters and digits, joined by hyphens.
+            for part in device.architectures.iter().flat_map(|word| word.split('-')) {
+                let fits = part.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+                assert!(fits && !part.is_empty(), "{name}: {part}");
             }
         }
     }
 
     #[test]
-    fn every_vendor_is_known_by_the_name_under_which_it_is_shown() {
+    fn vendors_have_many_names_and_one_to_show() {
         for vendor in Vendor::ALL {
             assert_eq!(Vendor::named(vendor.name()), Some(vendor));
         }
-    }
-
-    #[test]
-    fn everybody_knows_the_same_vendors() {
         let mut names = Vendor::ALL.map(Vendor::name);
         names.sort_unstable();
         assert_eq!(names, results::VENDORS);
-    }
-
-    #[test]
-    fn browsers_drivers_and_pci_numbers_mean_the_same_vendor() {
-        for (word, vendor) in
-            [("nvidia", Vendor::Nvidia), ("img-tec", Vendor::Imagination), ("0x144d", Vendor::Samsung)]
-        {
-            assert_eq!(Vendor::named(word), Some(vendor), "{word}");
+        for (word, vendor) in [
+            ("nvidia", Some(Vendor::Nvidia)),
+            ("img-tec", Some(Vendor::Imagination)),
+            ("0x144d", Some(Vendor::Samsung)),
+            ("", None),
+            ("example", None),
+        ] {
+            assert_eq!(Vendor::named(word), vendor, "{word}");
         }
-        assert_eq!(Vendor::named(""), None);
-        assert_eq!(Vendor::named("example"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Which device a record is of, as far as anybody can say. Pure functions over a record and a table; no database.
+//! Identification of a record's device. Pure functions over a record and a table, without a database.
 //!
 //! Browsers mask the GPU's name, people remember theirs wrongly, and names can be forged. So what was *reported* by the
 //! platform, *claimed* by the person and *inferred* here stays apart ([`identity`]), names are compared by what a reader

@@ -5,14 +5,14 @@ use results::{
     RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, WorkloadRecord,
 };
 
-/// What a page records of a GPU that the browser describes by `vendor` and `architecture`.
+/// Returns a browser's record of a GPU with this `vendor` and `architecture`.
 pub(crate) fn in_browser(vendor: &str, architecture: &str) -> RunRecord {
     let name = format!("{vendor} {architecture}").trim().to_owned();
     let name = if name.is_empty() { results::UNNAMED_ADAPTER.to_owned() } else { name };
     record(ClientKind::Browser, "WebGPU", &name, vendor, architecture)
 }
 
-/// What the command line records of a GPU, which Vulkan names.
+/// Returns a native record of a GPU that Vulkan names.
 pub(crate) fn native(name: &str, vendor: &str) -> RunRecord {
     record(ClientKind::Native, "Vulkan", name, vendor, "")
 }

@@ -7,27 +7,21 @@ use results::api::{ProofWanted, WantedHashes, WantedState};
 
 use super::{BegunProof, Key, SeenSegment, SeenWorkload, TrainingKey};
 
-/// Number of parts drawn for each workload.
 const DRAWS: u32 = 2;
-/// Largest number of hashes requested in a round. With more, a client hashes more states until a part is one step; with
-/// fewer, it trains more steps again.
+/// Largest number of hashes in a round. More mean more hashed states; fewer mean more steps that are trained again.
 pub(crate) const MOST_HASHES: u32 = 7;
-/// Largest number of states requested for a workload: both ends of each part, the state of the last test, and the state
-/// at the target.
+/// Largest number of states of a workload: both ends of each part, the last test, and the target.
 pub(super) const MOST_STATES: u64 = 2 * DRAWS as u64 + 2;
 
 /// A part of the training that the server computes again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProvenPart {
-    /// Steps done before it.
     pub(crate) begin: u64,
-    /// Steps done at its end.
     pub(crate) end: u64,
 }
 
-/// Returns the draws that fall on a segment, which begins after `begin` steps. Each draw stays on the last segment on
-/// which it falls, so that in the end each segment has it with a probability in proportion to its steps, as in
-/// reservoir sampling. The client keeps the state before the segment, and does not have to train up to it again.
+/// Returns the draws that fall on a segment that begins after `begin` steps. As in reservoir sampling, a draw stays on
+/// the last such segment, with a probability in proportion to its steps. The client only keeps the state before it.
 pub(crate) fn falling_on(segment: &SeenSegment, begin: u64, key: &TrainingKey<'_>) -> Vec<u32> {
     let share = segment.step.saturating_sub(begin) as f64 / segment.step as f64;
     (0..DRAWS).filter(|&draw| key.draw_after(segment, draw) < share).collect()
@@ -51,8 +45,7 @@ pub(super) fn inner_steps([begin, end]: [u64; 2]) -> impl Iterator<Item = u64> {
     (1..=number).map(move |place| begin + steps * place / (number + 1))
 }
 
-/// Returns what the server wants next of a workload. Nothing is wanted before its training has ended, and after
-/// everything was received.
+/// Returns what the server wants next of a workload: nothing during its training and after everything was received.
 pub(crate) fn wanted(seen: &SeenWorkload, known: &Standard) -> ProofWanted {
     match drawn(seen) {
         None => ProofWanted::default(),
@@ -76,14 +69,12 @@ pub(crate) fn wanted_state(seen: &SeenWorkload, known: &Standard, step: u64) -> 
     states_of(seen, &parts, known).find(|state| state.step == step)
 }
 
-/// Returns the parts, or the hashes needed to make them small enough. Returns `None` before the training has ended.
 fn drawn(seen: &SeenWorkload) -> Option<Result<Vec<ProvenPart>, WantedHashes>> {
     let proof = seen.proof.as_ref()?;
     Some((0..DRAWS).map(|draw| narrowed(seen, proof, draw)).collect())
 }
 
-/// Returns the requested states: both ends of each part as a whole, and only the tested tensors of the state of the
-/// last test and of the state at the target.
+/// Returns the requested states: both ends of each part, and the tested tensors of the last test and at the target.
 fn states_of(seen: &SeenWorkload, parts: &[ProvenPart], known: &Standard) -> impl Iterator<Item = WantedState> + use<> {
     let whole = parts.iter().flat_map(|part| [part.begin, part.end]).map(|step| (step, false));
     let mut states: BTreeMap<u64, bool> = whole.collect();
@@ -126,7 +117,6 @@ fn narrowed(seen: &SeenWorkload, proof: &BegunProof, draw: u32) -> Result<Proven
     }
 }
 
-/// Draws one of `number` places uniformly.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -157,7 +147,6 @@ mod tests {
         seen
     }
 
-    /// Answers with hashes until the parts are known.
     fn narrow(mut seen: SeenWorkload, with: &str) -> (SeenWorkload, Vec<ProvenPart>) {
         loop {
             match drawn(&seen).unwrap() {
@@ -184,12 +173,6 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_wanted_while_it_trains() {
-        assert_eq!(wanted(&seen(&[3], 10), &known("keras-mnist-mlp")), ProofWanted::default());
-        assert_eq!(parts(&seen(&[3], 10)), None);
-    }
-
-    #[test]
     fn each_segment_is_drawn_as_often_as_its_steps_demand() {
         let mut counts = [0_u32; 3];
         for number in 0..1000 {
@@ -211,18 +194,6 @@ mod tests {
             parts.iter().for_each(|part| counts[usize::try_from(part.begin).unwrap()] += 1);
         }
         assert!(counts.iter().all(|count| (55..150).contains(count)), "{counts:?}");
-    }
-
-    #[test]
-    fn narrowing_ends_with_a_single_step() {
-        for steps in [1, 7, 5000, 100_000] {
-            let (seen, parts) = narrow(ended(&[4, 2], steps, "word"), "hash");
-            assert_eq!(parts.len(), 2);
-            for ProvenPart { begin, end } in parts {
-                assert!(begin + 1 == end && end <= 6 * steps, "{begin} to {end}");
-                assert!(seen.hash_at(begin).is_some() && seen.hash_at(end).is_some());
-            }
-        }
     }
 
     #[test]

@@ -44,7 +44,7 @@ pub enum KeyError {
     Randomness(#[from] getrandom::Error),
 }
 
-/// What was promised to a run when it was announced.
+/// The promises of an announcement.
 pub(crate) struct Announcement<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) seed: u32,
@@ -55,8 +55,7 @@ pub(crate) struct Announcement<'a> {
 }
 
 impl Key {
-    /// The given secret, or that of the file, which is made if it does not exist. Servers on several machines have no
-    /// file in common, and each with a secret of its own would refuse what the others announced.
+    /// Returns the given secret, or the file's, which is created if missing. Servers of one database share it.
     pub(crate) fn load(given: Option<&str>, file: Option<&Path>) -> Result<Self, KeyError> {
         let text = match (given, file) {
             (Some(text), _) => text.to_owned(),
@@ -77,8 +76,8 @@ impl Key {
         Self(word.as_bytes().into())
     }
 
-    /// The nonce of an announced run: an HMAC of everything that was promised, so that none of it can be changed, and
-    /// whoever reads the database cannot submit another's run.
+    /// Returns the nonce of an announced run: an HMAC of everything that was promised, which a reader of the database
+    /// cannot compute.
     pub(crate) fn nonce(&self, of: &Announcement<'_>) -> String {
         secrets::hex(&self.code(&[
             b"announcement",
@@ -92,19 +91,18 @@ impl Key {
         ]))
     }
 
-    /// The deletion secret of a record that is imported with an idempotency key, so that whoever repeats both gets it again
-    /// and nobody else can tell it.
+    /// Returns the deletion secret of an import with an idempotency key: the same again for the same values.
     pub(crate) fn import_secret(&self, idempotency_key: &str, fingerprint: &str) -> String {
         secrets::hex(&self.code(&[b"import", idempotency_key.as_bytes(), fingerprint.as_bytes()]))
     }
 
-    /// Id and deletion secret of a comparison that is shared with an idempotency key: the same again for whoever repeats both.
+    /// Returns id and deletion secret of a comparison with an idempotency key: the same again for the same values.
     pub(crate) fn comparison(&self, idempotency_key: &str, digest: &str) -> (String, String) {
         let part = |what: &[u8]| secrets::hex(&self.code(&[what, idempotency_key.as_bytes(), digest.as_bytes()]));
         (part(b"comparison id")[..2 * RUN_ID_BYTES].to_owned(), part(b"comparison secret"))
     }
 
-    /// A number from 0 to below 1 that nobody else can foresee, the same each time for the same parts.
+    /// Returns an unpredictable number from 0 to below 1, the same for the same parts.
     pub(crate) fn draw(&self, parts: &[&[u8]]) -> f64 {
         let code = self.code(parts);
         let bits = u64::from_le_bytes(code[..8].try_into().expect("a code has 32 bytes"));
@@ -165,8 +163,8 @@ pub(crate) struct TrainingKey<'a> {
 }
 
 impl<'a> TrainingKey<'a> {
-    /// `test_seed` is the fixed seed of a test server. All servers with the same one derive the same words, so that a
-    /// recorded run can be replayed against any of them.
+    /// `test_seed` is the fixed seed of test servers, which all derive the same words, so that recorded runs can be
+    /// replayed.
     pub(crate) fn new(key: &Key, test_seed: Option<u32>, run_id: &'a str, workload: &'a str) -> Self {
         match test_seed {
             Some(seed) => Self { key: Key::of_word(&format!("test seed {seed}")), run_id: "", workload },
@@ -174,7 +172,6 @@ impl<'a> TrainingKey<'a> {
         }
     }
 
-    /// Returns the beacons of the first two segments of a lap.
     pub(crate) fn first_beacons(&self, lap: &SeenLap) -> [Beacon; 2] {
         let basis = [lap.state_sha256.as_bytes(), &lap.first_segment.to_le_bytes()];
         [0, 1].map(|place| self.beacon(lap.first_segment + place, &basis))
@@ -308,15 +305,5 @@ mod tests {
         assert_ne!(key.beacon_after("a", 2), key.beacon_after("b", 2));
         assert_ne!(key.beacon_after("a", 2), key.beacon_after("a", 3));
         assert_ne!(key.word_of_draws("a"), key.word_of_draws("b"));
-    }
-
-    #[test]
-    fn servers_for_tests_make_the_same_words() {
-        let words = |key, seed, run_id| {
-            let key = TrainingKey::new(&Key::of_word(key), seed, run_id, "network");
-            (key.beacon_after("a", 2), key.word_of_draws("a"))
-        };
-        assert_eq!(words("one", Some(7), "run"), words("another", Some(7), "run2"));
-        assert_ne!(words("one", Some(7), "run"), words("one", Some(8), "run"));
     }
 }

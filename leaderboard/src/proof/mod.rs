@@ -1,10 +1,8 @@
-//! Proof of learning: beacons for a run while it trains, commitments received from it, and the parts that the server
-//! requests afterwards. docs/PROOF.md describes the protocol.
+//! Proof of learning: beacons and commitments of a run while it trains, and parts that the server requests afterwards.
+//! docs/PROOF.md describes the protocol.
 //!
-//! [`key`] makes words that only this server can make, and [`beacons`] derives the random words of a training from it.
-//! [`seen`] is the stored history of a workload. [`draws`] and [`time`] are functions of this history alone, so a
-//! repeated request gets the same answer. The module `validation` compares a record with the history, and
-//! `verification` computes parts of the training again.
+//! [`key`] makes the random words of a training. [`seen`] is the stored history of a workload. [`draws`] and [`time`]
+//! depend only on it, so a repeated request gets the same answer.
 
 pub(crate) mod draws;
 mod key;

@@ -9,11 +9,9 @@ use sha2::{Digest, Sha256};
 
 use super::draws::{MOST_STATES, inner_steps};
 
-/// Stored history of a workload's training.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SeenWorkload {
     pub(crate) workload: String,
-    /// In order.
     pub(crate) laps: Vec<SeenLap>,
     /// In order and without gaps.
     pub(crate) segments: Vec<SeenSegment>,
@@ -27,30 +25,25 @@ pub(crate) struct SeenWorkload {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenLap {
     pub(crate) first_segment: u32,
-    /// Hash of the state with which it began.
     pub(crate) state_sha256: String,
     pub(crate) opened_unix_seconds: f64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeenSegment {
-    /// Steps done at its end.
     pub(crate) step: u64,
     pub(crate) beacon: Beacon,
     /// Hash of the state with which it ended.
     pub(crate) state_sha256: String,
-    /// Hash of the losses of its steps.
     pub(crate) losses_sha256: String,
     pub(crate) ends_lap: bool,
     pub(crate) committed_unix_seconds: f64,
 }
 
-/// A training that has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BegunProof {
     /// Word from which the draws inside of segments are derived.
     pub(crate) word: String,
-    /// Number of segments.
     pub(crate) segments: usize,
     /// Number of the segment on which each draw stayed.
     pub(crate) drawn: Vec<usize>,
@@ -60,14 +53,12 @@ pub(crate) struct BegunProof {
     pub(crate) target_step: Option<u64>,
 }
 
-/// A segment with its lap and its neighbours.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct SurroundingSegments {
     /// The latest lap that begins with the segment or before it.
     pub(crate) lap: Option<SeenLap>,
     pub(crate) two_before: Option<SeenSegment>,
     pub(crate) before: Option<SeenSegment>,
-    /// The segment itself, if it was committed.
     pub(crate) same: Option<SeenSegment>,
     pub(crate) is_proof_begun: bool,
 }

@@ -10,12 +10,10 @@ const TOLERANCE: f64 = 1.03;
 /// Shortest duration assumed for a lap, because clocks can jump.
 const SHORTEST_SECONDS: f64 = 1e-3;
 
-/// Totals over the laps of a training.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Laps {
     /// Samples per second from the first lap with a counted window to the last one; absent if there is none.
     rate: Option<f64>,
-    /// Duration of all laps.
     seconds: f64,
     /// Duration of the laps that begin before the target was reached.
     seconds_to_target: f64,
@@ -26,8 +24,8 @@ pub(crate) fn limited_summaries(record: &RunRecord, seen: &[SeenWorkload]) -> Ve
     record.workloads.iter().map(|workload| limited_summary(workload, seen)).collect()
 }
 
-/// Returns the summary of a workload with metrics limited to what the server's clock allows. A training that the server
-/// did not follow to its end is not ranked, and its metrics are not limited.
+/// Returns a summary limited to what the server's clock allows. Trainings without a followed end are unranked and not
+/// limited.
 fn limited_summary(record: &WorkloadRecord, seen: &[SeenWorkload]) -> Summary {
     let mut summary = record.summary.clone();
     let is_whole = |seen: &&SeenWorkload| {
@@ -71,7 +69,6 @@ fn laps(record: &WorkloadRecord, seen: &SeenWorkload) -> Laps {
     laps
 }
 
-/// Slows down every metric that depends on the throughput.
 fn slow_down(summary: &mut Summary, factor: f64) {
     let rates = [
         &mut summary.samples_per_second,

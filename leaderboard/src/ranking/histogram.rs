@@ -1,30 +1,25 @@
-//! How many runs have which rate, in bins of one percent, so that where a run stands among half a million needs no look at
-//! each of them.
+//! Histograms of rates in bins of one percent, so that a run's rank needs no scan of all runs.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// How much more the end of a bin is than its beginning.
+/// Ratio of the end of a bin to its beginning.
 const STEP: f64 = 1.01;
 
-/// Runs by rate. Every bin is equally wide on a logarithmic scale, because devices differ by factors; the histograms of
-/// several devices add up to that of all of them.
+/// Runs by rate, in bins of equal width on a logarithmic scale. Histograms of devices can be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "Vec<(i32, u64)>", into = "Vec<(i32, u64)>")]
 pub(crate) struct Histogram(BTreeMap<i32, u64>);
 
-/// Runs between two rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Bin {
     pub(crate) from: f64,
-    /// Not included.
     pub(crate) to: f64,
     pub(crate) runs: u64,
 }
 
 impl Histogram {
-    /// Of rates in samples per second, each more than zero.
     pub(crate) fn of(rates: impl IntoIterator<Item = f64>) -> Self {
         let mut histogram = Self::default();
         for rate in rates {
@@ -33,7 +28,6 @@ impl Histogram {
         histogram
     }
 
-    /// Adds the runs of another.
     pub(crate) fn add(&mut self, other: &Self) {
         for (bin, runs) in &other.0 {
             *self.0.entry(*bin).or_default() += runs;
@@ -44,8 +38,7 @@ impl Histogram {
         self.0.values().sum()
     }
 
-    /// The share of runs that one of this rate is at or above, 0 to 1: those below, and half of those in its own bin (the
-    /// mid-rank). Nothing where there are no runs.
+    /// Returns the share of runs below a rate plus half of those in its bin (the mid-rank), or `None` without runs.
     pub(crate) fn mid_rank(&self, rate: f64) -> Option<f64> {
         let runs = self.runs();
         let own = bin_of(rate);
@@ -78,7 +71,7 @@ impl From<Histogram> for Vec<(i32, u64)> {
     }
 }
 
-/// What `STEP` has to be raised to. A rate is bounded long before a bin's number is.
+/// Returns the power of `STEP` of a rate. Rates are bounded before bin numbers are.
 fn bin_of(rate: f64) -> i32 {
     let bin = (rate.ln() / STEP.ln()).floor();
     #[expect(clippy::cast_possible_truncation, reason = "the cast saturates, and the bins of all rates fit")]

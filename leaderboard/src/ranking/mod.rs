@@ -1,10 +1,6 @@
-//! A device's place: from the proven runs of one category to metrics, places and scores. Pure functions without a
-//! database.
-//!
-//! Runs are compared only within one [`Category`]. For each device, a network counts once a day,
-//! [`Figure`] is the median with its spread, [`outliers`] marks runs for a moderator, and [`places`](mod@places)
-//! orders the devices. [`score`] and [`histogram`] compute further statistics. [`submitter`] groups runs by submitter
-//! without identifying anyone.
+//! Places of devices: from the proven runs of one [`Category`] to metrics, places and scores, without a database. For
+//! each device, a network counts once a day, [`Figure`] is the median with its spread, [`outliers`] marks runs for a
+//! moderator, and [`places`](mod@places) orders the devices. [`submitter`] groups runs without identifying anyone.
 
 mod figure;
 mod histogram;
@@ -13,8 +9,6 @@ mod places;
 mod score;
 mod submitter;
 
-#[cfg(test)]
-pub(crate) use figure::tests::run;
 pub(crate) use figure::{Category, Figure, ProvenRun};
 pub(crate) use histogram::{Bin, Histogram};
 pub(crate) use outliers::outliers;

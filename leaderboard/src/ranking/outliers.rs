@@ -2,23 +2,19 @@
 
 use results::statistics::{mean, median};
 
-/// The rate of a run is an outlier when its score is further from 0 than this: Iglewicz and Hoaglin, *How to Detect and
-/// Handle Outliers* (1993), chapter 3.
+/// Largest score of a normal rate: Iglewicz and Hoaglin, *How to Detect and Handle Outliers* (1993), chapter 3.
 const THRESHOLD: f64 = 3.5;
-/// With fewer rates than this nobody can say which of them stands apart.
+/// Smallest number of rates with recognizable outliers.
 const FEWEST_RATES: usize = 5;
-/// The 0.75-quantile of the standard normal distribution: the median absolute deviation of normal values is this many
-/// standard deviations.
+/// 0.75-quantile of the normal distribution: its median absolute deviation in standard deviations.
 const NORMAL_MEDIAN_DEVIATION: f64 = 0.6745;
 /// √(2/π): the mean absolute deviation of normal values is this many standard deviations.
 const NORMAL_MEAN_DEVIATION: f64 = 0.797_885;
 
-/// The modified z-score of each rate: 0.6745 · (x − median) / MAD, where x is the logarithm of the rate, because devices
-/// differ by factors. MAD is the median absolute deviation from the median.
-///
-/// Where more than half of the rates are equal, MAD is zero and the mean absolute deviation takes its place, with the
-/// factor that makes it, too, the standard deviation of normal values. All scores are zero where all rates are equal and
-/// where there are fewer than five. Rates must be more than zero.
+/// Returns the modified z-score of each rate: 0.6745 · (x − median) / MAD, where x is the logarithm of the rate,
+/// because devices differ by factors, and MAD is the median absolute deviation. If more than half of the rates are
+/// equal, MAD is zero and the scaled mean absolute deviation replaces it. Equal rates, and fewer than five, have the
+/// score zero.
 fn modified_z_scores(rates: &[f64]) -> Vec<f64> {
     let logarithms: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
     let spread = median(&logarithms).filter(|_| rates.len() >= FEWEST_RATES).and_then(|middle| {

@@ -1,23 +1,17 @@
 //! Places with ties: devices that cannot be distinguished share one.
 //!
-//! Devices are ordered by their median, fastest first, and devices with equal medians by their key. The first device of
-//! a place leads it. The next device shares the place when its upper quartile reaches its *leader's* lower quartile, so
-//! that the two interquartile intervals overlap; otherwise it opens a new place. Comparing with the leader instead of
-//! the neighbour keeps long chains of small steps from tying the fastest with the slowest. The devices of a place are
-//! contiguous, each device has exactly one place, and places do not depend on the order of the input, so sharing a
-//! place is an equivalence relation. Devices with too few voices come after all others and share a place that is not
-//! among the first hundred. Two devices whose intervals overlap may still have different places, when the faster one is
-//! tied with a leader that the slower one does not reach.
+//! Devices are ordered by median, fastest first, then by key. A device shares the place when its upper quartile reaches
+//! the lower quartile of the place's *leader*; otherwise it opens a new place. Comparing with the leader and not with
+//! the neighbor keeps long chains from tying the fastest with the slowest. Devices with too few voices share a place
+//! behind all others, after the first hundred.
 
 use super::Figure;
 
 /// Number of first places that are reserved for devices with enough voices.
 const PLACES_OF_ENOUGH_VOICES: usize = 100;
 
-/// A device with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Placed {
-    /// The key of its group.
     pub(crate) device: String,
     pub(crate) figure: Figure,
     /// From 1; one more than the number of devices in better places (1, 1, 3, 4, 4, 6).
@@ -32,7 +26,6 @@ pub(crate) fn places(mut devices: Vec<(String, Figure)>) -> Vec<Placed> {
     });
     let place_of_others = place_behind(devices.iter().filter(|(_, figure)| figure.has_place()).count());
     let mut placed: Vec<Placed> = Vec::with_capacity(devices.len());
-    // The lower quartile of the place's leader, and the place.
     let mut leader = None;
     for (above, (device, figure)) in devices.into_iter().enumerate() {
         let tied = leader.filter(|(lower_quartile, _)| figure.upper_quartile >= *lower_quartile);

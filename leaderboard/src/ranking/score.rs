@@ -1,12 +1,8 @@
-//! One number for a suite: how fast a run is beside a frozen reference run.
+//! Scores: the speed of a run relative to a frozen reference run.
 //!
-//! The score is the geometric mean over the suite's workloads of rate / reference rate, computed in log space: 1 is as
-//! fast as the reference, 2 twice as fast. The geometric mean alone does not depend on which run is the reference when two
-//! scores are divided: Fleming and Wallace, "How not to lie with statistics: the correct way to summarize benchmark
-//! results" (1986). Scores of different versions of a suite are never compared.
-//!
-//! `reference/score.json` is a list of [`ReferenceScore`]s, one for each version of each suite. It is empty until a real
-//! run is frozen; until then there is no score.
+//! A score is the geometric mean of rate / reference rate over the suite's workloads, computed in log space. Ratios of
+//! such scores do not depend on the reference: Fleming and Wallace, "How not to lie with statistics" (1986).
+//! `reference/score.json` has one [`ReferenceScore`] for each version of a suite; without one there are no scores.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -21,7 +17,7 @@ use crate::proof::is_provable;
 #[serde(deny_unknown_fields)]
 pub struct ReferenceScore {
     pub suite: Suite,
-    /// What was measured, for readers: the device, the backend, and when.
+    /// Device, backend and date of the measurement.
     pub description: String,
     /// Samples per second, more than zero, of each workload of the suite that can be proven.
     pub samples_per_second: BTreeMap<String, f64>,
@@ -37,8 +33,7 @@ pub fn reference_of(suite: &Suite) -> Option<&'static ReferenceScore> {
 }
 
 impl ReferenceScore {
-    /// Returns the reference scores of a record, to be frozen. Returns `None` unless it is a standard run of a known
-    /// suite in which every workload that can be proven was completed, settled and learned.
+    /// Returns the reference scores of a record, or `None` unless it is a complete standard run of a known suite.
     pub fn of(record: &RunRecord) -> Option<Self> {
         let suite = engine::suite(&record.suite.name).filter(|suite| suite.version == record.suite.version)?;
         if !record.is_standard() {
@@ -57,8 +52,8 @@ impl ReferenceScore {
         Some(Self { suite: record.suite.clone(), description, samples_per_second })
     }
 
-    /// The score of a run with these rates, in samples per second by workload; nothing unless every workload of the suite
-    /// has one. Workloads that the reference does not have change nothing.
+    /// Returns the score of a run with these rates, or `None` if a workload of the suite is missing. Others do not
+    /// matter.
     pub fn score(&self, samples_per_second: &BTreeMap<String, f64>) -> Option<f64> {
         let logarithm = |(name, reference): (&String, &f64)| {
             let rate = samples_per_second.get(name).filter(|rate| rate.is_finite() && **rate > 0.0)?;
@@ -69,7 +64,7 @@ impl ReferenceScore {
     }
 }
 
-/// The figure that a workload ranks by, where it may.
+/// Returns the rankable rate of a workload.
 fn figure(record: &RunRecord, workload: &WorkloadRecord) -> Option<f64> {
     let counts = workload.outcome == Outcome::Completed && obstacle(record, workload).is_none();
     workload.summary.samples_per_second.filter(|rate| counts && *rate > 0.0)
@@ -92,7 +87,7 @@ mod tests {
         ReferenceScore { suite, description: "an example".to_owned(), samples_per_second: rates(of) }
     }
 
-    /// A record in which every workload of the suite has a figure.
+    /// Returns a record with a rate for every workload of the suite.
     fn complete_record() -> RunRecord {
         let mut record = native("NVIDIA GeForce RTX 4090", "NVIDIA");
         let suite = engine::suite(&record.suite.name).unwrap();

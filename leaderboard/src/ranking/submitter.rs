@@ -1,8 +1,6 @@
-//! Who counts as one submitter today, without knowing anybody.
-//!
-//! The word for a submitter is HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64 bits. The salt
-//! is random and forgotten a day after its own; from then on nobody, the server's host included, can find the address of
-//! a word by trying all addresses, and the words of two days cannot be told to be one person.
+//! Pseudonyms of submitters for one day: HMAC-SHA-256 (RFC 2104) of the address under the salt of the day, cut to 64
+//! bits. The salt is random and deleted a day later. Then nobody can find the address by trying all, or link the words
+//! of two days.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -22,10 +20,7 @@ const WORD_BYTES: usize = 8;
 pub(crate) struct SubmitterSalt([u8; SALT_BYTES]);
 
 impl SubmitterSalt {
-    /// A new one, from the operating system.
-    ///
-    /// # Errors
-    /// When the operating system has no random bytes.
+    /// Returns a new salt, or the error of the operating system's random numbers.
     pub(crate) fn random() -> Result<Self, getrandom::Error> {
         let mut bytes = [0; SALT_BYTES];
         getrandom::fill(&mut bytes)?;
@@ -37,7 +32,7 @@ impl SubmitterSalt {
         hex(&self.0)
     }
 
-    /// What [`Self::to_hex`] wrote, or `None` if it did not.
+    /// Reads the output of [`Self::to_hex`].
     pub(crate) fn from_hex(text: &str) -> Option<Self> {
         let digits = text.as_bytes();
         if digits.len() != 2 * SALT_BYTES || !digits.iter().all(u8::is_ascii_hexdigit) {
@@ -50,10 +45,8 @@ impl SubmitterSalt {
         Some(Self(bytes))
     }
 
-    /// The word for whoever has this address today, 16 digits in hex.
-    ///
-    /// An IPv6 address counts by its first 64 bits, because a household has all the others to itself (RFC 6177) and its
-    /// devices change them daily; an IPv4 address in an IPv6 one counts as what it is.
+    /// Returns the pseudonym of an address, 16 hexadecimal digits. An IPv6 address counts by its first 64 bits, because
+    /// a household has all the others (RFC 6177).
     pub(crate) fn word(&self, address: IpAddr) -> String {
         // Any length of key is allowed, so that there is nothing to fail.
         let mut mac = Hmac::<Sha256>::new_from_slice(&self.0).expect("a key of any length");

@@ -1,23 +1,19 @@
 //! Access paths: how the results of a page are found without one index for each combination of filters.
 //!
-//! An *access path* is an index together with the filters that a scan of this index can start from. The number of entries
-//! that a scan reads is bounded, and the other filters are checked on the entries of the index. A filter that matches only
-//! a few results is its own path: all its results are read and sorted. If every filter matches many results, the path is
-//! the index in the order of the list. It usually meets enough results soon, except where a combination of filters is rare
-//! or matches only at the far end. For this case the last entry of the scan is found first by counting along the index,
-//! which costs a fraction of reading the entries.
+//! A path is an index and the filters that its scan can start from. The number of scanned entries is bounded; other
+//! filters are checked on the index entries. A filter that matches few results is its own path: its results are read
+//! and sorted. Otherwise the path is the index in the order of the list. If the combination of filters is rare, the
+//! last entry of the scan is found first by counting along the index, which is far cheaper than reading entries.
 
 use results::api::RunSort;
 
 use super::kinds::Kinds;
 use super::values::{Statement, Value};
 
-/// The filters and the order of a list.
 pub(super) struct Conditions<'a> {
     pub(super) order: Order,
     pub(super) workload: Option<&'a str>,
     pub(super) device: Option<&'a str>,
-    /// `None` matches all kinds.
     pub(super) kinds: Option<Kinds>,
     /// Inclusive, in seconds since 1970.
     pub(super) since: Option<f64>,
@@ -25,24 +21,16 @@ pub(super) struct Conditions<'a> {
     pub(super) before: Option<f64>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AccessPath {
-    /// The index in the order of the list, from the end of the last page.
-    Order,
-    Device,
-    Dates,
-    Kinds,
-    Workload,
-}
+/// The filter that a scan starts from; `None` is the index in the order of the list, from the end of the last page.
+pub(super) type AccessPath = Option<Filter>;
 
-/// A condition that a result of the list meets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Filter {
+pub(super) enum Filter {
     Workload,
     Device,
     Kinds,
     Dates,
-    /// The figure that the list is sorted by is known.
+    /// The metric of the order is known.
     Figure,
 }
 
@@ -51,11 +39,10 @@ const FILTERS: [Filter; 5] = [Filter::Workload, Filter::Device, Filter::Kinds, F
 /// The filter of an access path that is scanned.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ScanRange<'a> {
-    /// The end of the last page.
     pub(super) after: Option<&'a Key>,
     /// The last place that is scanned in the order of the list; `None` scans to the end.
     pub(super) until: Option<&'a Key>,
-    /// The number of results that are read if the path is that of a filter.
+    /// Maximum number of results that are read on the path of a filter.
     pub(super) limit: u64,
 }
 
@@ -66,16 +53,12 @@ const FIGURES: &str = "descending_rate, descending_accuracy, seconds_to_target";
 impl Conditions<'_> {
     /// Returns the paths that start from a filter. The filter that probably matches fewest results comes first.
     pub(super) fn filter_paths(&self) -> Vec<AccessPath> {
-        let all = [AccessPath::Device, AccessPath::Dates, AccessPath::Kinds, AccessPath::Workload];
-        let leads = |path: &AccessPath| match path {
-            AccessPath::Device => self.has(Filter::Device),
-            AccessPath::Dates => self.has(Filter::Dates),
-            AccessPath::Kinds => self.has(Filter::Kinds),
-            // In the other orders, the index of the order starts from the workload.
-            AccessPath::Workload => self.has(Filter::Workload) && self.order.is_by_date(),
-            AccessPath::Order => false,
-        };
-        all.into_iter().filter(leads).collect()
+        let mut filters = vec![Filter::Device, Filter::Dates, Filter::Kinds];
+        // In the other orders, the index of the order starts from the workload.
+        if self.order.is_by_date() {
+            filters.push(Filter::Workload);
+        }
+        filters.into_iter().filter(|filter| self.has(*filter)).map(Some).collect()
     }
 
     fn has(&self, filter: Filter) -> bool {
@@ -90,21 +73,17 @@ impl Conditions<'_> {
 
     /// Returns whether a scan of this path can start from the filter.
     fn starts_from(&self, path: AccessPath, filter: Filter) -> bool {
-        match (path, filter) {
-            (AccessPath::Order, Filter::Workload | Filter::Figure) => !self.order.is_by_date(),
-            (AccessPath::Order, Filter::Device) => self.device_has_order(),
-            (AccessPath::Order, Filter::Dates) => self.order.is_by_date(),
-            (AccessPath::Device | AccessPath::Kinds | AccessPath::Workload, Filter::Workload) => true,
-            (AccessPath::Device, Filter::Device)
-            | (AccessPath::Kinds, Filter::Kinds)
-            | (AccessPath::Dates, Filter::Dates) => true,
-            _ => false,
+        let by_date = self.order.is_by_date();
+        match path {
+            Some(own) => own == filter || (own != Filter::Dates && filter == Filter::Workload),
+            None => match filter {
+                Filter::Workload | Filter::Figure => !by_date,
+                // An index has the results of one device in this order.
+                Filter::Device => by_date || self.order.first_column() == "descending_rate",
+                Filter::Dates => by_date,
+                Filter::Kinds => false,
+            },
         }
-    }
-
-    /// Returns whether an index has the results of one device in this order.
-    fn device_has_order(&self) -> bool {
-        self.order.is_by_date() || self.order.first_column() == "descending_rate"
     }
 
     /// Returns whether the scan starts from all filters, so that each result on the path belongs to the list.
@@ -112,7 +91,6 @@ impl Conditions<'_> {
         FILTERS.into_iter().all(|filter| !self.has(filter) || self.starts_from(path, filter))
     }
 
-    /// Returns the filter as SQL.
     fn condition(&self, filter: Filter, column: ColumnUse, statement: &mut Statement) -> Option<String> {
         let mut equals = |name: &str, word: &str| {
             let value = statement.value(Value::Text(word.to_owned()));
@@ -142,7 +120,7 @@ impl Conditions<'_> {
         for filter in FILTERS.into_iter().filter(|filter| self.starts_from(path, *filter)) {
             conditions.extend(self.condition(filter, ColumnUse::IndexStart, statement));
         }
-        if path == AccessPath::Order {
+        if path.is_none() {
             conditions.extend(range.after.map(|key| self.order.after(key, ColumnUse::IndexStart, statement)));
             conditions.extend(range.until.map(|key| self.order.until(key, statement)));
         }
@@ -156,9 +134,9 @@ impl Conditions<'_> {
         for filter in FILTERS.into_iter().filter(|filter| !self.starts_from(path, *filter)) {
             conditions.extend(self.condition(filter, ColumnUse::Checked, statement));
         }
-        let after = range.after.filter(|_| path != AccessPath::Order);
+        let after = range.after.filter(|_| path.is_some());
         conditions.extend(after.map(|key| self.order.after(key, ColumnUse::Checked, statement)));
-        if path == AccessPath::Order {
+        if path.is_none() {
             conditions.insert(0, on);
             return format!("results WHERE {}", conditions.join(" AND "));
         }
@@ -171,7 +149,7 @@ impl Conditions<'_> {
     pub(super) fn path_length(&self, path: AccessPath, limit: u64) -> Statement {
         let mut statement = Statement::default();
         let on = self.path_condition(path, ScanRange::default(), &mut statement);
-        let looked = if path == AccessPath::Order {
+        let looked = if path.is_none() {
             format!("SELECT 1 AS one FROM results WHERE {on} ORDER BY {}", self.order.column_list())
         } else {
             rows_of_filter(&on)
@@ -180,7 +158,6 @@ impl Conditions<'_> {
         statement
     }
 
-    /// Counts the scanned results that match all filters.
     pub(super) fn count_matching(&self, path: AccessPath, range: ScanRange<'_>) -> Statement {
         let mut statement = Statement::default();
         let matching = self.matching(path, range, &mut statement);
@@ -212,7 +189,7 @@ impl Conditions<'_> {
     /// Selects the last scanned result in the order of the list, or no row if the list ends earlier.
     pub(super) fn last_scanned(&self, after: Option<&Key>, limit: u64) -> Statement {
         let mut statement = Statement::default();
-        let on = self.path_condition(AccessPath::Order, ScanRange { after, ..ScanRange::default() }, &mut statement);
+        let on = self.path_condition(None, ScanRange { after, ..ScanRange::default() }, &mut statement);
         let number = self.order.first_column();
         let number = if self.order.is_by_date() { String::new() } else { format!(", {number}") };
         statement.sql = format!(
@@ -232,10 +209,9 @@ fn rows_of_filter(on: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Order(pub(crate) RunSort);
 
-/// A place in an order: that of the last result of a page, or of the last scanned result.
+/// A place in an order: the last result of a page, or the last scanned result.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
-    /// Value of [`Order::first_column`].
     pub(crate) number: f64,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) run_id: String,
@@ -243,12 +219,10 @@ pub(crate) struct Key {
 }
 
 impl Order {
-    /// Returns whether this is an order by time, which mixes all workloads.
     pub(super) fn is_by_date(self) -> bool {
         !self.0.needs_workload()
     }
 
-    /// Returns the column to sort by first.
     pub(super) fn first_column(self) -> &'static str {
         match self.0 {
             RunSort::Fastest => "descending_rate",
@@ -274,7 +248,6 @@ impl Order {
         columns.join(", ")
     }
 
-    /// Returns the operand of `ORDER BY` without a table.
     pub(super) fn column_list(self) -> String {
         self.columns().join(", ")
     }
@@ -294,7 +267,6 @@ impl Order {
         let number = statement.value(Value::Number(key.number));
         let run_id = statement.value(Value::Text(key.run_id.clone()));
         let begin = column.of_number(self.first_column());
-        // Comparison of the first column and of the run.
         let (by_number, by_run) = match (self.0, side) {
             (RunSort::Newest, Side::After) => ("<", ">"),
             (RunSort::Newest, Side::Until) => (">", "<="),
@@ -314,14 +286,13 @@ impl Order {
     }
 }
 
-/// The results on one side of a place.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     After,
     Until,
 }
 
-/// How a condition uses its column.
+/// Use of a column in a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ColumnUse {
     /// The scan of an index starts from it.

@@ -9,23 +9,14 @@ use std::sync::Arc;
 use clap::builder::{TypedValueParser, ValueParserFactory};
 use sqlx::any::AnyConnectOptions;
 
-/// The location of the database.
 #[derive(Clone)]
 pub enum DatabaseAddress {
-    /// An SQLite file.
     File(PathBuf),
-    /// A database of a PostgreSQL server.
-    Postgres(PostgresAddress),
+    /// `postgres://user:password@host:port/name`.
+    Postgres(Arc<AnyConnectOptions>),
 }
 
-/// An address `postgres://user:password@host:port/name`, shown without the password.
-#[derive(Clone)]
-pub struct PostgresAddress {
-    options: Arc<AnyConnectOptions>,
-}
-
-/// What may stand behind the question mark of an address. Others would be written to the log by the library that
-/// reads them, with their values; and a password belongs elsewhere, so that it cannot be shown by mistake.
+/// Allowed parameters of an address. The driver would log others with their values, and a password belongs elsewhere.
 const PARAMETERS: [&str; 10] = [
     "application_name",
     "dbname",
@@ -79,64 +70,48 @@ impl DatabaseAddress {
             return Ok(Self::File(value.into()));
         };
         match scheme.to_ascii_lowercase().as_str() {
-            "postgres" | "postgresql" => PostgresAddress::parse(text).map(Self::Postgres),
+            "postgres" | "postgresql" => parse_postgres(text).map(|options| Self::Postgres(Arc::new(options))),
             _ if rest.starts_with("//") => Err(AddressError::Scheme),
             _ => Ok(Self::File(value.into())),
         }
     }
 }
 
-impl PostgresAddress {
-    fn parse(text: &str) -> Result<Self, AddressError> {
-        let options = AnyConnectOptions::from_str(text).map_err(|_| AddressError::Unreadable)?;
-        let address = &options.database_url;
-        // A password whose special characters were left as they are ends up in the parts behind it.
-        let name = address.path().trim_start_matches('/');
-        if address.fragment().is_some() || name.contains(['/', '@', ':']) || address.cannot_be_a_base() {
-            return Err(AddressError::Unreadable);
-        }
-        if !address.query_pairs().all(|(name, _)| PARAMETERS.contains(&&*name)) {
-            return Err(AddressError::Parameter);
-        }
-        // What the driver would take instead depends on how the program was started.
-        let has = |wanted: &str| address.query_pairs().any(|(name, _)| name == wanted);
-        if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
-            return Err(AddressError::NoName);
-        }
-        Ok(Self { options: Arc::new(options) })
+fn parse_postgres(text: &str) -> Result<AnyConnectOptions, AddressError> {
+    let options = AnyConnectOptions::from_str(text).map_err(|_| AddressError::Unreadable)?;
+    let address = &options.database_url;
+    // A password whose special characters were left as they are ends up in the parts behind it.
+    let name = address.path().trim_start_matches('/');
+    if address.fragment().is_some() || name.contains(['/', '@', ':']) || address.cannot_be_a_base() {
+        return Err(AddressError::Unreadable);
     }
-
-    pub(super) fn options(&self) -> AnyConnectOptions {
-        AnyConnectOptions::clone(&self.options)
+    if !address.query_pairs().all(|(name, _)| PARAMETERS.contains(&&*name)) {
+        return Err(AddressError::Parameter);
     }
+    // Otherwise the driver would use values of the environment.
+    let has = |wanted: &str| address.query_pairs().any(|(name, _)| name == wanted);
+    if (name.is_empty() && !has("dbname")) || (address.username().is_empty() && !has("user")) {
+        return Err(AddressError::NoName);
+    }
+    Ok(options)
 }
 
 impl fmt::Display for DatabaseAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => file.display().fmt(out),
-            Self::Postgres(address) => address.fmt(out),
+            Self::Postgres(options) => {
+                let mut address = options.database_url.clone();
+                // Only an address without a host cannot lose its password, because it cannot have one.
+                let _ = address.set_password(None);
+                address.fmt(out)
+            }
         }
     }
 }
 
-impl fmt::Display for PostgresAddress {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut address = self.options.database_url.clone();
-        // Only an address without a host cannot lose its password, because it cannot have one.
-        let _ = address.set_password(None);
-        fmt::Display::fmt(&address, out)
-    }
-}
-
-/// The same as for people, so that no debugging line holds more.
+/// The same as for people, so that no debugging line contains the password.
 impl fmt::Debug for DatabaseAddress {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(self, out)
-    }
-}
-
-impl fmt::Debug for PostgresAddress {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, out)
     }

@@ -1,14 +1,13 @@
-//! Many runs in one transaction, as they would be stored one by one; for boards that are only made to be measured.
+//! Boards that are only made to be measured: many runs in one transaction, and the plans of queries.
 
 use sqlx::{AssertSqlSafe, Row};
 
 use super::run_rows::RunRows;
 use super::started::{count_announced, count_finished};
-use super::{NewRun, Storage, StorageError, figures, history, list, moderation};
+use super::{NewRun, Result, Storage, export, figures, history, list, moderation, started};
 
 impl Storage {
-    /// Stores them all or none.
-    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<(), StorageError> {
+    pub(crate) async fn store_all(&self, runs: &[NewRun<'_>]) -> Result<()> {
         let mut transaction = self.writing().await?;
         for run in runs {
             let rows = RunRows::of(run)?;
@@ -24,22 +23,29 @@ impl Storage {
         transaction.commit().await
     }
 
-    /// Lets the database look at what it holds, where it does so by itself after a while.
-    pub(crate) async fn analyze(&self) -> Result<(), StorageError> {
+    /// Collects statistics in a database that otherwise collects them only after a while.
+    pub(crate) async fn analyze(&self) -> Result<()> {
         if let Some(analyze) = self.dialect.analyze {
             sqlx::query(analyze).execute(&self.pool).await?;
         }
         Ok(())
     }
 
-    /// How the database would perform each query that reads lists, tables and devices: the query, and its steps.
-    pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>, StorageError> {
+    /// Returns queries that read lists, tables and devices, and the steps of the database's plan for each.
+    pub(crate) async fn plans(&self) -> Result<Vec<(String, Vec<String>)>> {
         let mut plans = Vec::new();
         let mut transaction = self.reading().await?;
         sqlx::query(self.dialect.before_explaining).execute(&mut *transaction).await?;
-        let queries = [list::all_queries(), history::all_queries(), figures::all_queries(), moderation::all_queries()];
+        let queries = [
+            list::all_queries(),
+            history::all_queries(),
+            figures::all_queries(),
+            moderation::all_queries(),
+            started::all_queries(),
+            export::all_queries(),
+        ];
         for (query, parameters) in queries.into_iter().flatten() {
-            // A plan for these very values: where they were parameters, PostgreSQL would plan for any.
+            // With parameters, PostgreSQL would plan for any values.
             let filled = parameters
                 .iter()
                 .enumerate()

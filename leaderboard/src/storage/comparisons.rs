@@ -4,10 +4,9 @@ use results::api::{Deed, SharedComparison, StoredComparison};
 use sqlx::Row;
 
 use super::moderation::{Line, Occasion, log};
-use super::values::sql;
-use super::{Storage, StorageError};
+use super::values::{Columns, execute, sql};
+use super::{Result, Storage};
 
-/// A checked comparison to be stored.
 pub(crate) struct NewComparison<'a> {
     pub(crate) comparison_id: &'a str,
     pub(crate) submitted_unix_seconds: f64,
@@ -16,52 +15,44 @@ pub(crate) struct NewComparison<'a> {
 }
 
 impl Storage {
-    /// Stores a comparison. Returns `false` if its id is taken.
-    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool, StorageError> {
+    pub(crate) async fn keep_comparison(&self, new: &NewComparison<'_>) -> Result<bool> {
         let comparison = serde_json::to_string(new.comparison)?;
         let insert = sql!(
             "INSERT INTO comparisons (comparison_id, submitted_unix_seconds, deletion_secret_hash, comparison) \
              VALUES ($1, $2, $3, $4) ON CONFLICT (comparison_id) DO NOTHING",
-            new.comparison_id,
-            new.submitted_unix_seconds,
-            new.deletion_secret_hash,
-            comparison
+            [new.comparison_id, new.submitted_unix_seconds, new.deletion_secret_hash, comparison]
         );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
-    pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>, StorageError> {
-        let row =
-            sql!("SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1", comparison_id)
-                .fetch_optional(&self.pool)
-                .await?;
+    pub(crate) async fn comparison(&self, comparison_id: &str) -> Result<Option<StoredComparison>> {
+        let row = self
+            .optional(sql!(
+                "SELECT submitted_unix_seconds, comparison FROM comparisons WHERE comparison_id = $1",
+                [comparison_id]
+            ))
+            .await?;
         let Some(row) = row else { return Ok(None) };
         Ok(Some(StoredComparison {
             comparison_id: comparison_id.to_owned(),
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            comparison: serde_json::from_str(row.try_get("comparison")?)?,
+            comparison: row.json("comparison")?,
         }))
     }
 
     /// Returns the hash of a comparison's deletion secret, or `None` for an unknown comparison.
-    pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>, StorageError> {
-        let row = sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", comparison_id)
-            .fetch_optional(&self.pool)
+    pub(crate) async fn comparison_secret(&self, comparison_id: &str) -> Result<Option<String>> {
+        let row = self
+            .optional(sql!("SELECT deletion_secret_hash FROM comparisons WHERE comparison_id = $1", [comparison_id]))
             .await?;
         Ok(row.map(|row| row.try_get("deletion_secret_hash")).transpose()?)
     }
 
     /// Deletes a comparison. Returns `false` if there is none. If a host deletes it, the log keeps its id.
-    pub(crate) async fn delete_comparison(
-        &self,
-        comparison_id: &str,
-        removed: Option<Occasion<'_>>,
-    ) -> Result<bool, StorageError> {
+    pub(crate) async fn delete_comparison(&self, comparison_id: &str, removed: Option<Occasion<'_>>) -> Result<bool> {
         let mut transaction = self.writing().await?;
-        let deleted =
-            sql!("DELETE FROM comparisons WHERE comparison_id = $1", comparison_id).execute(&mut *transaction).await?;
+        let deleted = execute!(transaction, "DELETE FROM comparisons WHERE comparison_id = $1", [comparison_id])?;
         if deleted.rows_affected() == 0 {
-            transaction.rollback().await?;
             return Ok(false);
         }
         if let Some(occasion) = removed {

@@ -13,35 +13,28 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Connection, Executor, Row, Sq
 use super::address::DatabaseAddress;
 use super::values::sql;
 use super::writing::{LogSync, turns};
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// Timeout of a writer's turn and of a connection from the pool.
 pub(super) const WRITER_PATIENCE: Duration = Duration::from_secs(10);
 
-/// Whether to create a missing file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum IfMissing {
     Make,
     Refuse,
 }
 
-/// The differences between the two databases.
 pub(super) struct Dialect {
     /// Size of the pool. A PostgreSQL server allows a hundred by default, for all servers together.
     connections: u32,
     /// Number of simultaneous writers. SQLite allows one.
     writers: usize,
-    /// First statements on a separate connection.
     alone: &'static str,
-    /// First statements on each connection of the pool.
     pooled: &'static str,
-    /// First statement of a transaction that changes the grouping of runs: it waits for all writers of runs and blocks
-    /// them.
+    /// First statement of a transaction that changes the grouping of runs: blocks all writers of runs.
     pub(super) alone_with_runs: &'static str,
-    /// Begins a transaction that reads one snapshot.
     pub(super) begin_reading: &'static str,
-    /// Explains a query's plan with all usable indexes: a statement before it, the prefix, and the column of the
-    /// answer.
+    /// Explanation of a plan with all usable indexes: a statement before it, the prefix, and the column of the answer.
     pub(super) before_explaining: &'static str,
     pub(super) explain: &'static str,
     pub(super) step: &'static str,
@@ -49,9 +42,8 @@ pub(super) struct Dialect {
     pub(super) analyze: Option<&'static str>,
 }
 
-/// What both kinds of connection to SQLite need: what is deleted is overwritten. The ten seconds are `WRITER_PATIENCE`.
-/// The log grows to 8,000 pages (32 MB) before its pages go where they belong: whoever submits a run changes pages that
-/// the next one changes again. For the same reason a connection keeps 16 MB of pages, instead of 2 MB.
+/// Settings of all connections to SQLite. Deleted data is overwritten. The ten seconds are `WRITER_PATIENCE`. The log
+/// grows to 8,000 pages (32 MB) and the cache to 16 MB, because consecutive uploads change the same pages.
 macro_rules! pragmas {
     ($synchronous:literal) => {
         concat!(
@@ -69,14 +61,13 @@ static SQLITE: Dialect = Dialect {
     alone: pragmas!("FULL"),
     // Every write waits for `LogSync`, so acknowledged writes survive a kill or a power failure.
     pooled: pragmas!("NORMAL"),
-    // SQLite has one writer at a time, which must begin with a write lock.
     alone_with_runs: "UPDATE device_aliases SET into_key = into_key WHERE device_key = ''",
     begin_reading: "BEGIN",
     before_explaining: "SELECT 1",
     explain: "EXPLAIN QUERY PLAN",
     step: "detail",
-    // It plans by the indexes alone, since nobody ever makes statistics for it. With them it finds a common network by
-    // skipping through the devices (`ANY(device_key)`), and sorts a quarter of a million results for a page of a hundred.
+    // No statistics: with them SQLite would skip through devices (`ANY(device_key)`) and sort a quarter of a million
+    // results.
     analyze: None,
 };
 
@@ -90,25 +81,21 @@ static POSTGRES: Dialect = Dialect {
              SET idle_in_transaction_session_timeout = '30s'",
     alone_with_runs: "LOCK TABLE runs IN SHARE ROW EXCLUSIVE MODE",
     begin_reading: "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-    // It would scan small tables.
     before_explaining: "SET LOCAL enable_seqscan = off",
     explain: "EXPLAIN",
     step: "QUERY PLAN",
-    // As autovacuum does after many new rows.
-    // The tables are named, because others may belong to another board that is being deleted.
+    // Only these tables, because others may belong to another board that is being deleted.
     analyze: Some("VACUUM (ANALYZE) runs, results, kinds, figures, announcements, started_runs"),
 };
 
-/// The database to connect to.
 pub(super) struct Target {
     options: AnyConnectOptions,
     dialect: &'static Dialect,
-    /// `None` for PostgreSQL.
     file: Option<PathBuf>,
 }
 
 impl Target {
-    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self, StorageError> {
+    pub(super) fn to(address: &DatabaseAddress, if_missing: IfMissing) -> Result<Self> {
         sqlx::any::install_default_drivers();
         match address {
             DatabaseAddress::File(file) => {
@@ -117,14 +104,14 @@ impl Target {
                 }
                 Ok(Self { options: options_of(file, if_missing)?, dialect: &SQLITE, file: Some(file.clone()) })
             }
-            DatabaseAddress::Postgres(address) => {
-                Ok(Self { options: address.options(), dialect: &POSTGRES, file: None })
+            DatabaseAddress::Postgres(options) => {
+                Ok(Self { options: AnyConnectOptions::clone(options), dialect: &POSTGRES, file: None })
             }
         }
     }
 
     /// Opens one connection, with an error at once if this fails. The pool would retry until its timeout.
-    pub(super) async fn connect(&self) -> Result<AnyConnection, StorageError> {
+    pub(super) async fn connect(&self) -> Result<AnyConnection> {
         let mut connection = self.options.connect().await?;
         connection.execute(self.dialect.alone).await?;
         Ok(connection)
@@ -145,7 +132,6 @@ impl Target {
         }
     }
 
-    /// Returns a pool that opens connections when they are needed.
     fn pool(&self, connections: u32) -> AnyPool {
         let said_first = self.dialect.pooled;
         AnyPoolOptions::new()
@@ -162,11 +148,9 @@ impl Target {
     }
 }
 
-/// Returns whether a connection that comes back to its pool has no open transaction.
-///
-/// SQLite rolls a transaction back automatically after some errors, such as a full disk or a failed read or write
-/// (<https://sqlite.org/lang_transaction.html>, section 2.3). The driver's own `ROLLBACK` then fails, and the driver still
-/// counts the transaction. Later transactions on this connection would become savepoints that are never committed.
+/// Returns whether a returned connection has no open transaction. SQLite rolls back automatically after some errors
+/// (<https://sqlite.org/lang_transaction.html>, section 2.3). Then the driver's `ROLLBACK` fails, it still counts the
+/// transaction, and later ones would be savepoints that are never committed.
 async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
         // Answered after the rollback that began when the transaction was dropped.
@@ -179,8 +163,7 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     Ok(is_reusable)
 }
 
-/// Makes the file readable only for its owner, or creates it so, because its salts could reveal submitters' addresses.
-/// SQLite creates its other files with the same permissions.
+/// Makes the file, or creates it, readable only for its owner, because its salts could reveal submitters' addresses.
 #[cfg(unix)]
 pub(super) fn make_private(file: &Path) {
     use std::fs::{OpenOptions, Permissions, set_permissions};
@@ -206,16 +189,14 @@ pub(super) fn make_private(file: &Path) {
 #[cfg(not(unix))]
 pub(super) fn make_private(_file: &Path) {}
 
-/// The common driver takes only addresses. In this one every byte that could mean something to an address is encoded,
-/// so that the file is found under whatever name it has.
-fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, StorageError> {
+/// Encodes a file's name, because the common driver takes only addresses.
+fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions> {
     let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
     let mut address = "sqlite:".to_owned();
     for byte in name.bytes() {
         if byte.is_ascii_alphanumeric() {
             address.push(char::from(byte));
         } else {
-            // Writing to a string always succeeds.
             let _ = write!(address, "%{byte:02X}");
         }
     }
@@ -229,8 +210,7 @@ fn options_of(file: &Path, if_missing: IfMissing) -> Result<AnyConnectOptions, S
 /// Files of `migrations/`, in order: version, name and SQL. A released file is never edited; add another one instead.
 const FILES: [(i64, &str, &str); 1] = [(1, "schema", include_str!("../../migrations/0001_schema.sql"))];
 
-/// Runs every migration that has not run yet. If several servers start on the same PostgreSQL database at once, one of
-/// them runs the migrations and the others wait, however long it takes.
+/// Runs the missing migrations. Of several servers that start at once, one runs them and the others wait.
 pub(super) async fn bring_up_to_date(connection: &mut AnyConnection) -> Result<(), MigrateError> {
     // Listed by hand rather than by sqlx's macro, which would compile SQLite twice.
     let migrations = FILES.map(|(version, name, sql)| {
@@ -253,20 +233,16 @@ pub(super) async fn missing(connection: &mut AnyConnection) -> Result<Vec<String
 }
 
 impl Storage {
-    /// Writes a compact snapshot into a new file.
-    pub(crate) async fn copy_to(&self, file: &Path) -> Result<(), StorageError> {
+    pub(crate) async fn copy_to(&self, file: &Path) -> Result<()> {
         let name = file.to_str().ok_or_else(|| StorageError::Name(file.display().to_string()))?;
         // An empty file counts as a new one.
         make_private(file);
-        sql!("VACUUM INTO $1", name).execute(&self.pool).await?;
+        sql!("VACUUM INTO $1", [name]).execute(&self.pool).await?;
         Ok(())
     }
 
-    /// Counts the runs in a file that no other process uses.
-    ///
-    /// # Errors
-    /// The file is not a database, is damaged, or belongs to another program.
-    pub(crate) async fn inspect(file: &Path) -> Result<u64, StorageError> {
+    /// Counts the runs in a file that no other process uses. Fails if it is damaged or no database of a leaderboard.
+    pub(crate) async fn inspect(file: &Path) -> Result<u64> {
         let mut connection = alone(file).read_only(true).connect().await?;
         let checked = inspect(&mut connection).await;
         connection.close().await?;
@@ -274,7 +250,7 @@ impl Storage {
     }
 }
 
-async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError> {
+async fn inspect(connection: &mut SqliteConnection) -> Result<u64> {
     let verdict: String =
         sqlx::query("PRAGMA integrity_check(1)").fetch_one(&mut *connection).await?.try_get("integrity_check")?;
     if verdict != "ok" {
@@ -285,7 +261,7 @@ async fn inspect(connection: &mut SqliteConnection) -> Result<u64, StorageError>
 }
 
 /// Writes the log back into the file and removes it, which works only when no other process uses the file.
-pub(crate) async fn leave_alone(file: &Path) -> Result<(), StorageError> {
+pub(crate) async fn leave_alone(file: &Path) -> Result<()> {
     let connection = alone(file).journal_mode(SqliteJournalMode::Delete).connect().await?;
     connection.close().await?;
     Ok(())

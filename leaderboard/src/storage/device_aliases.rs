@@ -1,7 +1,5 @@
-//! Devices that a moderator merged into others. Their runs are grouped under the other device, and a table of aliases
-//! does this for later runs. Merging can be undone, because each run keeps the key of its own record.
-//!
-//! The table is flat: a device that others were merged into is not merged itself.
+//! Devices that a moderator merged into others. Their runs are grouped under the target, now and later, and keep their
+//! own key, so merging can be undone. A target is not merged itself.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +7,8 @@ use results::api::Deed;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
-use super::trust::outdate;
-use super::values::sql;
-use super::{Storage, StorageError};
+use super::values::{execute, sql};
+use super::{Result, Storage, StorageError};
 
 /// The reason why devices cannot be merged or separated.
 #[derive(Debug, thiserror::Error)]
@@ -41,12 +38,10 @@ pub(crate) enum MergingError {
     NotMerged(String),
 }
 
-/// The result of merging or separating.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Merged {
     /// The device into which the other one is or was merged. If the named device is merged itself, its target.
     pub(crate) into: String,
-    /// Number of changed runs.
     pub(crate) runs: u64,
 }
 
@@ -67,15 +62,10 @@ impl Storage {
         }
         let line = Line { devices: Some((from, &into)), ..Line::of(Deed::MergeDevices, occasion) };
         log(&mut transaction, &line).await?;
-        for device in BTreeSet::from([from, &into]) {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &BTreeSet::from([from, &into])).await?;
         Ok(Merged { into, runs })
     }
 
-    /// Separates a merged device.
     pub(crate) async fn separate_devices(&self, key: &str, occasion: Occasion<'_>) -> Result<Merged, MergingError> {
         let mut transaction = self.writing().await?;
         sqlx::query(self.dialect.alone_with_runs).execute(&mut *transaction).await.map_err(StorageError::from)?;
@@ -83,28 +73,22 @@ impl Storage {
             separate(&mut transaction, key).await?.ok_or_else(|| MergingError::NotMerged(key.to_owned()))?;
         let line = Line { devices: Some((key, &separated.into)), ..Line::of(Deed::SeparateDevices, occasion) };
         log(&mut transaction, &line).await?;
-        for device in BTreeSet::from([key, &separated.into]) {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &BTreeSet::from([key, &separated.into])).await?;
         Ok(separated)
     }
 
     /// Returns the key that groups the runs of a device: its own unless it was merged.
-    pub(crate) async fn grouped_as(&self, key: &str) -> Result<String, StorageError> {
+    pub(crate) async fn grouped_as(&self, key: &str) -> Result<String> {
         let mut connection = self.pool.acquire().await?;
         Ok(alias(&mut connection, key).await?.unwrap_or_else(|| key.to_owned()))
     }
 
-    /// Returns the devices that were merged into this one.
-    pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>, StorageError> {
+    pub(crate) async fn merged_into(&self, key: &str) -> Result<Vec<String>> {
         let mut connection = self.pool.acquire().await?;
         others(&mut connection, key).await
     }
 }
 
-/// Returns the final target for merging `from` into `into`.
 async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Result<String, MergingError> {
     if from == into {
         return Err(MergingError::Same(from.to_owned()));
@@ -124,62 +108,62 @@ async fn target(connection: &mut AnyConnection, from: &str, into: &str) -> Resul
 }
 
 /// Returns the number of merged runs, or `None` if the target device has no runs.
-async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>, StorageError> {
+async fn merge(connection: &mut AnyConnection, from: &str, into: &str) -> Result<Option<u64>> {
     let described = sql!(
         "SELECT COALESCE(device_aliases.into_name, runs.device_name) AS name, \
          COALESCE(device_aliases.into_vendor, runs.vendor) AS vendor \
          FROM runs LEFT JOIN device_aliases ON device_aliases.device_key = runs.own_device_key \
          WHERE runs.device_key = $1 ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1",
-        into
+        [into]
     )
     .fetch_optional(&mut *connection)
     .await?;
     let Some(described) = described else { return Ok(None) };
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO device_aliases (device_key, into_key, into_name, into_vendor) VALUES ($1, $2, $3, $4)",
-        from,
-        into,
-        described.try_get::<&str, _>("name")?,
-        described.try_get::<Option<&str>, _>("vendor")?
-    )
-    .execute(&mut *connection)
-    .await?;
-    sql!(
+        [from, into, described.try_get::<&str, _>("name")?, described.try_get::<Option<&str>, _>("vendor")?]
+    )?;
+    execute!(
+        connection,
         "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE device_key = $2)",
-        into,
-        from
-    )
-    .execute(&mut *connection)
-    .await?;
-    let merged = sql!("UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2", into, from)
-        .execute(connection)
-        .await?;
+        [into, from]
+    )?;
+    let merged = execute!(
+        connection,
+        "UPDATE runs SET device_key = $1, own_device_key = $2 WHERE device_key = $2",
+        [into, from]
+    )?;
     Ok(Some(merged.rows_affected()))
 }
 
 /// Returns `None` if it was not merged.
-async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>, StorageError> {
-    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", key)
+async fn separate(connection: &mut AnyConnection, key: &str) -> Result<Option<Merged>> {
+    let alias = sql!("DELETE FROM device_aliases WHERE device_key = $1 RETURNING into_key", [key])
         .fetch_optional(&mut *connection)
         .await?;
     let Some(alias) = alias else { return Ok(None) };
-    sql!("UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)", key)
-        .execute(&mut *connection)
-        .await?;
-    let separated =
-        sql!("UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1", key)
-            .execute(connection)
-            .await?;
+    execute!(
+        connection,
+        "UPDATE results SET device_key = $1 WHERE run_id IN (SELECT run_id FROM runs WHERE own_device_key = $1)",
+        [key]
+    )?;
+    let separated = execute!(
+        connection,
+        "UPDATE runs SET device_key = own_device_key, own_device_key = NULL WHERE own_device_key = $1",
+        [key]
+    )?;
     Ok(Some(Merged { into: alias.try_get("into_key")?, runs: separated.rows_affected() }))
 }
 
-async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>, StorageError> {
-    let row = sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", key).fetch_optional(connection).await?;
+async fn alias(connection: &mut AnyConnection, key: &str) -> Result<Option<String>> {
+    let row =
+        sql!("SELECT into_key FROM device_aliases WHERE device_key = $1", [key]).fetch_optional(connection).await?;
     row.map(|row| Ok(row.try_get("into_key")?)).transpose()
 }
 
-async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>, StorageError> {
-    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", key)
+async fn others(connection: &mut AnyConnection, key: &str) -> Result<Vec<String>> {
+    let rows = sql!("SELECT device_key FROM device_aliases WHERE into_key = $1 ORDER BY device_key", [key])
         .fetch_all(connection)
         .await?;
     rows.iter().map(|row| Ok(row.try_get("device_key")?)).collect()

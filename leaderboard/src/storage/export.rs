@@ -6,10 +6,9 @@ use sqlx::Row;
 use sqlx::any::AnyRow;
 
 use super::runs::{Listed, tier};
-use super::values::{as_flag, flag, sql};
-use super::{Storage, StorageError};
+use super::values::{Columns, being_verified, sql};
+use super::{Result, Storage, StorageError};
 
-/// A place in the order of submission.
 pub(crate) struct Place {
     submitted_unix_seconds: f64,
     run_id: String,
@@ -19,24 +18,17 @@ impl Place {
     pub(crate) const BEGINNING: Self = Self { submitted_unix_seconds: f64::MIN, run_id: String::new() };
 }
 
-/// A portion of an export.
 pub(crate) struct Portion {
     pub(crate) runs: Vec<StoredRun>,
-    /// Number of runs that cannot be read.
     pub(crate) left_out: u64,
-    /// Start of the next portion; `None` after the last one.
     pub(crate) next: Option<Place>,
 }
 
-/// Selects the exported columns of runs with a condition.
 macro_rules! exported {
     ($condition:literal) => {
         concat!(
             "SELECT run_id, tier, notes, submitted_unix_seconds, record, ",
-            as_flag!(
-                "EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id AND in_part = FALSE)",
-                "being_verified"
-            ),
+            being_verified!(),
             " FROM runs WHERE tier <> 'hidden' AND ",
             $condition
         )
@@ -50,34 +42,43 @@ const LISTED_AFTER: &str = "SELECT run_id, workload, summary FROM results WHERE 
      ORDER BY submitted_unix_seconds, run_id LIMIT $3)";
 const NAMED: &str = exported!("run_id = $1");
 
+/// Returns the query of a portion with parameters as a server could give them.
+pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
+    vec![(AFTER.to_owned(), ["1.8e9", "'0123456789abcdef'", "100"].map(str::to_owned).into())]
+}
+
 impl Storage {
+    /// Returns a run that is not hidden, as it was uploaded.
+    pub(crate) async fn uploaded_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
+        let Some(row) = self.optional(sql!(NAMED, [run_id])).await? else { return Ok(None) };
+        stored_run(&row, &self.listed(run_id).await?).map(Some)
+    }
+
     /// Returns a run that is not hidden, with the listed metrics in its record.
-    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>, StorageError> {
-        let row = sql!(NAMED, run_id).fetch_optional(&self.pool).await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(stored_run(&row, &self.listed(run_id).await?)?.into_listed()))
+    pub(crate) async fn visible_run(&self, run_id: &str) -> Result<Option<StoredRun>> {
+        Ok(self.uploaded_run(run_id).await?.map(StoredRun::into_listed))
     }
 
     /// Returns the visible ones of these runs, and the number of unreadable ones.
-    pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64), StorageError> {
+    pub(crate) async fn visible_runs_named(&self, ids: &[&str]) -> Result<(Vec<StoredRun>, u64)> {
         let (mut runs, mut left_out) = (Vec::with_capacity(ids.len()), 0);
         for id in ids {
-            let Some(row) = sql!(NAMED, *id).fetch_optional(&self.pool).await? else { continue };
-            match stored_run(&row, &self.listed(id).await?) {
-                Ok(run) => runs.push(run),
-                Err(cause) => {
+            match self.uploaded_run(id).await {
+                Ok(run) => runs.extend(run),
+                Err(cause @ StorageError::Json(_)) => {
                     tell_unreadable(id, &cause);
                     left_out += 1;
                 }
+                Err(cause) => return Err(cause),
             }
         }
         Ok((runs, left_out))
     }
 
     /// Returns at most `most` runs after a place. Unreadable rows are left out and counted.
-    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion, StorageError> {
+    pub(crate) async fn visible_runs_after(&self, place: &Place, most: u32) -> Result<Portion> {
         let all =
-            |query| sql!(query, place.submitted_unix_seconds, &place.run_id, i64::from(most)).fetch_all(&self.pool);
+            |query| sql!(query, [place.submitted_unix_seconds, &place.run_id, i64::from(most)]).fetch_all(&self.pool);
         let rows = all(AFTER).await?;
         let listed = Listed::of(&all(LISTED_AFTER).await?)?;
         let mut portion = Portion { runs: Vec::with_capacity(rows.len()), left_out: 0, next: None };
@@ -99,10 +100,9 @@ impl Storage {
         Ok(portion)
     }
 
-    /// Returns how many runs anyone may see.
-    pub(crate) async fn count_visible_runs(&self) -> Result<u64, StorageError> {
+    pub(crate) async fn count_visible_runs(&self) -> Result<u64> {
         let row = sqlx::query("SELECT COUNT(*) AS runs FROM runs WHERE tier <> 'hidden'").fetch_one(&self.pool).await?;
-        Ok(u64::try_from(row.try_get::<i64, _>("runs")?)?)
+        row.whole("runs")
     }
 }
 
@@ -110,37 +110,20 @@ fn tell_unreadable(run_id: &str, cause: &StorageError) {
     tracing::warn!(run_id, cause = cause as &dyn std::error::Error, "a stored run cannot be read");
 }
 
-fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun, StorageError> {
-    let record: RunRecord = serde_json::from_str(row.try_get("record")?)?;
+fn stored_run(row: &AnyRow, listed: &Listed) -> Result<StoredRun> {
+    let record: RunRecord = row.json("record")?;
     let run_id: String = row.try_get("run_id")?;
     let summaries = record.workloads.iter().map(|workload| (&*workload.workload, &workload.summary));
     let mut run = StoredRun {
         listed: listed.differing(&run_id, summaries),
         run_id,
         tier: tier(row)?,
-        notes: serde_json::from_str(row.try_get("notes")?)?,
+        notes: row.json("notes")?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        being_verified: flag(row, "being_verified")?,
+        being_verified: row.flag("being_verified")?,
         record,
     };
     // Nonces are not stored. This protects an export if one ever is.
     run.record.nonce = None;
     Ok(run)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::storage::DatabaseAddress;
-
-    #[tokio::test]
-    async fn a_portion_is_found_by_an_index_and_nothing_is_sorted() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("export.sqlite"))).await.unwrap();
-        let explain = sqlx::AssertSqlSafe(format!("EXPLAIN QUERY PLAN {AFTER}"));
-        let rows = sql!(explain, 0.0, "", 16).fetch_all(&storage.pool).await.unwrap();
-        let plan: Vec<String> = rows.iter().map(|row| row.try_get("detail").unwrap()).collect();
-        assert!(plan.iter().any(|step| step.contains("SEARCH runs USING INDEX runs_by_submission")), "{plan:?}");
-        assert!(!plan.iter().any(|step| step.contains("B-TREE")), "{plan:?}");
-    }
 }

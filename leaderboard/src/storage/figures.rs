@@ -8,8 +8,8 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::trust::mark;
-use super::values::{sql, unknown_word};
-use super::{Storage, StorageError};
+use super::values::{Columns, execute, sql, unknown_word};
+use super::{Result, Storage};
 use crate::figures::{Completions, DeviceDescription, DeviceFigure, MadeFigure, ProvenResult, figures_of};
 use crate::ranking::{Category, Histogram, ProvenRun};
 
@@ -32,8 +32,8 @@ const TOTAL: &str =
 const OF_DEVICE: &str = "SELECT line FROM figures WHERE device_key = $1 \
      ORDER BY suite_name, suite_version, device_class, workload, backend, precision, client_kind";
 
-// These two queries need all rows of a table, possibly thousands. Transferring a row takes longer than finding it, so
-// the database concatenates them. No part contains the separators.
+// These queries need all rows of a table. The database concatenates them, because transferring rows is slow. No part
+// contains the separators.
 const AT_LEAST: &str = concat!(
     "SELECT string_agg(device_key || '/' || backend || '/' || client_kind || '|' || median || '|' || lower_quartile \
      || '|' || upper_quartile, ';') AS lines",
@@ -43,7 +43,6 @@ const AT_LEAST: &str = concat!(
 const RATES: &str =
     concat!("SELECT string_agg(device_key || '|' || COALESCE(vendor, '') || '|' || rates, ';') AS lines", of_table!());
 
-/// The filters of a table.
 pub(crate) struct TableQuery<'a> {
     pub(crate) suite: &'a Suite,
     pub(crate) class: RankedClass,
@@ -52,24 +51,20 @@ pub(crate) struct TableQuery<'a> {
     pub(crate) client: Option<ClientKind>,
 }
 
-/// The columns of a table row that determine its place.
 pub(crate) struct FastLine {
-    /// Device, backend and client kind, none of which contains a slash.
+    /// Device, backend and client kind, without slashes.
     pub(crate) key: String,
     pub(crate) median: f64,
     pub(crate) lower_quartile: f64,
     pub(crate) upper_quartile: f64,
 }
 
-/// Number of lines of a table.
 #[derive(Clone, Copy)]
 pub(crate) struct Lines {
     pub(crate) total: u64,
-    /// Number of lines with enough voices for a place.
     pub(crate) with_place: u64,
 }
 
-/// Rates of the proven runs of a device.
 pub(crate) struct RatesOfDevice {
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -80,26 +75,27 @@ macro_rules! bound {
     ($statement:expr, $query:expr, $workload:expr) => {
         sql!(
             $statement,
-            &$query.suite.name,
-            i64::from($query.suite.version),
-            $query.class.name(),
-            $query.precision.name(),
-            $workload,
-            $query.backend,
-            $query.client.map(ClientKind::name)
+            [
+                &$query.suite.name,
+                i64::from($query.suite.version),
+                $query.class.name(),
+                $query.precision.name(),
+                $workload,
+                $query.backend,
+                $query.client.map(ClientKind::name)
+            ]
         )
     };
 }
 
 impl Storage {
-    /// Returns the first lines of the tables of these workloads, in the order of their places, and the number of lines
-    /// of each table, all from one snapshot.
+    /// Returns the first lines of the tables of these workloads and the tables' sizes, from one snapshot.
     pub(crate) async fn fastest(
         &self,
         query: &TableQuery<'_>,
         workloads: &[&str],
         limit: u32,
-    ) -> Result<Vec<(Vec<DeviceFigure>, u64)>, StorageError> {
+    ) -> Result<Vec<(Vec<DeviceFigure>, u64)>> {
         let mut transaction = self.reading().await?;
         let mut tables = Vec::with_capacity(workloads.len());
         for workload in workloads {
@@ -111,51 +107,43 @@ impl Storage {
         Ok(tables)
     }
 
-    /// Returns the lines of a table that have enough voices for a place and are at least as fast, and the table's
-    /// number of lines.
+    /// Returns the lines of a table with enough voices for a place that are at least as fast, and the table's size.
     pub(crate) async fn at_least(
         &self,
         query: &TableQuery<'_>,
         workload: &str,
         median: f64,
-    ) -> Result<(Vec<FastLine>, Lines), StorageError> {
+    ) -> Result<(Vec<FastLine>, Lines)> {
         let row = bound!(AT_LEAST, query, workload).bind(median).fetch_one(&self.pool).await?;
         let total = bound!(TOTAL, query, workload).fetch_one(&self.pool).await?;
         Ok((parts(row.try_get("lines")?, fast_line)?, lines(&total)?))
     }
 
-    /// Returns the rates behind all rows of a table, unordered.
-    pub(crate) async fn rates_in(
-        &self,
-        query: &TableQuery<'_>,
-        workload: &str,
-    ) -> Result<Vec<RatesOfDevice>, StorageError> {
+    pub(crate) async fn rates_in(&self, query: &TableQuery<'_>, workload: &str) -> Result<Vec<RatesOfDevice>> {
         let row = bound!(RATES, query, workload).fetch_one(&self.pool).await?;
         parts(row.try_get("lines")?, rates_of_device)
     }
 
-    /// Returns all metrics of a device.
-    pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>, StorageError> {
-        let rows = sql!(OF_DEVICE, device_key).fetch_all(&self.pool).await?;
+    pub(crate) async fn figures_of_device(&self, device_key: &str) -> Result<Vec<DeviceFigure>> {
+        let rows = self.all(sql!(OF_DEVICE, [device_key])).await?;
         rows.iter().map(device_figure).collect()
     }
 }
 
-fn lines(row: &AnyRow) -> Result<Lines, StorageError> {
-    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
-    Ok(Lines { total: count("total")?, with_place: count("with_place")? })
+fn lines(row: &AnyRow) -> Result<Lines> {
+    Ok(Lines { total: row.whole("total")?, with_place: row.whole("with_place")? })
 }
 
-fn device_figure(row: &AnyRow) -> Result<DeviceFigure, StorageError> {
-    Ok(serde_json::from_str(row.try_get("line")?)?)
+fn device_figure(row: &AnyRow) -> Result<DeviceFigure> {
+    row.json("line")
 }
 
 /// Reads a concatenated column, which is null without rows.
-fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T, StorageError>) -> Result<Vec<T>, StorageError> {
+fn parts<T>(together: Option<&str>, read: impl Fn(&str) -> Result<T>) -> Result<Vec<T>> {
     together.into_iter().flat_map(|lines| lines.split(';')).map(read).collect()
 }
 
-fn fast_line(line: &str) -> Result<FastLine, StorageError> {
+fn fast_line(line: &str) -> Result<FastLine> {
     let broken = || unknown_word("line", line);
     let mut words = line.split('|');
     let key = words.next().ok_or_else(broken)?.to_owned();
@@ -163,7 +151,7 @@ fn fast_line(line: &str) -> Result<FastLine, StorageError> {
     Ok(FastLine { key, median: number()?, lower_quartile: number()?, upper_quartile: number()? })
 }
 
-fn rates_of_device(line: &str) -> Result<RatesOfDevice, StorageError> {
+fn rates_of_device(line: &str) -> Result<RatesOfDevice> {
     let mut words = line.splitn(3, '|');
     let (Some(device), Some(vendor), Some(rates)) = (words.next(), words.next(), words.next()) else {
         return Err(unknown_word("line", line));
@@ -193,7 +181,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     ]
 }
 
-/// Interval of checks for stale metrics of servers that were stopped.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
 
 /// Attempts per device. A device that changes faster waits for the next check.
@@ -223,15 +210,13 @@ const COMPLETIONS: &str = "SELECT submitter, suite_name, suite_version, announce
      WHERE finished > 0 AND submitter IN (SELECT submitter FROM runs WHERE device_key = $1)";
 
 impl Storage {
-    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`], because the
-    /// change that made them stale has succeeded.
+    /// Refreshes all stale metrics. After a failure they stay marked for [`Self::refresh_regularly`].
     pub(crate) async fn refresh_figures(&self) {
         if let Err(cause) = self.try_refresh().await {
             tracing::warn!(cause = &cause as &dyn std::error::Error, "figures of devices are out of date for a while");
         }
     }
 
-    /// Refreshes stale metrics at intervals. Never returns.
     pub(crate) async fn refresh_regularly(&self) {
         loop {
             self.refresh_figures().await;
@@ -240,13 +225,13 @@ impl Storage {
     }
 
     /// Marks the metrics of devices whose submitters may have announced further runs since.
-    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<(), StorageError> {
-        self.write(sql!(OUTDATE_RECENT, mark()?, now - RECENT_SECONDS)).await?;
+    pub(crate) async fn refresh_recent(&self, now: f64) -> Result<()> {
+        self.write(sql!(OUTDATE_RECENT, [mark()?, now - RECENT_SECONDS])).await?;
         self.refresh_figures().await;
         Ok(())
     }
 
-    async fn try_refresh(&self) -> Result<(), StorageError> {
+    async fn try_refresh(&self) -> Result<()> {
         let (mut last, mut attempts) = (String::new(), 0);
         // In the order of keys, so that a device that is always stale does not block the others.
         while let Some((device, mark)) = self.stale_device_after(&last).await? {
@@ -260,35 +245,35 @@ impl Storage {
         Ok(())
     }
 
-    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>, StorageError> {
-        let row =
-            sql!("SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1", last)
-                .fetch_optional(&self.pool)
-                .await?;
+    async fn stale_device_after(&self, last: &str) -> Result<Option<(String, String)>> {
+        let row = self
+            .optional(sql!(
+                "SELECT device_key, mark FROM stale_devices WHERE device_key > $1 ORDER BY device_key LIMIT 1",
+                [last]
+            ))
+            .await?;
         row.map(|row| Ok((row.try_get("device_key")?, row.try_get("mark")?))).transpose()
     }
 
-    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>, StorageError> {
-        let rows = sql!(PROVEN, device).fetch_all(&self.pool).await?;
+    async fn proven_results(&self, device: &str) -> Result<Vec<ProvenResult>> {
+        let rows = self.all(sql!(PROVEN, [device])).await?;
         rows.iter().map(|row| proven_result(device, row)).collect()
     }
 
-    async fn completions(&self, device: &str) -> Result<Completions, StorageError> {
-        let rows = sql!(COMPLETIONS, device).fetch_all(&self.pool).await?;
+    async fn completions(&self, device: &str) -> Result<Completions> {
+        let rows = self.all(sql!(COMPLETIONS, [device])).await?;
         rows.iter().map(completion).collect()
     }
 
     /// Returns `false` if the device changed again or another server has refreshed it.
-    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool, StorageError> {
+    async fn replace_figures(&self, device: &str, mark: &str, figures: &[MadeFigure]) -> Result<bool> {
         let mut transaction = self.writing().await?;
-        let as_marked = sql!("DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", device, mark)
-            .execute(&mut *transaction)
-            .await?;
+        let as_marked =
+            execute!(transaction, "DELETE FROM stale_devices WHERE device_key = $1 AND mark = $2", [device, mark])?;
         if as_marked.rows_affected() == 0 {
-            transaction.rollback().await?;
             return Ok(false);
         }
-        sql!("DELETE FROM figures WHERE device_key = $1", device).execute(&mut *transaction).await?;
+        execute!(transaction, "DELETE FROM figures WHERE device_key = $1", [device])?;
         for figure in figures {
             insert(&mut transaction, figure).await?;
         }
@@ -297,80 +282,63 @@ impl Storage {
     }
 }
 
-async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<(), StorageError> {
+async fn insert(connection: &mut AnyConnection, made: &MadeFigure) -> Result<()> {
     let MadeFigure { line, rates } = made;
     let DeviceFigure { device, class, category, figure, .. } = line;
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO figures (device_key, suite_name, suite_version, device_class, workload, backend, precision, \
          client_kind, vendor, median, lower_quartile, upper_quartile, line, rates, has_place) \
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
-        &device.key,
-        &category.suite.name,
-        i64::from(category.suite.version),
-        class.name(),
-        &category.workload,
-        &category.backend,
-        category.precision.name(),
-        category.client_kind.name(),
-        &device.vendor,
-        figure.median,
-        figure.lower_quartile,
-        figure.upper_quartile,
-        serde_json::to_string(line)?,
-        serde_json::to_string(rates)?,
-        figure.has_place()
-    )
-    .execute(connection)
-    .await?;
+        [
+            &device.key,
+            &category.suite.name,
+            i64::from(category.suite.version),
+            class.name(),
+            &category.workload,
+            &category.backend,
+            category.precision.name(),
+            category.client_kind.name(),
+            &device.vendor,
+            figure.median,
+            figure.lower_quartile,
+            figure.upper_quartile,
+            serde_json::to_string(line)?,
+            serde_json::to_string(rates)?,
+            figure.has_place()
+        ]
+    )?;
     Ok(())
 }
 
-fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult, StorageError> {
-    let source: &str = row.try_get("device_source")?;
+fn proven_result(device: &str, row: &AnyRow) -> Result<ProvenResult> {
     Ok(ProvenResult {
         device: DeviceDescription {
             key: device.to_owned(),
             name: row.try_get("device_name")?,
-            source: DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            source: row.named("device_source", DeviceSource::named)?,
             inferred: row.try_get("inferred")?,
             vendor: row.try_get("vendor")?,
         },
-        class: class(row, "ranked_as")?,
-        category: category(row)?,
+        class: row.named("ranked_as", RankedClass::named)?,
+        category: Category {
+            suite: row.suite()?,
+            workload: row.try_get("workload")?,
+            backend: row.try_get("backend")?,
+            precision: row.named("precision", Precision::named)?,
+            client_kind: row.named("client_kind", ClientKind::named)?,
+        },
         run: ProvenRun {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
             voice: row.try_get("voice")?,
-            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+            day: row.whole("submitter_day")?,
         },
         submitter: row.try_get("submitter")?,
     })
 }
 
-/// Suite, workload, backend, precision and kind of client.
-fn category(row: &AnyRow) -> Result<Category, StorageError> {
-    let (precision, client): (&str, &str) = (row.try_get("precision")?, row.try_get("client_kind")?);
-    Ok(Category {
-        suite: suite(row)?,
-        workload: row.try_get("workload")?,
-        backend: row.try_get("backend")?,
-        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
-        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
-    })
-}
-
-fn class(row: &AnyRow, column: &'static str) -> Result<RankedClass, StorageError> {
-    let word: &str = row.try_get(column)?;
-    RankedClass::named(word).ok_or_else(|| unknown_word(column, word))
-}
-
-fn suite(row: &AnyRow) -> Result<Suite, StorageError> {
-    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
-    Ok(Suite { name: row.try_get("suite_name")?, version })
-}
-
-fn completion(row: &AnyRow) -> Result<((String, Suite), Completion), StorageError> {
-    let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
-    let completion = Completion { finished: count("finished")?, announced: count("announced")? };
-    Ok(((row.try_get("submitter")?, suite(row)?), completion))
+fn completion(row: &AnyRow) -> Result<((String, Suite), Completion)> {
+    let completion = Completion { finished: row.whole("finished")?, announced: row.whole("announced")? };
+    Ok(((row.try_get("submitter")?, row.suite()?), completion))
 }

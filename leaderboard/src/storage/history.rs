@@ -4,16 +4,15 @@ use results::api::RunSort;
 use sqlx::Row;
 use sqlx::any::AnyRow;
 
-use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
+use super::access_path::{Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::list::last_place;
-use super::values::{Statement, Value};
-use super::{Storage, StorageError};
+use super::values::{Columns, Statement, Value};
+use super::{Result, Storage};
 use crate::ranking::{Category, ProvenRun};
 
 /// Results of the device that are scanned, in all categories.
 const SCANNED: u64 = 20_000;
-/// Results of the category that are returned.
 const READ: u64 = 2000;
 
 const PAST: &str = "SELECT results.run_id, results.workload, results.rate, results.submitted_unix_seconds, \
@@ -25,11 +24,9 @@ pub(crate) struct PastResult {
     pub(crate) run: ProvenRun,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) engine_version: String,
-    /// Empty if the platform does not report it.
     pub(crate) driver: String,
 }
 
-/// The latest results.
 #[derive(Clone, Debug)]
 pub(crate) struct HistoryPart {
     pub(crate) results: Vec<PastResult>,
@@ -37,13 +34,7 @@ pub(crate) struct HistoryPart {
 }
 
 impl Storage {
-    /// Returns the latest proven results of a device in a category.
-    pub(crate) async fn history(
-        &self,
-        device: &str,
-        class: &'static str,
-        category: &Category,
-    ) -> Result<HistoryPart, StorageError> {
+    pub(crate) async fn history(&self, device: &str, class: &'static str, category: &Category) -> Result<HistoryPart> {
         let mut transaction = self.reading().await?;
         let kinds = KindFilter {
             backend: Some(category.backend.clone()),
@@ -80,16 +71,16 @@ fn conditions<'a>(device: &'a str, workload: &'a str, kinds: Option<Kinds>) -> C
 }
 
 fn latest(conditions: &Conditions<'_>, until: Option<&Key>) -> Statement {
-    conditions.rows(AccessPath::Order, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
+    conditions.rows(None, ScanRange { until, ..ScanRange::default() }, (0, READ + 1), PAST)
 }
 
-fn past_result(row: &AnyRow) -> Result<PastResult, StorageError> {
+fn past_result(row: &AnyRow) -> Result<PastResult> {
     Ok(PastResult {
         run: ProvenRun {
             run_id: row.try_get("run_id")?,
             rate: row.try_get("rate")?,
             voice: row.try_get("voice")?,
-            day: u32::try_from(row.try_get::<i64, _>("submitter_day")?)?,
+            day: row.whole("submitter_day")?,
         },
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
         engine_version: row.try_get("engine_version")?,

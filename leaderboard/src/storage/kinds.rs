@@ -1,21 +1,19 @@
-//! Kinds: all properties of a result that lists are filtered by and that have few values, combined into one number. A
-//! board has some hundreds of kinds, so the ones that match a filter are found at once. Each index entry has the number.
+//! Kinds: the filtered properties of a result that have few values, combined into one number. A board has some hundreds
+//! of kinds, so those that match a filter are found at once.
 
 use results::api::Tier;
 use results::{RunRecord, WorkloadRecord};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
-use super::StorageError;
+use super::Result;
 use super::run_rows::vendor_of;
-use super::values::{Statement, Value, sql};
+use super::values::{Statement, Value, execute, sql};
 use crate::secrets::sha256;
 
-/// Hexadecimal digits of the digest that are a kind's number: 60 bits, so that it is positive in every database. On a board
-/// with ten thousand kinds, the chance that two have the same number is about one in ten thousand million.
+/// Hexadecimal digits of a kind's number: 60 bits, positive in every database. Collisions are improbable.
 const DIGITS: usize = 15;
 
-/// The kind of a result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     pub(super) backend: String,
@@ -26,10 +24,8 @@ pub(super) struct Kind {
     /// Empty for programs other than browsers.
     pub(super) browser: String,
     pub(super) system: String,
-    /// Empty if unknown.
     pub(super) vendor: String,
     pub(super) tier: String,
-    /// Empty if the result may not be ranked.
     pub(super) ranked_as: String,
 }
 
@@ -95,12 +91,12 @@ impl Kind {
     }
 
     /// Inserts the kind if it is new, and returns its number.
-    pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64, StorageError> {
+    pub(super) async fn keep(&self, connection: &mut AnyConnection) -> Result<i64> {
         let number = self.number();
         let insert = "INSERT INTO kinds (kind, suite_version, backend, precision, suite_name, client_kind, browser, \
              system, vendor, tier, ranked_as) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) \
              ON CONFLICT (kind) DO NOTHING";
-        let insert = sql!(insert, number, self.suite_version);
+        let insert = sql!(insert, [number, self.suite_version]);
         self.words().into_iter().fold(insert, |insert, word| insert.bind(word.to_owned())).execute(connection).await?;
         Ok(number)
     }
@@ -135,16 +131,14 @@ impl KindFilter {
         (!conditions.is_empty()).then_some(statement)
     }
 
-    /// Returns the matching kinds, or `None` if all kinds match.
-    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>, StorageError> {
+    pub(super) async fn kinds(&self, connection: &mut AnyConnection) -> Result<Option<Kinds>> {
         let Some(statement) = self.statement() else { return Ok(None) };
         let row = statement.query().fetch_one(connection).await?;
         Ok(Some(Kinds(row.try_get::<Option<String>, _>("numbers")?.unwrap_or_default())))
     }
 }
 
-/// The numbers of kinds, separated by commas as in an SQL list. The database writes them like this because thousands of
-/// rows would take longer to receive than the page that they are for.
+/// Numbers of kinds, separated by commas: thousands of rows would take longer to receive than the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Kinds(String);
 
@@ -164,11 +158,11 @@ impl Kinds {
 }
 
 /// Updates the kinds of a run's results after a change of its tier or of what may be ranked.
-pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
+pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<()> {
     let rows = sql!(
         "SELECT DISTINCT COALESCE(results.ranked_as, '') AS place, kinds.* FROM results JOIN kinds \
          ON kinds.kind = results.kind WHERE results.run_id = $1",
-        run_id
+        [run_id]
     )
     .fetch_all(&mut *connection)
     .await?;
@@ -180,65 +174,11 @@ pub(super) async fn renew(connection: &mut AnyConnection, run_id: &str, tier: Ti
             continue;
         }
         let number = after.keep(&mut *connection).await?;
-        sql!(
+        execute!(
+            connection,
             "UPDATE results SET kind = $1 WHERE run_id = $2 AND kind = $3 AND COALESCE(ranked_as, '') = $4",
-            number,
-            run_id,
-            before.number(),
-            place
-        )
-        .execute(&mut *connection)
-        .await?;
+            [number, run_id, before.number(), place]
+        )?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn kind() -> Kind {
-        Kind {
-            backend: "wgsl".to_owned(),
-            precision: "f32".to_owned(),
-            suite_name: "quick".to_owned(),
-            suite_version: 1,
-            client_kind: "browser".to_owned(),
-            browser: "Firefox".to_owned(),
-            system: "Linux".to_owned(),
-            vendor: "Intel".to_owned(),
-            tier: "proven".to_owned(),
-            ranked_as: "gpu".to_owned(),
-        }
-    }
-
-    #[test]
-    fn every_property_changes_the_number() {
-        let number = kind().number();
-        assert_eq!(number, 228_933_320_244_828_519);
-        let others = [
-            Kind { backend: "burn-wgpu".to_owned(), ..kind() },
-            Kind { precision: "f16".to_owned(), ..kind() },
-            Kind { suite_name: "complete".to_owned(), ..kind() },
-            Kind { suite_version: 2, ..kind() },
-            Kind { client_kind: "native".to_owned(), ..kind() },
-            Kind { browser: String::new(), ..kind() },
-            Kind { system: "Windows".to_owned(), ..kind() },
-            Kind { vendor: String::new(), ..kind() },
-            Kind { tier: "checked".to_owned(), ..kind() },
-            Kind { ranked_as: String::new(), ..kind() },
-        ];
-        let mut numbers: Vec<i64> = others.iter().map(|kind| kind.number()).collect();
-        numbers.push(number);
-        numbers.sort_unstable();
-        numbers.dedup();
-        assert_eq!(numbers.len(), others.len() + 1);
-    }
-
-    #[test]
-    fn without_a_filter_every_kind_fits() {
-        assert!(KindFilter::default().statement().is_none());
-        let statement = KindFilter { tier: Some("proven"), ..KindFilter::default() }.statement().unwrap();
-        assert_eq!(statement.sql, "SELECT string_agg(CAST(kind AS TEXT), ',') AS numbers FROM kinds WHERE tier = $1");
-    }
 }

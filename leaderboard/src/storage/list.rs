@@ -1,7 +1,6 @@
-//! Pages of lists of results. Each page is read on one of a few access paths ([`super::access_path`]). One answer scans a
-//! bounded number of results, however many there are; the tests check the plan of every query.
+//! Pages of lists of results, each read on one of a few access paths ([`super::access_path`]) with a bounded scan.
 
-use results::api::{RunRow, RunSort};
+use results::api::{DeviceSource, RunRow, RunSort};
 use results::{Client, Precision};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, AssertSqlSafe, Row};
@@ -9,20 +8,17 @@ use sqlx::{AnyConnection, AssertSqlSafe, Row};
 use super::access_path::{AccessPath, Conditions, Key, Order, ScanRange};
 use super::kinds::{KindFilter, Kinds};
 use super::runs::tier;
-use super::values::{Statement, as_flag, flag, sql, unknown_word};
-use super::{Storage, StorageError};
+use super::values::{Columns, Statement, as_flag, sql};
+use super::{Result, Storage};
 use crate::figures::DeviceDescription;
 
 /// Divisor of the scan limit for the first scan. Most pages are full after it.
 const FIRST_PART: u64 = 12;
 
-/// How many results are scanned for one answer.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bounds {
-    /// All results of a filter are read and sorted if there are no more than this. Totals are not counted further either:
-    /// the answer then says "more than 5,000".
+    /// All results of a filter are read and sorted up to this number, and totals are counted up to it.
     pub(crate) few: u64,
-    /// Results that are scanned in the order of the list.
     pub(crate) scanned: u64,
 }
 
@@ -32,25 +28,19 @@ impl Default for Bounds {
     }
 }
 
-/// A request for a page of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct ListQuery {
     pub(crate) order: Order,
     pub(crate) workload: Option<String>,
     pub(crate) device: Option<String>,
     pub(crate) kinds: KindFilter,
-    /// Inclusive, in seconds since 1970.
     pub(crate) since: Option<f64>,
-    /// Exclusive, in seconds since 1970.
     pub(crate) before: Option<f64>,
     pub(crate) limit: u64,
-    /// The end of the last page.
     pub(crate) after: Option<Key>,
-    /// Rows to skip after that.
     pub(crate) skip: u64,
 }
 
-/// A page of a list.
 #[derive(Clone, Debug)]
 pub(crate) struct ListPage {
     pub(crate) rows: Vec<RunRow>,
@@ -61,7 +51,6 @@ pub(crate) struct ListPage {
     pub(crate) next: Option<(Key, u64)>,
 }
 
-/// How a page is read.
 struct Plan {
     path: AccessPath,
     /// Limit of the scan, for paths with many results that may not belong to the list.
@@ -80,7 +69,6 @@ impl Plan {
     }
 }
 
-/// The columns of a row.
 const SHOWN: &str = concat!(
     "SELECT runs.run_id, results.workload, runs.backend, runs.adapter, runs.claimed_name, runs.client, ",
     "results.batch_size, results.precision, runs.tier, results.submitted_unix_seconds, results.summary, ",
@@ -98,13 +86,12 @@ const DEVICE: &str = "SELECT device_source, inferred, COALESCE(into_name, device
      WHERE runs.device_key = $1 AND tier <> 'hidden' ORDER BY submitted_unix_seconds DESC, run_id LIMIT 1";
 
 impl Storage {
-    /// Reads a page of a list.
-    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage, StorageError> {
+    pub(crate) async fn list(&self, query: &ListQuery) -> Result<ListPage> {
         self.list_within(query, Bounds::default()).await
     }
 
     /// Reads a page within other bounds. They do not change which results all pages together have.
-    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage, StorageError> {
+    pub(crate) async fn list_within(&self, query: &ListQuery, bounds: Bounds) -> Result<ListPage> {
         let mut transaction = self.reading().await?;
         let conditions = Conditions {
             order: query.order,
@@ -119,7 +106,7 @@ impl Storage {
         }
         let plan = choose_path(&mut transaction, &conditions, bounds).await?;
         let after = query.after.as_ref();
-        // One more row tells whether there is a next page.
+        // One more row shows whether there is a next page.
         let part = (query.skip, query.limit + 1);
         let (mut rows, mut is_full, mut until) = (Vec::new(), false, None);
         for limit in plan.scan_limits() {
@@ -159,21 +146,19 @@ impl Storage {
     }
 
     /// Returns the device with this key, or `None` if none of its runs is visible.
-    pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>, StorageError> {
-        let Some(row) = sql!(DEVICE, key).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let source: &str = row.try_get("device_source")?;
+    pub(crate) async fn described_device(&self, key: &str) -> Result<Option<DeviceDescription>> {
+        let Some(row) = self.optional(sql!(DEVICE, [key])).await? else { return Ok(None) };
         Ok(Some(DeviceDescription {
             key: key.to_owned(),
             name: row.try_get("device_name")?,
-            source: results::api::DeviceSource::named(source).ok_or_else(|| unknown_word("device_source", source))?,
+            source: row.named("device_source", DeviceSource::named)?,
             inferred: row.try_get("inferred")?,
             vendor: row.try_get("vendor")?,
         }))
     }
 
-    /// Returns the latest results of a device, the newest first.
-    pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>, StorageError> {
-        let rows = sql!(AssertSqlSafe(recent_of_device()), key, i64::from(most)).fetch_all(&self.pool).await?;
+    pub(crate) async fn recent_of_device(&self, key: &str, most: u32) -> Result<Vec<RunRow>> {
+        let rows = self.all(sql!(AssertSqlSafe(recent_of_device()), [key, i64::from(most)])).await?;
         rows.iter().map(run_row).collect()
     }
 }
@@ -185,38 +170,29 @@ fn recent_of_device() -> String {
     )
 }
 
-fn run_row(row: &AnyRow) -> Result<RunRow, StorageError> {
-    let client: Client = serde_json::from_str(row.try_get("client")?)?;
+fn run_row(row: &AnyRow) -> Result<RunRow> {
+    let client: Client = row.json("client")?;
     Ok(RunRow {
         run_id: row.try_get("run_id")?,
         workload: row.try_get("workload")?,
         backend: row.try_get("backend")?,
-        adapter: serde_json::from_str(row.try_get("adapter")?)?,
+        adapter: row.json("adapter")?,
         claimed_name: row.try_get("claimed_name")?,
         client_kind: client.kind,
         client: format!("{} {}", client.name, client.version),
         operating_system: client.operating_system,
-        batch_size: u32::try_from(row.try_get::<i64, _>("batch_size")?)?,
-        precision: precision(row)?,
+        batch_size: row.whole("batch_size")?,
+        precision: row.named("precision", Precision::named)?,
         tier: tier(row)?,
-        standard: flag(row, "standard")?,
-        ranked: flag(row, "ranked")?,
+        standard: row.flag("standard")?,
+        ranked: row.flag("ranked")?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-        summary: serde_json::from_str(row.try_get("summary")?)?,
+        summary: row.json("summary")?,
     })
 }
 
-fn precision(row: &AnyRow) -> Result<Precision, StorageError> {
-    let name: &str = row.try_get("precision")?;
-    Precision::named(name).ok_or_else(|| unknown_word("precision", name))
-}
-
 /// Chooses the first filter that matches few results, or else the order of the list.
-async fn choose_path(
-    connection: &mut AnyConnection,
-    conditions: &Conditions<'_>,
-    bounds: Bounds,
-) -> Result<Plan, StorageError> {
+async fn choose_path(connection: &mut AnyConnection, conditions: &Conditions<'_>, bounds: Bounds) -> Result<Plan> {
     let mut total = None;
     for path in conditions.filter_paths() {
         let length = count(connection, &conditions.path_length(path, bounds.few + 1)).await?;
@@ -230,7 +206,7 @@ async fn choose_path(
             total = Some(length);
         }
     }
-    let path = AccessPath::Order;
+    let path = None;
     if total.is_none() && conditions.covers_all(path) {
         total = Some(count(connection, &conditions.path_length(path, bounds.few + 1)).await?);
     }
@@ -245,18 +221,18 @@ pub(super) async fn last_place(
     conditions: &Conditions<'_>,
     after: Option<&Key>,
     most: u64,
-) -> Result<Option<Key>, StorageError> {
+) -> Result<Option<Key>> {
     let statement = conditions.last_scanned(after, most);
     let row = statement.query().fetch_optional(connection).await?;
     row.map(|row| key(&row, conditions.order)).transpose()
 }
 
-async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64, StorageError> {
+async fn count(connection: &mut AnyConnection, statement: &Statement) -> Result<u64> {
     let row = statement.query().fetch_one(connection).await?;
-    Ok(u64::try_from(row.try_get::<i64, _>("results")?)?)
+    row.whole("results")
 }
 
-fn key(row: &AnyRow, order: Order) -> Result<Key, StorageError> {
+fn key(row: &AnyRow, order: Order) -> Result<Key> {
     Ok(Key {
         number: row.try_get(order.first_column())?,
         submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
@@ -282,9 +258,9 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     };
     let most = Bounds::default().scanned;
     for conditions in all_conditions() {
-        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([AccessPath::Order]).collect();
+        let paths: Vec<AccessPath> = conditions.filter_paths().into_iter().chain([None]).collect();
         for (path, after) in paths.into_iter().flat_map(|path| [(path, None), (path, Some(&key))]) {
-            let until = Some(&key).filter(|_| path == AccessPath::Order && !conditions.covers_all(path));
+            let until = Some(&key).filter(|_| path.is_none() && !conditions.covers_all(path));
             add(conditions.path_length(path, most));
             add(conditions.count_matching(path, ScanRange { after, until, limit: most }));
             add(conditions.rows(path, ScanRange { after, until, limit: most }, (10_000, 100), SHOWN));
@@ -294,7 +270,6 @@ pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     queries
 }
 
-/// Returns every order with every combination of filters.
 fn all_conditions() -> Vec<Conditions<'static>> {
     let mut lists = Vec::new();
     for sort in RunSort::ALL {

@@ -1,5 +1,4 @@
-//! The database. Only this module has SQL. It uses what SQLite and PostgreSQL have in common, except for copies of the
-//! file of an SQLite database.
+//! The database. Only this module has SQL, which SQLite and PostgreSQL have in common.
 
 mod access_path;
 mod address;
@@ -30,7 +29,7 @@ use sqlx::{Any, AnyPool, Connection, Transaction};
 use tokio::sync::{Mutex, Semaphore};
 
 pub(crate) use access_path::{Key, Order};
-pub use address::{AddressError, AddressParser, DatabaseAddress, PostgresAddress};
+pub use address::{AddressError, AddressParser, DatabaseAddress};
 pub(crate) use comparisons::NewComparison;
 pub(crate) use connect::leave_alone;
 use connect::{Dialect, IfMissing, Target};
@@ -41,7 +40,7 @@ pub(crate) use history::{HistoryPart, PastResult};
 pub(crate) use kinds::KindFilter;
 pub(crate) use list::{Bounds, ListQuery};
 pub(crate) use moderation::{Act, Change, ModerationError, Occasion};
-pub(crate) use runs::{Acceptance, Grouped, NewRun, StandingRun, WorkloadRate};
+pub(crate) use runs::{Acceptance, NewRun, StandingRun, WorkloadRate};
 pub(crate) use started::{Started, Submitter};
 pub(crate) use trouble::Trouble;
 pub(crate) use trust::Own;
@@ -56,16 +55,16 @@ pub(crate) struct Storage {
     writer: AnyPool,
     turns: Arc<Semaphore>,
     dialect: &'static Dialect,
-    /// `None` for PostgreSQL.
     log_sync: Option<LogSync>,
-    /// Time of the last successful probe.
     probed: Arc<Mutex<Option<Instant>>>,
 }
 
-/// Size of a probe, that of a large record. A few bytes may still fit on a full disk.
+/// Size of a probe, as large as a large record: a few bytes may still fit on a full disk.
 const PROBE_BYTES: usize = 65_536;
 /// Minimum time between a successful probe and the next one.
 const PROBE_INTERVAL: Duration = Duration::from_secs(2);
+
+pub(crate) type Result<T, E = StorageError> = std::result::Result<T, E>;
 
 /// An error of the database, or an invalid value in it.
 #[derive(Debug, thiserror::Error)]
@@ -78,8 +77,6 @@ pub enum StorageError {
     Json(#[from] serde_json::Error),
     #[error("a stored value is out of range: {0}")]
     Integer(#[from] std::num::TryFromIntError),
-    #[error("a stored tier is unknown: {0}")]
-    Tier(String),
     #[error(
         "its tables lack {0}: when no server of an older version uses it any more, bring them up to date with `leaderboard \
          migrate`"
@@ -103,7 +100,7 @@ pub enum StorageError {
 
 impl Storage {
     /// Opens the database, creates a missing file, and upgrades its tables.
-    pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    pub(crate) async fn open(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Make)?;
         let mut connection = target.connect().await?;
         connect::bring_up_to_date(&mut connection).await?;
@@ -113,16 +110,15 @@ impl Storage {
         Ok(storage)
     }
 
-    /// Opens an existing database without an upgrade of its tables, so that a task of a newer program does not break an
-    /// older server that is running.
-    pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    /// Opens an existing database without an upgrade, so that a newer task does not break a running older server.
+    pub(crate) async fn open_as_it_is(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Refuse)?;
         target.connect().await?.close().await?;
         Ok(target.storage())
     }
 
     /// Opens an existing database, whose tables must be up to date.
-    pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self, StorageError> {
+    pub(crate) async fn open_up_to_date(address: &DatabaseAddress) -> Result<Self> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
@@ -131,7 +127,7 @@ impl Storage {
     }
 
     /// Upgrades the tables of an existing database, and returns the migrations that were missing.
-    pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>, StorageError> {
+    pub(crate) async fn migrate(address: &DatabaseAddress) -> Result<Vec<String>> {
         let target = Target::to(address, IfMissing::Refuse)?;
         let mut connection = target.connect().await?;
         let missing = connect::missing(&mut connection).await?;
@@ -143,8 +139,7 @@ impl Storage {
         Ok(missing)
     }
 
-    /// Begins a transaction that reads one snapshot.
-    async fn reading(&self) -> Result<Transaction<'static, Any>, StorageError> {
+    async fn reading(&self) -> Result<Transaction<'static, Any>> {
         Ok(self.pool.begin_with(self.dialect.begin_reading).await?)
     }
 
@@ -154,17 +149,13 @@ impl Storage {
         self.pool.close().await;
     }
 
-    /// Checks that the database can be read.
-    pub(crate) async fn answers(&self) -> Result<(), StorageError> {
+    pub(crate) async fn answers(&self) -> Result<()> {
         sqlx::query("SELECT run_id FROM runs LIMIT 1").fetch_optional(&self.pool).await?;
         Ok(())
     }
 
-    /// Writes a row and deletes it again, unless that succeeded within [`PROBE_INTERVAL`].
-    ///
-    /// # Errors
-    /// The database cannot be written.
-    pub(crate) async fn takes_writes(&self) -> Result<(), StorageError> {
+    /// Checks that the database can be written, unless that succeeded within [`PROBE_INTERVAL`].
+    pub(crate) async fn takes_writes(&self) -> Result<()> {
         let mut probed = self.probed.lock().await;
         if probed.is_some_and(|at| at.elapsed() < PROBE_INTERVAL) {
             return Ok(());

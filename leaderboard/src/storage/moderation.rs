@@ -7,13 +7,11 @@ use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::tier;
-use super::trust::{Own, Trust, Word, mark, outdate};
-use super::values::{as_flag, flag, sql, unknown_word};
-use super::{Storage, StorageError, trust};
+use super::trust::{Own, Trust, Word, mark};
+use super::values::{Columns, as_flag, execute, sql};
+use super::{Result, Storage, StorageError, trust};
 
-/// Entries of one answer when the query names no limit.
 const DEFAULT_ENTRIES: u32 = 100;
-/// Limit for counting entries.
 const MOST_COUNTED: i64 = 10_000;
 
 /// Finds a page in the index before the runs are joined.
@@ -28,7 +26,6 @@ const PAGE: &str = concat!(
 const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log ORDER BY done_unix_seconds DESC, entry \
      LIMIT $1) AS counted";
 
-/// The reason why an action of a moderator fails.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ModerationError {
     #[error(transparent)]
@@ -43,7 +40,6 @@ pub(crate) enum ModerationError {
     NotModerated { run_id: String, tier: Tier },
 }
 
-/// An action of a moderator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     Hide,
@@ -52,14 +48,12 @@ pub(crate) enum Act {
     SetTier(Tier),
 }
 
-/// Time and reason of an action.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Occasion<'a> {
     pub(crate) unix_seconds: f64,
     pub(crate) reason: Option<&'a str>,
 }
 
-/// The result of an action on a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Change {
     pub(crate) run_id: String,
@@ -94,7 +88,6 @@ impl Act {
     }
 }
 
-/// Returns the note on a flagged run.
 fn note(reason: Option<&str>) -> String {
     let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
     let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
@@ -124,22 +117,19 @@ impl Storage {
             log(&mut transaction, &line).await?;
             changes.push(change);
         }
-        for device in &devices {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &devices).await?;
         Ok(changes)
     }
 
     /// Returns a page of the log, the newest entry first.
-    pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog, StorageError> {
+    pub(crate) async fn moderation_log(&self, query: &ModerationQuery) -> Result<ModerationLog> {
         // Reads the total and the entries from one snapshot.
         let mut transaction = self.reading().await?;
-        let counted: i64 = sql!(COUNT, MOST_COUNTED + 1).fetch_one(&mut *transaction).await?.try_get("total")?;
-        let rows = sql!(PAGE, i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0)))
-            .fetch_all(&mut *transaction)
-            .await?;
+        let counted: i64 = sql!(COUNT, [MOST_COUNTED + 1]).fetch_one(&mut *transaction).await?.try_get("total")?;
+        let rows =
+            sql!(PAGE, [i64::from(query.limit.unwrap_or(DEFAULT_ENTRIES)), i64::from(query.offset.unwrap_or(0))])
+                .fetch_all(&mut *transaction)
+                .await?;
         Ok(ModerationLog {
             entries: rows.iter().map(entry).collect::<Result<_, _>>()?,
             total: u64::try_from(counted.min(MOST_COUNTED))?,
@@ -164,22 +154,32 @@ impl<'a> Line<'a> {
     }
 }
 
-pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<(), StorageError> {
-    sql!("INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)", mark()?, line.occasion.unix_seconds, line.deed.name(), line.run_id, line.tier.map(Tier::name), line.devices.map(|(from, _)| from), line.devices.map(|(_, into)| into), line.occasion.reason)
-    .execute(connection)
-    .await?;
+pub(super) async fn log(connection: &mut AnyConnection, line: &Line<'_>) -> Result<()> {
+    execute!(
+        connection,
+        "INSERT INTO moderation_log (entry, done_unix_seconds, deed, run_id, tier, device_key, into_device_key, reason) \
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        [
+            mark()?,
+            line.occasion.unix_seconds,
+            line.deed.name(),
+            line.run_id,
+            line.tier.map(Tier::name),
+            line.devices.map(|(from, _)| from),
+            line.devices.map(|(_, into)| into),
+            line.occasion.reason
+        ]
+    )?;
     Ok(())
 }
 
-fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
-    let deed: &str = row.try_get("deed")?;
+fn entry(row: &AnyRow) -> Result<ModerationEntry> {
     let has_tier = row.try_get::<Option<&str>, _>("tier")?.is_some();
     Ok(ModerationEntry {
         done_unix_seconds: row.try_get("done_unix_seconds")?,
-        deed: Deed::named(deed).ok_or_else(|| unknown_word("deed", deed))?,
+        deed: row.named("deed", Deed::named)?,
         run_id: row.try_get("run_id")?,
-        run_is_visible: flag(row, "run_is_visible")?,
+        run_is_visible: row.flag("run_is_visible")?,
         tier: has_tier.then(|| tier(row)).transpose()?,
         device_key: row.try_get("device_key")?,
         into_device_key: row.try_get("into_device_key")?,
@@ -190,42 +190,4 @@ fn entry(row: &AnyRow) -> Result<ModerationEntry, StorageError> {
 /// Returns every query of this file that the page uses, with a value for each parameter.
 pub(super) fn all_queries() -> Vec<(String, Vec<String>)> {
     vec![(PAGE.to_owned(), vec!["100".to_owned(), "10000".to_owned()]), (COUNT.to_owned(), vec!["10001".to_owned()])]
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn stands(tier: Tier, word: Option<Word>) -> Trust {
-        Trust { own: Own { tier, notes: Vec::new() }, word }
-    }
-
-    #[test]
-    fn restoring_a_run_returns_its_own_tier() {
-        let mut run = stands(Tier::Checked, None);
-        for act in [Act::Flag, Act::Hide, Act::SetTier(Tier::Flagged)] {
-            run = act.on("r", &run, Some("it looks odd")).unwrap();
-            assert_eq!(run.own.tier, Tier::Checked);
-        }
-        assert_eq!(run.shown().notes, ["A moderator flagged this run: it looks odd."]);
-        assert_eq!(Act::Restore.on("r", &run, None).unwrap(), stands(Tier::Checked, None));
-    }
-
-    #[test]
-    fn a_tier_that_a_host_gives_is_the_runs_own() {
-        let flagged = stands(Tier::Flagged, Some(Word::Flagged { note: note(None) }));
-        assert_eq!(Act::SetTier(Tier::Proven).on("r", &flagged, None).unwrap(), stands(Tier::Proven, None));
-    }
-
-    #[test]
-    fn what_no_moderator_did_cannot_be_taken_back() {
-        let refused = |run: Trust| Act::Restore.on("0123", &run, None).unwrap_err().to_string();
-        assert!(refused(stands(Tier::Flagged, None)).contains("flagged by the leaderboard's own rules"));
-    }
-
-    #[test]
-    fn a_note_is_a_sentence_whatever_the_reason_ends_with() {
-        assert!(note(Some("too fast")).ends_with("too fast."));
-        assert!(note(Some("Too fast!")).ends_with("Too fast!"));
-    }
 }

@@ -1,25 +1,21 @@
-//! The rows of a record. They are prepared before the transaction as far as possible, because a transaction blocks all
-//! other writers on SQLite.
+//! The rows of a record, prepared before the transaction, because it blocks all other writers on SQLite.
 
 use results::api::Tier;
 use results::{Outcome, RunRecord, Summary, WorkloadRecord, obstacle};
-use sqlx::any::AnyArguments;
-use sqlx::query::Query;
-use sqlx::{Any, AnyConnection, AssertSqlSafe};
+use sqlx::{AnyConnection, AssertSqlSafe};
 
-use super::StorageError;
+use super::Result;
 use super::kinds::Kind;
 use super::runs::NewRun;
 use super::trust::place;
-use super::values::OptionalNumber;
+use super::values::{OptionalNumber, execute};
 use crate::devices::identity::{Inferred, Reported};
 use crate::devices::{Identity, Vendor, class_of};
 use crate::proof::is_provable;
 
-/// The rows of a run to be written.
 pub(super) struct RunRows<'a> {
     run: &'a NewRun<'a>,
-    grouping: Grouping,
+    identity: Identity,
     notes: String,
     adapter: String,
     client: String,
@@ -27,39 +23,32 @@ pub(super) struct RunRows<'a> {
     results: Vec<ResultRow<'a>>,
 }
 
-/// The row of a completed workload.
 struct ResultRow<'a> {
     workload: &'a WorkloadRecord,
     kind: Kind,
     rankable: bool,
     figures: &'a Summary,
-    /// The summary as JSON.
     summary: String,
 }
 
-const INSERT_RUN: &str = concat!(
-    "INSERT INTO runs (",
-    grouping_columns!(),
-    ", run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, adapter, client, ",
-    "claimed_name, record, submitter, submitter_day, prefix) VALUES (",
-    grouping_values!(),
-    ", $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, ",
-    "(SELECT prefix FROM started_runs WHERE run_id = $10)) ",
-    "ON CONFLICT (fingerprint) DO NOTHING",
-);
+/// Looks up the target of a merged device while it writes, because merging waits for running writes.
+const INSERT_RUN: &str = "INSERT INTO runs (suite_name, suite_version, client_kind, device_class, device_key, \
+     device_name, device_source, inferred, vendor, own_device_key, run_id, tier, notes, submitted_unix_seconds, \
+     fingerprint, standard, software, backend, adapter, client, claimed_name, record, submitter, submitter_day, prefix) \
+     VALUES ($1, $2, $3, $4, \
+     COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), $6, $7, $8, $9, \
+     (SELECT device_key FROM device_aliases WHERE device_aliases.device_key = $5), \
+     $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, \
+     (SELECT prefix FROM started_runs WHERE run_id = $10)) ON CONFLICT (fingerprint) DO NOTHING";
 
-const RESULT_COLUMNS: &str = concat!(
-    "run_id, workload, batch_size, samples_per_second, summary, precision, rankable, backend, submitted_unix_seconds, ",
-    "rate, ",
-    listing_columns!(),
-    ", voice, submitter_day, device_key",
-);
-
+const RESULT_COLUMNS: &str = "run_id, workload, batch_size, samples_per_second, summary, precision, rankable, backend, \
+     submitted_unix_seconds, rate, kind, descending_rate, descending_accuracy, seconds_to_target, engine_version, driver, \
+     voice, submitter_day, device_key";
 /// Number of bound values of [`RESULT_COLUMNS`]: all except the device, which may be merged.
 const RESULT_VALUES: usize = 18;
 
 impl<'a> RunRows<'a> {
-    pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self, StorageError> {
+    pub(super) fn of(run: &'a NewRun<'a>) -> Result<Self> {
         let record = run.record;
         // Only completed workloads have results; the others stay in the record.
         let all = record.workloads.iter().enumerate();
@@ -75,43 +64,53 @@ impl<'a> RunRows<'a> {
             })
         };
         Ok(Self {
-            grouping: Grouping::of(record),
+            identity: Identity::of(record),
             notes: serde_json::to_string(run.notes)?,
             adapter: serde_json::to_string(&record.device.adapter)?,
             client: serde_json::to_string(&record.provenance.client)?,
             record: serde_json::to_string(record)?,
-            results: completed.map(result).collect::<Result<_, StorageError>>()?,
+            results: completed.map(result).collect::<Result<_>>()?,
             run,
         })
     }
 
     /// Returns `false` if a run with the same fingerprint is stored.
-    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool, StorageError> {
-        let (run, device) = (self.run, &self.run.record.device);
-        let inserted = self
-            .grouping
-            .bind(sqlx::query(INSERT_RUN))
-            .bind(run.run_id)
-            .bind(run.tier.name())
-            .bind(&self.notes)
-            .bind(run.submitted_unix_seconds)
-            .bind(run.fingerprint)
-            .bind(run.record.is_standard())
-            .bind(device.adapter.software)
-            .bind(&device.backend)
-            .bind(&self.adapter)
-            .bind(&self.client)
-            .bind(&device.claimed_name)
-            .bind(&self.record)
-            .bind(&run.submitter.word)
-            .bind(run.submitter.day)
-            .execute(connection)
-            .await?;
+    pub(super) async fn insert_run(&self, connection: &mut AnyConnection) -> Result<bool> {
+        let (run, record, identity) = (self.run, self.run.record, &self.identity);
+        let device = &record.device;
+        let inserted = execute!(
+            connection,
+            INSERT_RUN,
+            [
+                &record.suite.name,
+                i64::from(record.suite.version),
+                record.provenance.client.kind.name(),
+                class_of(record).name(),
+                &identity.group.key,
+                &identity.group.label,
+                identity.source.name(),
+                identity.inferred.as_ref().and_then(guess),
+                vendor(&identity.reported),
+                run.run_id,
+                run.tier.name(),
+                &self.notes,
+                run.submitted_unix_seconds,
+                run.fingerprint,
+                record.is_standard(),
+                device.adapter.software,
+                &device.backend,
+                &self.adapter,
+                &self.client,
+                &device.claimed_name,
+                &self.record,
+                &run.submitter.word,
+                run.submitter.day
+            ]
+        )?;
         Ok(inserted.rows_affected() == 1)
     }
 
-    /// Follows [`Self::insert_run`].
-    pub(super) async fn insert_results(&self, connection: &mut AnyConnection) -> Result<(), StorageError> {
+    pub(super) async fn insert_results(&self, connection: &mut AnyConnection) -> Result<()> {
         if self.results.is_empty() {
             return Ok(());
         }
@@ -137,8 +136,13 @@ impl<'a> RunRows<'a> {
                 .bind(row.rankable)
                 .bind(&run.record.device.backend)
                 .bind(run.submitted_unix_seconds)
-                .bind(summary.samples_per_second.unwrap_or(0.0));
-            insert = bind_listing(insert, run.record, summary, row.kind.number())
+                .bind(summary.samples_per_second.unwrap_or(0.0))
+                .bind(row.kind.number())
+                .bind(descending(summary.samples_per_second))
+                .bind(descending(summary.accuracy))
+                .bind(OptionalNumber(summary.seconds_to_target))
+                .bind(&run.record.provenance.engine_version)
+                .bind(&run.record.device.adapter.driver)
                 .bind(&run.submitter.word)
                 .bind(run.submitter.day);
         }
@@ -162,71 +166,6 @@ fn insert_results(results: usize) -> String {
     format!("INSERT INTO results ({RESULT_COLUMNS}) VALUES {}", rows.join(", "))
 }
 
-/// The columns that a run is grouped by.
-macro_rules! grouping_columns {
-    () => {
-        "suite_name, suite_version, client_kind, device_class, device_key, device_name, device_source, inferred, vendor, \
-         own_device_key"
-    };
-}
-pub(super) use grouping_columns;
-
-/// The values of [`grouping_columns`], from the parameters `$1` to `$9` of [`Grouping`]. The statement that writes also
-/// looks up the target of a merged device: merging waits for running writes, and later writes see it.
-macro_rules! grouping_values {
-    () => {
-        "$1, $2, $3, $4, COALESCE((SELECT into_key FROM device_aliases WHERE device_aliases.device_key = $5), $5), \
-         $6, $7, $8, $9, (SELECT device_key FROM device_aliases WHERE device_aliases.device_key = $5)"
-    };
-}
-pub(super) use grouping_values;
-
-type Statement<'q> = Query<'q, Any, AnyArguments>;
-
-/// The values of the grouping columns.
-pub(super) struct Grouping {
-    suite_name: String,
-    suite_version: i64,
-    client_kind: &'static str,
-    device_class: &'static str,
-    key: String,
-    label: String,
-    source: &'static str,
-    inferred: Option<String>,
-    vendor: Option<&'static str>,
-}
-
-impl Grouping {
-    pub(super) fn of(record: &RunRecord) -> Self {
-        let identity = Identity::of(record);
-        Self {
-            suite_name: record.suite.name.clone(),
-            suite_version: i64::from(record.suite.version),
-            client_kind: record.provenance.client.kind.name(),
-            device_class: class_of(record).name(),
-            source: identity.source.name(),
-            inferred: identity.inferred.as_ref().and_then(guess),
-            vendor: vendor(&identity.reported),
-            key: identity.group.key,
-            label: identity.group.label,
-        }
-    }
-
-    /// Binds the first nine parameters.
-    pub(super) fn bind<'q>(&self, statement: Statement<'q>) -> Statement<'q> {
-        statement
-            .bind(self.suite_name.clone())
-            .bind(self.suite_version)
-            .bind(self.client_kind)
-            .bind(self.device_class)
-            .bind(self.key.clone())
-            .bind(self.label.clone())
-            .bind(self.source)
-            .bind(self.inferred.clone())
-            .bind(self.vendor)
-    }
-}
-
 /// Returns the candidates if the device is a guess.
 fn guess(inferred: &Inferred) -> Option<String> {
     match inferred {
@@ -242,37 +181,11 @@ fn vendor(reported: &Reported) -> Option<&'static str> {
     reported.vendor.or_else(|| reported.device().map(|device| device.vendor)).map(Vendor::name)
 }
 
-/// Returns the vendor of a record's device if the platform reports it.
 pub(super) fn vendor_of(record: &RunRecord) -> Option<&'static str> {
     vendor(&Reported::of(&record.device.adapter))
 }
 
-/// The columns in the order in which [`bind_listing`] binds them.
-macro_rules! listing_columns {
-    () => {
-        "kind, descending_rate, descending_accuracy, seconds_to_target, engine_version, driver"
-    };
-}
-pub(super) use listing_columns;
-
-/// Binds the six values of [`listing_columns`].
-pub(super) fn bind_listing<'q>(
-    statement: Query<'q, Any, AnyArguments>,
-    record: &RunRecord,
-    summary: &Summary,
-    kind: i64,
-) -> Query<'q, Any, AnyArguments> {
-    statement
-        .bind(kind)
-        .bind(descending(summary.samples_per_second))
-        .bind(descending(summary.accuracy))
-        .bind(OptionalNumber(summary.seconds_to_target))
-        .bind(record.provenance.engine_version.clone())
-        .bind(record.device.adapter.driver.clone())
-}
-
-/// Negates a metric, so that the largest comes first. Returns 0, which comes last, for `None`, and never the negative
-/// zero, which a cursor would treat as a different place.
+/// Negates a metric, so that the largest comes first. Returns 0, never the negative zero, for `None`.
 pub(super) fn descending(figure: Option<f64>) -> f64 {
     figure.filter(|figure| *figure > 0.0).map_or(0.0, |figure| -figure)
 }

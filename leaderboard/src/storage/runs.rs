@@ -2,19 +2,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use results::api::{Deed, RankedClass, Tier, Verdict};
 use results::{ClientKind, Precision, RunRecord, Suite, Summary};
-use serde::{Deserialize, Serialize};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
 
 use super::moderation::{Line, Occasion, log};
 use super::run_rows::RunRows;
 use super::started::{Submitter, count_finished};
-use super::trust::outdate;
-use super::values::{as_flag, flag, sql, unknown_word};
+use super::values::{Columns, as_flag, being_verified, execute, sql};
 use super::verifications::queue;
-use super::{Storage, StorageError, verifications};
+use super::{Result, Storage, verifications};
 
-/// A checked record to be stored.
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) tier: Tier,
@@ -22,7 +19,7 @@ pub(crate) struct NewRun<'a> {
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without run id and nonce.
     pub(crate) fingerprint: &'a str,
-    /// `None` if there is nobody to receive the secret.
+    /// `None` without a receiver of the secret.
     pub(crate) deletion_secret_hash: Option<&'a str>,
     /// Submitter of the announcement, or else of the upload.
     pub(crate) submitter: &'a Submitter,
@@ -30,46 +27,39 @@ pub(crate) struct NewRun<'a> {
     pub(crate) record: &'a RunRecord,
     /// Metrics of the record's workloads that are listed instead of the record's own; empty if there are none.
     pub(crate) listed: &'a [Summary],
-    /// Whether the run was announced, so that its nonce must be used up.
+    /// True for an announced run, whose nonce is used up.
     pub(crate) registered: bool,
-    /// Whether parts of it are to be computed again.
+    /// True if parts of it are to be verified.
     pub(crate) verify: bool,
 }
 
-/// The result of storing a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Acceptance {
     Stored,
-    /// The announced run has a record already.
     AlreadyUsed,
-    /// The same record is stored as this run.
     SameRecord(String),
-    /// The same record was deleted.
     Deleted,
 }
 
 /// The columns to recognize a repeated upload.
 pub(crate) struct StoredRow {
-    pub(crate) tier: Tier,
-    pub(crate) notes: Vec<String>,
+    pub(crate) verdict: Verdict,
     pub(crate) submitted_unix_seconds: f64,
     pub(crate) fingerprint: String,
 }
 
-/// Listed metrics by run and workload.
 pub(super) struct Listed(BTreeMap<(String, String), Summary>);
 
 impl Listed {
-    pub(super) fn of(rows: &[AnyRow]) -> Result<Self, StorageError> {
+    pub(super) fn of(rows: &[AnyRow]) -> Result<Self> {
         let listed = |row: &AnyRow| {
             let key = (row.try_get("run_id")?, row.try_get("workload")?);
-            Ok((key, serde_json::from_str(row.try_get("summary")?)?))
+            Ok((key, row.json("summary")?))
         };
-        rows.iter().map(listed).collect::<Result<_, StorageError>>().map(Self)
+        rows.iter().map(listed).collect::<Result<_>>().map(Self)
     }
 
-    /// Returns the listed metrics of a run's workloads, in the order of the given ones of its record. Returns none if
-    /// they are equal.
+    /// Returns the listed metrics of a run's workloads in the order of its record, none if they equal the record's.
     pub(super) fn differing<'a>(
         &'a self,
         run_id: &str,
@@ -88,7 +78,7 @@ impl Listed {
 
 impl Storage {
     /// Stores a run with its results and its secret, or nothing at all.
-    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance, StorageError> {
+    pub(crate) async fn accept(&self, run: &NewRun<'_>) -> Result<Acceptance> {
         let rows = RunRows::of(run)?;
         loop {
             if let Some(done) = self.store(run, &rows).await? {
@@ -102,24 +92,23 @@ impl Storage {
     }
 
     /// Returns `None` if the same record is stored already.
-    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>, StorageError> {
+    async fn store(&self, run: &NewRun<'_>, rows: &RunRows<'_>) -> Result<Option<Acceptance>> {
         let mut transaction = self.writing().await?;
         // The first statement writes, so that the second of two equal requests waits here and then sees the first.
         if run.registered {
-            let used = sql!("UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE", run.run_id)
-                .execute(&mut *transaction)
-                .await?;
+            let used = execute!(
+                transaction,
+                "UPDATE started_runs SET used = TRUE WHERE run_id = $1 AND used = FALSE",
+                [run.run_id]
+            )?;
             if used.rows_affected() == 0 {
-                transaction.rollback().await?;
                 return Ok(Some(Acceptance::AlreadyUsed));
             }
         }
         if !rows.insert_run(&mut transaction).await? {
-            transaction.rollback().await?;
             return Ok(None);
         }
         if is_deleted(&mut transaction, run.fingerprint).await? {
-            transaction.rollback().await?;
             return Ok(Some(Acceptance::Deleted));
         }
         rows.insert_results(&mut transaction).await?;
@@ -139,51 +128,43 @@ impl Storage {
         Ok(Some(Acceptance::Stored))
     }
 
-    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>, StorageError> {
-        let row =
-            sql!("SELECT run_id FROM runs WHERE fingerprint = $1", fingerprint).fetch_optional(&self.pool).await?;
+    async fn run_with(&self, fingerprint: &str) -> Result<Option<String>> {
+        let row = self.optional(sql!("SELECT run_id FROM runs WHERE fingerprint = $1", [fingerprint])).await?;
         row.map(|row| Ok(row.try_get("run_id")?)).transpose()
     }
 
-    pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>, StorageError> {
-        let row = sql!("SELECT tier, notes, submitted_unix_seconds, fingerprint FROM runs WHERE run_id = $1", run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
+    pub(crate) async fn stored_row(&self, run_id: &str) -> Result<Option<StoredRow>> {
+        let query = concat!(
+            "SELECT tier, notes, submitted_unix_seconds, fingerprint, ",
+            being_verified!(),
+            " FROM runs WHERE run_id = $1"
+        );
+        let Some(row) = self.optional(sql!(query, [run_id])).await? else { return Ok(None) };
+        let (tier, being_verified) = (tier(&row)?, row.flag("being_verified")?);
         Ok(Some(StoredRow {
-            tier: tier(&row)?,
-            notes: serde_json::from_str(row.try_get("notes")?)?,
+            verdict: Verdict { tier, notes: row.json("notes")?, being_verified },
             submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
             fingerprint: row.try_get("fingerprint")?,
         }))
     }
 
-    /// Returns the listed metrics of a run.
-    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed, StorageError> {
-        let query = sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", run_id);
-        Listed::of(&query.fetch_all(&self.pool).await?)
+    pub(super) async fn listed(&self, run_id: &str) -> Result<Listed> {
+        Listed::of(&self.all(sql!("SELECT run_id, workload, summary FROM results WHERE run_id = $1", [run_id])).await?)
     }
 
     /// Returns the public verdict on a run, or `None` for a hidden run.
-    pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>, StorageError> {
-        // Must come first: if a verification ends in between, the client asks again and does not take an old tier for
-        // final.
-        let being_verified = self.is_being_verified(run_id).await?;
-        let row = sql!("SELECT tier, notes FROM runs WHERE run_id = $1 AND tier <> 'hidden'", run_id)
-            .fetch_optional(&self.pool)
-            .await?;
-        let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verdict { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("notes")?)?, being_verified }))
+    pub(crate) async fn verdict(&self, run_id: &str) -> Result<Option<Verdict>> {
+        let verdict = self.stored_row(run_id).await?.map(|row| row.verdict);
+        Ok(verdict.filter(|verdict| verdict.tier != Tier::Hidden))
     }
 
     /// Adds a deletion secret to a run. Returns `false` if it has `most` already or is deleted.
-    pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool, StorageError> {
+    pub(crate) async fn add_deletion_secret(&self, run_id: &str, hash: &str, most: u32) -> Result<bool> {
         let mut transaction = self.writing().await?;
         if hold(&mut transaction, run_id).await?.is_none() {
-            transaction.rollback().await?;
             return Ok(false);
         }
-        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", run_id)
+        let row = sql!("SELECT COUNT(*) AS secrets FROM deletion_secrets WHERE run_id = $1", [run_id])
             .fetch_one(&mut *transaction)
             .await?;
         let has_room = row.try_get::<i64, _>("secrets")? < i64::from(most);
@@ -195,117 +176,48 @@ impl Storage {
     }
 
     /// Returns the hashes of the deletion secrets of a run, none for an unknown run.
-    pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>, StorageError> {
-        let rows =
-            sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", run_id).fetch_all(&self.pool).await?;
+    pub(crate) async fn deletion_secrets(&self, run_id: &str) -> Result<Vec<String>> {
+        let rows = self.all(sql!("SELECT secret_hash FROM deletion_secrets WHERE run_id = $1", [run_id])).await?;
         rows.iter().map(|row| Ok(row.try_get("secret_hash")?)).collect()
     }
 }
 
-/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. A transaction that waited
-/// here sees the other's changes.
-///
-/// An update without effect works in both databases: it locks the row on PostgreSQL and all writing on SQLite.
-pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>, StorageError> {
-    let row =
-        sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", run_id).fetch_optional(connection).await?;
+/// Locks a run until the transaction ends and returns its tier, or `None` for an unknown run. The update without effect
+/// locks the row on PostgreSQL and all writing on SQLite.
+pub(super) async fn hold(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Tier>> {
+    let row = sql!("UPDATE runs SET tier = tier WHERE run_id = $1 RETURNING tier", [run_id])
+        .fetch_optional(connection)
+        .await?;
     row.map(|row| tier(&row)).transpose()
 }
 
-async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<(), StorageError> {
-    sql!("INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", hash, run_id)
-        .execute(connection)
-        .await?;
+async fn insert_secret(connection: &mut AnyConnection, run_id: &str, hash: &str) -> Result<()> {
+    execute!(connection, "INSERT INTO deletion_secrets (secret_hash, run_id) VALUES ($1, $2)", [hash, run_id])?;
     Ok(())
 }
 
-pub(super) fn tier(row: &AnyRow) -> Result<Tier, StorageError> {
-    let name: &str = row.try_get("tier")?;
-    Tier::from_name(name).ok_or_else(|| StorageError::Tier(name.to_owned()))
+pub(super) fn tier(row: &AnyRow) -> Result<Tier> {
+    row.named("tier", Tier::from_name)
 }
 
 impl Storage {
-    /// Takes bytes from a day's budget for imports. Returns `false` if fewer are left.
-    ///
-    /// They are taken before the record is stored, and are not returned if the same record exists already.
-    pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool, StorageError> {
+    /// Takes bytes from a day's budget for imports before the record is stored. Returns `false` if fewer are left.
+    pub(crate) async fn take_import_bytes(&self, day: i64, bytes: u64, most: u64) -> Result<bool> {
         let (bytes, most) = (i64::try_from(bytes)?, i64::try_from(most)?);
         if bytes > most {
             return Ok(false);
         }
         let mut transaction = self.writing().await?;
         // One statement, so that two servers cannot both take the last bytes.
-        let taken = sql!(
+        let taken = execute!(
+            transaction,
             "INSERT INTO import_days (day, bytes) VALUES ($1, $2) ON CONFLICT (day) \
              DO UPDATE SET bytes = import_days.bytes + excluded.bytes WHERE import_days.bytes + excluded.bytes <= $3",
-            day,
-            bytes,
-            most
-        )
-        .execute(&mut *transaction)
-        .await?;
-        sql!("DELETE FROM import_days WHERE day < $1", day).execute(&mut *transaction).await?;
+            [day, bytes, most]
+        )?;
+        execute!(transaction, "DELETE FROM import_days WHERE day < $1", [day])?;
         transaction.commit().await?;
         Ok(taken.rows_affected() == 1)
-    }
-}
-
-const SHOWN: &str = "SELECT tier, notes, submitted_unix_seconds, fingerprint, record FROM runs \
-     WHERE run_id = $1 AND tier <> 'hidden'";
-
-/// Fields of a [`results::api::StoredRun`] before its record, in their order.
-#[derive(Serialize)]
-struct Head<'a> {
-    run_id: &'a str,
-    tier: Tier,
-    notes: Vec<String>,
-    submitted_unix_seconds: f64,
-    being_verified: bool,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    listed: Vec<Summary>,
-}
-
-/// Summaries of a record.
-#[derive(Deserialize)]
-struct Summaries {
-    workloads: Vec<WorkloadSummary>,
-}
-
-#[derive(Deserialize)]
-struct WorkloadSummary {
-    workload: String,
-    summary: Summary,
-}
-
-/// A [`results::api::StoredRun`] as JSON.
-pub(crate) struct RunText {
-    pub(crate) json: String,
-    /// Short text that differs wherever `json` does.
-    pub(crate) identity: String,
-}
-
-impl Storage {
-    /// Returns a run that is not hidden.
-    pub(crate) async fn visible_run_text(&self, run_id: &str) -> Result<Option<RunText>, StorageError> {
-        // First: if a verification ends in between, the client asks again and does not take an old tier for final.
-        let being_verified = self.is_being_verified(run_id).await?;
-        let row = sql!(SHOWN, run_id).fetch_optional(&self.pool).await?;
-        let Some(row) = row else { return Ok(None) };
-        let (fingerprint, record): (&str, &str) = (row.try_get("fingerprint")?, row.try_get("record")?);
-        // A damaged record must be an error and not a broken answer.
-        let Summaries { workloads } = serde_json::from_str(record)?;
-        let summaries = workloads.iter().map(|of| (&*of.workload, &of.summary));
-        let head = serde_json::to_string(&Head {
-            run_id,
-            tier: tier(&row)?,
-            notes: serde_json::from_str(row.try_get("notes")?)?,
-            submitted_unix_seconds: row.try_get("submitted_unix_seconds")?,
-            being_verified,
-            listed: self.listed(run_id).await?.differing(run_id, summaries),
-        })?;
-        let json = [head.strip_suffix('}').unwrap_or(&head), ",\"record\":", record, "}"].concat();
-        let identity = [head.as_str(), fingerprint].concat();
-        Ok(Some(RunText { json, identity }))
     }
 }
 
@@ -325,15 +237,9 @@ const RATES: &str = concat!(
 
 /// The columns of a run that determine its place.
 pub(crate) struct StandingRun {
-    pub(crate) grouped: Grouped,
     pub(crate) standard: bool,
     pub(crate) rates: Vec<WorkloadRate>,
-}
-
-/// The columns that a run is grouped by.
-pub(crate) struct Grouped {
     pub(crate) suite: Suite,
-    /// `None` for programs that act as GPUs.
     pub(crate) class: Option<RankedClass>,
     pub(crate) device_key: String,
     pub(crate) vendor: Option<String>,
@@ -344,113 +250,75 @@ pub(crate) struct Grouped {
 pub(crate) struct WorkloadRate {
     pub(crate) workload: String,
     pub(crate) precision: Precision,
-    /// Samples per second.
     pub(crate) rate: f64,
     /// True if the windows agree and the network learned.
     pub(crate) rankable: bool,
 }
 
 impl Storage {
-    /// Returns `None` for an unknown or hidden run.
-    pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>, StorageError> {
-        let Some(run) = sql!(RUN, run_id).fetch_optional(&self.pool).await? else { return Ok(None) };
-        let rates = sql!(RATES, run_id).fetch_all(&self.pool).await?;
+    pub(crate) async fn standing_run(&self, run_id: &str) -> Result<Option<StandingRun>> {
+        let Some(run) = self.optional(sql!(RUN, [run_id])).await? else { return Ok(None) };
+        let rates = self.all(sql!(RATES, [run_id])).await?;
         Ok(Some(StandingRun {
-            grouped: grouped(&run)?,
-            standard: flag(&run, "standard")?,
+            suite: run.suite()?,
+            class: RankedClass::named(run.try_get("device_class")?),
+            device_key: run.try_get("device_key")?,
+            vendor: run.try_get("vendor")?,
+            backend: run.try_get("backend")?,
+            client_kind: run.named("client_kind", ClientKind::named)?,
+            standard: run.flag("standard")?,
             rates: rates.iter().map(workload_rate).collect::<Result<_, _>>()?,
         }))
     }
 }
 
-fn grouped(row: &AnyRow) -> Result<Grouped, StorageError> {
-    let (class, client): (&str, &str) = (row.try_get("device_class")?, row.try_get("client_kind")?);
-    let version = u32::try_from(row.try_get::<i64, _>("suite_version")?)?;
-    Ok(Grouped {
-        suite: Suite { name: row.try_get("suite_name")?, version },
-        class: RankedClass::named(class),
-        device_key: row.try_get("device_key")?,
-        vendor: row.try_get("vendor")?,
-        backend: row.try_get("backend")?,
-        client_kind: ClientKind::named(client).ok_or_else(|| unknown_word("client_kind", client))?,
-    })
-}
-
-fn workload_rate(row: &AnyRow) -> Result<WorkloadRate, StorageError> {
-    let precision: &str = row.try_get("precision")?;
+fn workload_rate(row: &AnyRow) -> Result<WorkloadRate> {
     Ok(WorkloadRate {
         workload: row.try_get("workload")?,
-        precision: Precision::named(precision).ok_or_else(|| unknown_word("precision", precision))?,
+        precision: row.named("precision", Precision::named)?,
         rate: row.try_get("rate")?,
-        rankable: flag(row, "rankable")?,
+        rankable: row.flag("rankable")?,
     })
 }
 
 impl Storage {
     /// Deletes the run with its results and secrets. Returns `false` if there was none.
-    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool, StorageError> {
+    pub(crate) async fn delete(&self, run_id: &str) -> Result<bool> {
         Ok(self.delete_all(&[run_id.to_owned()], None).await?.is_none())
     }
 
-    /// Deletes these runs, or none of them if one is unknown, which is then returned. If a host deletes them, the log
-    /// keeps each id.
-    pub(crate) async fn delete_all(
-        &self,
-        run_ids: &[String],
-        removed: Option<Occasion<'_>>,
-    ) -> Result<Option<String>, StorageError> {
+    /// Deletes these runs, or none if one is unknown, which is then returned. A host's deletion is logged.
+    pub(crate) async fn delete_all(&self, run_ids: &[String], removed: Option<Occasion<'_>>) -> Result<Option<String>> {
         // All transactions use the same order, to avoid deadlocks.
         let mut in_order: Vec<&String> = run_ids.iter().collect();
         in_order.sort();
         let mut devices = BTreeSet::new();
         let mut transaction = self.writing().await?;
         for run_id in in_order {
-            let Some(deleted) = delete(&mut transaction, run_id).await? else {
-                transaction.rollback().await?;
+            let forget = "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
+                 ON CONFLICT (fingerprint) DO NOTHING";
+            execute!(transaction, forget, [run_id])?;
+            let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", [run_id])
+                .fetch_optional(&mut *transaction)
+                .await?;
+            let Some(row) = deleted else {
                 return Ok(Some(run_id.clone()));
             };
-            devices.extend(deleted.device_with_figures);
+            if tier(&row)? == Tier::Proven {
+                devices.extend(row.try_get::<Option<String>, _>("device_key")?);
+            }
             if let Some(occasion) = removed {
                 log(&mut transaction, &Line { run_id: Some(run_id), ..Line::of(Deed::Remove, occasion) }).await?;
             }
         }
-        for device in &devices {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &devices).await?;
         Ok(None)
     }
 }
 
-/// A deleted run.
-struct Deleted {
-    /// The device whose metrics included the run.
-    device_with_figures: Option<String>,
-}
-
-/// Returns `None` if there is no such run.
-async fn delete(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Deleted>, StorageError> {
-    sql!(
-        "INSERT INTO deleted_records (fingerprint) SELECT fingerprint FROM runs WHERE run_id = $1 \
-         ON CONFLICT (fingerprint) DO NOTHING",
-        run_id
-    )
-    .execute(&mut *connection)
-    .await?;
-    let deleted = sql!("DELETE FROM runs WHERE run_id = $1 RETURNING tier, device_key", run_id)
-        .fetch_optional(connection)
-        .await?;
-    let Some(row) = deleted else { return Ok(None) };
-    let device: Option<String> = row.try_get("device_key")?;
-    let was_proven = tier(&row)? == Tier::Proven;
-    Ok(Some(Deleted { device_with_figures: device.filter(|_| was_proven) }))
-}
-
-/// Returns whether the record of this fingerprint was deleted. Must be called after the row is written, because a
-/// concurrent deletion of the same record has then ended.
-pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool, StorageError> {
-    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", fingerprint)
+/// Returns whether the record was deleted. Must follow the writing of its row, which waits for concurrent deletions.
+pub(super) async fn is_deleted(connection: &mut AnyConnection, fingerprint: &str) -> Result<bool> {
+    let row = sql!("SELECT COUNT(*) AS records FROM deleted_records WHERE fingerprint = $1", [fingerprint])
         .fetch_one(connection)
         .await?;
     Ok(row.try_get::<i64, _>("records")? > 0)

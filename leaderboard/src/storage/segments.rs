@@ -8,8 +8,8 @@ use sqlx::any::AnyRow;
 use sqlx::{AssertSqlSafe, Row};
 
 use super::started::KEPT_SECONDS;
-use super::values::{as_flag, flag, sql, unknown_word};
-use super::{Storage, StorageError};
+use super::values::{Columns, as_flag, execute, sql, unknown_word};
+use super::{Result, Storage};
 use crate::proof::{BegunProof, SeenLap, SeenSegment, SeenWorkload, SurroundingSegments};
 
 const LAPS: &str = "SELECT workload, first_segment, state_sha256, opened_unix_seconds FROM laps";
@@ -37,22 +37,17 @@ const LAP_OF_SEGMENT: &str = concat!(
 );
 
 impl Storage {
-    /// Returns the stored history of each workload of a run.
-    pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>, StorageError> {
+    pub(crate) async fn seen(&self, run_id: &str) -> Result<Vec<SeenWorkload>> {
         Ok(self.seen_of(run_id, None).await?.into_values().collect())
     }
 
     /// Returns the stored history of a workload, which may be empty.
-    pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload, StorageError> {
+    pub(crate) async fn seen_workload(&self, run_id: &str, workload: &str) -> Result<SeenWorkload> {
         let seen = self.seen_of(run_id, Some(workload)).await?.remove(workload);
         Ok(seen.unwrap_or_else(|| SeenWorkload { workload: workload.to_owned(), ..SeenWorkload::default() }))
     }
 
-    async fn seen_of(
-        &self,
-        run_id: &str,
-        workload: Option<&str>,
-    ) -> Result<BTreeMap<String, SeenWorkload>, StorageError> {
+    async fn seen_of(&self, run_id: &str, workload: Option<&str>) -> Result<BTreeMap<String, SeenWorkload>> {
         let mut all = BTreeMap::new();
         for row in self.rows(LAPS, run_id, workload, "first_segment").await? {
             seen_in(&mut all, &row)?.laps.push(lap(&row)?);
@@ -64,22 +59,22 @@ impl Storage {
             let target_step: Option<i64> = row.try_get("target_step")?;
             seen_in(&mut all, &row)?.proof = Some(BegunProof {
                 word: row.try_get("word")?,
-                segments: usize::try_from(row.try_get::<i64, _>("segments")?)?,
-                drawn: serde_json::from_str(row.try_get("drawn")?)?,
-                tested_step: unsigned(&row, "tested_step")?,
+                segments: row.whole("segments")?,
+                drawn: row.json("drawn")?,
+                tested_step: row.whole("tested_step")?,
                 target_step: target_step.map(u64::try_from).transpose()?,
             });
         }
         for row in self.rows(HASHES, run_id, workload, "draw, first_step, last_step").await? {
             seen_in(&mut all, &row)?.hashes.push(PartHashes {
-                draw: u32::try_from(row.try_get::<i64, _>("draw")?)?,
-                steps: [unsigned(&row, "first_step")?, unsigned(&row, "last_step")?],
-                state_sha256: serde_json::from_str(row.try_get("hashes")?)?,
-                losses: serde_json::from_str(row.try_get("losses")?)?,
+                draw: row.whole("draw")?,
+                steps: [row.whole("first_step")?, row.whole("last_step")?],
+                state_sha256: row.json("hashes")?,
+                losses: row.json("losses")?,
             });
         }
         for row in self.rows(STATES, run_id, workload, "step").await? {
-            let state = WantedState { step: unsigned(&row, "step")?, weights_only: flag(&row, "weights_only")? };
+            let state = WantedState { step: row.whole("step")?, weights_only: row.flag("weights_only")? };
             seen_in(&mut all, &row)?.states.push(state);
         }
         Ok(all)
@@ -91,9 +86,9 @@ impl Storage {
         run_id: &str,
         workload: Option<&str>,
         order: &'static str,
-    ) -> Result<Vec<AnyRow>, StorageError> {
+    ) -> Result<Vec<AnyRow>> {
         let query = AssertSqlSafe(format!("{select} {OF_RUN} ORDER BY {order}"));
-        Ok(sql!(query, run_id, workload).fetch_all(&self.pool).await?)
+        Ok(self.all(sql!(query, [run_id, workload])).await?)
     }
 
     /// Returns a segment with its neighbours, without reading the whole history.
@@ -102,15 +97,15 @@ impl Storage {
         run_id: &str,
         workload: &str,
         number: u32,
-    ) -> Result<SurroundingSegments, StorageError> {
+    ) -> Result<SurroundingSegments> {
         let mut found = SurroundingSegments::default();
         let number = i64::from(number);
-        let row = sql!(LAP_OF_SEGMENT, run_id, workload, number).fetch_optional(&self.pool).await?;
+        let row = self.optional(sql!(LAP_OF_SEGMENT, [run_id, workload, number])).await?;
         let Some(row) = row else { return Ok(found) };
-        found.is_proof_begun = flag(&row, "is_proof_begun")?;
+        found.is_proof_begun = row.flag("is_proof_begun")?;
         found.lap = Some(lap(&row)?);
         let query = AssertSqlSafe(format!("{SEGMENTS} {NEAR_SEGMENT}"));
-        let query = sql!(query, run_id, workload, number - 2, number);
+        let query = sql!(query, [run_id, workload, number - 2, number]);
         for row in query.fetch_all(&self.pool).await? {
             let place = match number - row.try_get::<i64, _>("number")? {
                 0 => &mut found.same,
@@ -123,15 +118,11 @@ impl Storage {
     }
 
     /// Stores a lap. Returns false if there is already one with this first segment.
-    pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool, StorageError> {
+    pub(crate) async fn open_lap(&self, run_id: &str, workload: &str, lap: &SeenLap) -> Result<bool> {
         let insert = sql!(
             "INSERT INTO laps (run_id, workload, first_segment, state_sha256, opened_unix_seconds) \
              VALUES ($1, $2, $3, $4, $5) ON CONFLICT (run_id, workload, first_segment) DO NOTHING",
-            run_id,
-            workload,
-            i64::from(lap.first_segment),
-            &lap.state_sha256,
-            lap.opened_unix_seconds
+            [run_id, workload, i64::from(lap.first_segment), &lap.state_sha256, lap.opened_unix_seconds]
         );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
@@ -143,66 +134,62 @@ impl Storage {
         workload: &str,
         number: u32,
         segment: &SeenSegment,
-    ) -> Result<bool, StorageError> {
+    ) -> Result<bool> {
         let insert = sql!(
             "INSERT INTO segments (run_id, workload, number, step, beacon, state_sha256, losses_sha256, ends_lap, \
              committed_unix_seconds) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
              ON CONFLICT (run_id, workload, number) DO NOTHING",
-            run_id,
-            workload,
-            i64::from(number),
-            i64::try_from(segment.step)?,
-            String::from(segment.beacon),
-            &segment.state_sha256,
-            &segment.losses_sha256,
-            segment.ends_lap,
-            segment.committed_unix_seconds
+            [
+                run_id,
+                workload,
+                i64::from(number),
+                i64::try_from(segment.step)?,
+                String::from(segment.beacon),
+                &segment.state_sha256,
+                &segment.losses_sha256,
+                segment.ends_lap,
+                segment.committed_unix_seconds
+            ]
         );
         Ok(self.write(insert).await?.rows_affected() == 1)
     }
 
     /// Ends the training of a workload, unless it has ended already.
-    pub(crate) async fn begin_proof(
-        &self,
-        run_id: &str,
-        workload: &str,
-        proof: &BegunProof,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn begin_proof(&self, run_id: &str, workload: &str, proof: &BegunProof) -> Result<()> {
         let insert = sql!(
             "INSERT INTO proofs (run_id, workload, word, segments, drawn, tested_step, target_step) \
              VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (run_id, workload) DO NOTHING",
-            run_id,
-            workload,
-            &proof.word,
-            i64::try_from(proof.segments)?,
-            serde_json::to_string(&proof.drawn)?,
-            i64::try_from(proof.tested_step)?,
-            proof.target_step.map(i64::try_from).transpose()?
+            [
+                run_id,
+                workload,
+                &proof.word,
+                i64::try_from(proof.segments)?,
+                serde_json::to_string(&proof.drawn)?,
+                i64::try_from(proof.tested_step)?,
+                proof.target_step.map(i64::try_from).transpose()?
+            ]
         );
         self.write(insert).await?;
         Ok(())
     }
 
     /// Stores the hashes of a part, unless there are some already.
-    pub(crate) async fn keep_hashes(
-        &self,
-        run_id: &str,
-        workload: &str,
-        hashes: &PartHashes,
-    ) -> Result<(), StorageError> {
+    pub(crate) async fn keep_hashes(&self, run_id: &str, workload: &str, hashes: &PartHashes) -> Result<()> {
         let lists = [serde_json::to_string(&hashes.state_sha256)?, serde_json::to_string(&hashes.losses)?];
         let insert = sql!(
             "INSERT INTO part_hashes (run_id, workload, draw, first_step, last_step, bytes, hashes, losses) \
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8) \
              ON CONFLICT (run_id, workload, draw, first_step, last_step) DO NOTHING",
-            run_id,
-            workload,
-            i64::from(hashes.draw),
-            i64::try_from(hashes.steps[0])?,
-            i64::try_from(hashes.steps[1])?,
-            i64::try_from(lists[0].len() + lists[1].len())?,
-            &lists[0],
-            &lists[1]
+            [
+                run_id,
+                workload,
+                i64::from(hashes.draw),
+                i64::try_from(hashes.steps[0])?,
+                i64::try_from(hashes.steps[1])?,
+                i64::try_from(lists[0].len() + lists[1].len())?,
+                &lists[0],
+                &lists[1]
+            ]
         );
         self.write(insert).await?;
         Ok(())
@@ -210,37 +197,30 @@ impl Storage {
 }
 
 /// Returns the history of the row's workload, after adding an empty one if necessary.
-fn seen_in<'a>(
-    all: &'a mut BTreeMap<String, SeenWorkload>,
-    row: &AnyRow,
-) -> Result<&'a mut SeenWorkload, StorageError> {
+fn seen_in<'a>(all: &'a mut BTreeMap<String, SeenWorkload>, row: &AnyRow) -> Result<&'a mut SeenWorkload> {
     let workload: String = row.try_get("workload")?;
     let seen = all.entry(workload.clone());
     Ok(seen.or_insert_with(|| SeenWorkload { workload, ..SeenWorkload::default() }))
 }
 
-fn lap(row: &AnyRow) -> Result<SeenLap, StorageError> {
+fn lap(row: &AnyRow) -> Result<SeenLap> {
     Ok(SeenLap {
-        first_segment: u32::try_from(row.try_get::<i64, _>("first_segment")?)?,
+        first_segment: row.whole("first_segment")?,
         state_sha256: row.try_get("state_sha256")?,
         opened_unix_seconds: row.try_get("opened_unix_seconds")?,
     })
 }
 
-fn segment(row: &AnyRow) -> Result<SeenSegment, StorageError> {
+fn segment(row: &AnyRow) -> Result<SeenSegment> {
     let beacon: String = row.try_get("beacon")?;
     Ok(SeenSegment {
-        step: unsigned(row, "step")?,
+        step: row.whole("step")?,
         beacon: Beacon::try_from(beacon.clone()).map_err(|_| unknown_word("beacon", &beacon))?,
         state_sha256: row.try_get("state_sha256")?,
         losses_sha256: row.try_get("losses_sha256")?,
-        ends_lap: flag(row, "ends_lap")?,
+        ends_lap: row.flag("ends_lap")?,
         committed_unix_seconds: row.try_get("committed_unix_seconds")?,
     })
-}
-
-pub(super) fn unsigned(row: &AnyRow, column: &str) -> Result<u64, StorageError> {
-    Ok(u64::try_from(row.try_get::<i64, _>(column)?)?)
 }
 
 /// Forces SQLite to begin with states and hashes, which are few, and not with runs, which are many.
@@ -270,58 +250,45 @@ impl Storage {
         shown: WantedState,
         bytes: usize,
         state: &str,
-    ) -> Result<(), StorageError> {
+    ) -> Result<()> {
         let insert = sql!(
             "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
              VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (run_id, workload, step) DO NOTHING",
-            run_id,
-            workload,
-            i64::try_from(shown.step)?,
-            shown.weights_only,
-            i64::try_from(bytes)?,
-            state
+            [run_id, workload, i64::try_from(shown.step)?, shown.weights_only, i64::try_from(bytes)?, state]
         );
         self.write(insert).await?;
         Ok(())
     }
 
     /// Returns the state after `step` steps, in base64, and whether it has only the weights.
-    pub(crate) async fn state(
-        &self,
-        run_id: &str,
-        workload: &str,
-        step: u64,
-    ) -> Result<Option<(bool, String)>, StorageError> {
-        let row = sql!(
-            concat!(
-                "SELECT state, ",
-                as_flag!("weights_only", "weights_only"),
-                " FROM shown_states WHERE run_id = $1 AND workload = $2 AND step = $3"
-            ),
-            run_id,
-            workload,
-            i64::try_from(step)?
-        )
-        .fetch_optional(&self.pool)
-        .await?;
-        row.map(|row| Ok((flag(&row, "weights_only")?, row.try_get("state")?))).transpose()
+    pub(crate) async fn state(&self, run_id: &str, workload: &str, step: u64) -> Result<Option<(bool, String)>> {
+        let row = self
+            .optional(sql!(
+                concat!(
+                    "SELECT state, ",
+                    as_flag!("weights_only", "weights_only"),
+                    " FROM shown_states WHERE run_id = $1 AND workload = $2 AND step = $3"
+                ),
+                [run_id, workload, i64::try_from(step)?]
+            ))
+            .await?;
+        row.map(|row| Ok((row.flag("weights_only")?, row.try_get("state")?))).transpose()
     }
 
-    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of the runs announced from
-    /// `prefix`. Runs that expired without a record do not count.
-    pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2], StorageError> {
-        let row = sql!(WAITING, prefix, now).fetch_one(&self.pool).await?;
-        Ok([unsigned(&row, "of_all")?, unsigned(&row, "of_prefix")?])
+    /// Returns the bytes of states and hashes waiting for verification: of all runs, and of those announced from
+    /// `prefix`.
+    pub(crate) async fn waiting_bytes(&self, prefix: Option<&str>, now: f64) -> Result<[u64; 2]> {
+        let row = self.one(sql!(WAITING, [prefix, now])).await?;
+        Ok([row.whole("of_all")?, row.whole("of_prefix")?])
     }
 
-    /// Deletes states and hashes of runs that expired without a record, and the segments of runs whose announcements
-    /// can be deleted. Deletes a few at a time, so that other writers get a turn.
-    pub(crate) async fn forget_expired(&self, now: f64) -> Result<(), StorageError> {
+    /// Deletes states and hashes of unused expired runs, and segments of old runs, a few at a time.
+    pub(crate) async fn forget_expired(&self, now: f64) -> Result<()> {
         for forget in [FORGET_STATES, FORGET_HASHES] {
-            while self.write(sql!(forget, now)).await?.rows_affected() > 0 {}
+            while self.write(sql!(forget, [now])).await?.rows_affected() > 0 {}
         }
         loop {
-            let row = sql!(FORGETTABLE, now - KEPT_SECONDS).fetch_optional(&self.pool).await?;
+            let row = self.optional(sql!(FORGETTABLE, [now - KEPT_SECONDS])).await?;
             let Some(row) = row else { return Ok(()) };
             let (run_id, workload): (&str, &str) = (row.try_get("run_id")?, row.try_get("workload")?);
             let mut transaction = self.writing().await?;
@@ -329,7 +296,7 @@ impl Storage {
                 "DELETE FROM segments WHERE run_id = $1 AND workload = $2",
                 "DELETE FROM laps WHERE run_id = $1 AND workload = $2",
             ] {
-                sql!(delete, run_id, workload).execute(&mut *transaction).await?;
+                execute!(transaction, delete, [run_id, workload])?;
             }
             transaction.commit().await?;
         }
@@ -374,7 +341,6 @@ mod tests {
         }
     }
 
-    /// Stores a run with two segments and returns its history.
     async fn keep(storage: &Storage) -> SeenWorkload {
         let lap = SeenLap { first_segment: 0, state_sha256: "state 0".to_owned(), opened_unix_seconds: 1.0 };
         assert!(storage.open_lap("run", WORKLOAD, &lap).await.unwrap());
@@ -398,45 +364,6 @@ mod tests {
             hashes: vec![hashes],
             states: vec![shown],
         }
-    }
-
-    #[tokio::test]
-    async fn all_that_was_seen_is_read_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = with_run(folder.path()).await;
-        let kept = keep(&storage).await;
-        assert_eq!(storage.seen("run").await.unwrap(), std::slice::from_ref(&kept));
-        assert_eq!(storage.seen_workload("run", WORKLOAD).await.unwrap(), kept);
-        assert!(storage.seen_workload("run", "caffe-mnist").await.unwrap().laps.is_empty());
-        assert_eq!(storage.state("run", WORKLOAD, 20).await.unwrap(), Some((true, "state".to_owned())));
-        let bytes = (r#"["state 1"]"#.len() + "[2.3,0.1]".len() + 5) as u64;
-        assert_eq!(storage.waiting_bytes(Some("prefix"), 0.0).await.unwrap(), [bytes, bytes]);
-        assert_eq!(storage.waiting_bytes(Some("another"), 0.0).await.unwrap(), [bytes, 0]);
-        let around = storage.surrounding_segments("run", WORKLOAD, 2).await.unwrap();
-        assert_eq!(
-            (around.two_before, around.before, around.same),
-            (Some(kept.segments[0].clone()), Some(kept.segments[1].clone()), None)
-        );
-        assert_eq!((around.lap, around.is_proof_begun), (Some(kept.laps[0].clone()), true));
-    }
-
-    #[tokio::test]
-    async fn what_came_first_stays() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = with_run(folder.path()).await;
-        let kept = keep(&storage).await;
-        assert!(!storage.commit("run", WORKLOAD, 1, &segment(30, true)).await.unwrap());
-        let other = SeenLap { state_sha256: "other".to_owned(), ..kept.laps[0].clone() };
-        assert!(!storage.open_lap("run", WORKLOAD, &other).await.unwrap());
-        let proof = BegunProof {
-            word: "other".to_owned(),
-            segments: 9,
-            drawn: vec![8, 8],
-            tested_step: 20,
-            target_step: Some(10),
-        };
-        storage.begin_proof("run", WORKLOAD, &proof).await.unwrap();
-        assert_eq!(storage.seen("run").await.unwrap(), [kept]);
     }
 
     #[tokio::test]

@@ -6,14 +6,13 @@ use sqlx::sqlite::SqliteError;
 
 use super::StorageError;
 
-/// A failure that ends by itself or that the host can end.
+/// A temporary failure, or one that the host can end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
     /// The database is locked or unreachable. Waiting may help.
     Busy,
     /// The file existed at start and cannot be opened, because too many files are open.
     Unopened,
-    /// Its disk is full.
     Full,
     /// The database can be read but not written.
     ReadOnly,
@@ -44,7 +43,6 @@ impl StorageError {
         }
     }
 
-    /// Returns whether waiting may help.
     pub(crate) fn is_busy(&self) -> bool {
         self.trouble() == Some(Trouble::Busy)
     }
@@ -122,33 +120,25 @@ mod tests {
         }
     }
 
-    /// Causes a failure, checks status and code of the refusal, and checks that reads work meanwhile and writes work
-    /// afterwards.
-    async fn refused_between(trouble: &'static str, end: &'static str, status: StatusCode, code: &str) {
-        let folder = tempfile::tempdir().unwrap();
-        let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
-        let storage = Storage::open(&address).await.unwrap();
-        say(&storage, trouble).await;
-        let refused = ApiError::from(announce(&storage, 100_000).await.unwrap_err());
-        assert_eq!(refused.code(), code);
-        assert_eq!(refused.into_response().status(), status);
-        storage.answers().await.unwrap();
-        say(&storage, end).await;
-        announce(&storage, 100_000).await.unwrap();
-        assert!(storage.started(&"r".repeat(100_000)).await.unwrap().is_some());
-        storage.close().await;
-    }
-
     #[tokio::test]
-    async fn full_disk_is_reported_and_recovers() {
-        let (full, room) = ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000");
-        refused_between(full, room, StatusCode::INSUFFICIENT_STORAGE, "full").await;
-    }
-
-    #[tokio::test]
-    async fn a_file_that_cannot_be_written_is_told_and_can_be_read() {
-        let (read_only, writable) = ("PRAGMA query_only = ON", "PRAGMA query_only = OFF");
-        refused_between(read_only, writable, StatusCode::SERVICE_UNAVAILABLE, "read_only").await;
+    async fn troubles_are_reported_leave_reads_alone_and_end() {
+        for (trouble, end, status, code) in [
+            ("PRAGMA max_page_count = 1", "PRAGMA max_page_count = 1000000", StatusCode::INSUFFICIENT_STORAGE, "full"),
+            ("PRAGMA query_only = ON", "PRAGMA query_only = OFF", StatusCode::SERVICE_UNAVAILABLE, "read_only"),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let address = DatabaseAddress::File(folder.path().join("trouble.sqlite"));
+            let storage = Storage::open(&address).await.unwrap();
+            say(&storage, trouble).await;
+            let refused = ApiError::from(announce(&storage, 100_000).await.unwrap_err());
+            assert_eq!(refused.code(), code);
+            assert_eq!(refused.into_response().status(), status);
+            storage.answers().await.unwrap();
+            say(&storage, end).await;
+            announce(&storage, 100_000).await.unwrap();
+            assert!(storage.started(&"r".repeat(100_000)).await.unwrap().is_some());
+            storage.close().await;
+        }
     }
 
     /// SQLite also rolls a transaction back on a full disk, an I/O error, a lack of memory and an interrupt

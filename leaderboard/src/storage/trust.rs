@@ -1,11 +1,14 @@
 //! Trust in runs: the tier that a run has earned, and the decision of a moderator, which overrides it.
 
+use std::collections::BTreeSet;
+
 use results::api::Tier;
 use sqlx::{AnyConnection, Row};
 
 use super::runs::{hold, tier};
-use super::values::sql;
-use super::{StorageError, kinds};
+use super::values::{Columns, execute, sql};
+use super::writing::Writing;
+use super::{Result, Storage, StorageError, kinds};
 use crate::secrets::random_word;
 
 /// The tier that a run has earned by the rules and its verification, without decisions of moderators.
@@ -15,17 +18,12 @@ pub(crate) struct Own {
     pub(crate) notes: Vec<String>,
 }
 
-/// The decision of a moderator.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
-    Flagged {
-        /// The reason as a sentence.
-        note: String,
-    },
+    Flagged { note: String },
 }
 
-/// The trust in a run.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Trust {
     pub(super) own: Own,
@@ -33,7 +31,6 @@ pub(super) struct Trust {
 }
 
 impl Trust {
-    /// Returns the public tier and notes.
     pub(super) fn shown(&self) -> Own {
         match &self.word {
             None => self.own.clone(),
@@ -47,63 +44,55 @@ impl Trust {
 }
 
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
-pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>, StorageError> {
+pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", run_id)
+    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", [run_id])
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = said {
-        let own = Own { tier: tier(&row)?, notes: serde_json::from_str(row.try_get("own_notes")?)? };
+        let own = Own { tier: tier(&row)?, notes: row.json("own_notes")? };
         let note: Option<String> = row.try_get("note")?;
         let word = note.map_or(Word::Hidden, |note| Word::Flagged { note });
         return Ok(Some(Trust { own, word: Some(word) }));
     }
-    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", run_id).fetch_one(connection).await?;
-    let own = Own { tier: shown, notes: serde_json::from_str(row.try_get("notes")?)? };
+    let row = sql!("SELECT notes FROM runs WHERE run_id = $1", [run_id]).fetch_one(connection).await?;
+    let own = Own { tier: shown, notes: row.json("notes")? };
     Ok(Some(Trust { own, word: None }))
 }
 
-/// Writes how a run stands that was `before` so, and places its results. The device that is returned has to be outdated,
-/// last of all.
+/// Writes the trust in a run and places its results. Returns the device to outdate last of all.
 pub(super) async fn write(
     connection: &mut AnyConnection,
     run_id: &str,
     before: &Trust,
     now: &Trust,
-) -> Result<Option<String>, StorageError> {
+) -> Result<Option<String>> {
     let (shown_before, shown) = (before.shown(), now.shown());
-    sql!(
+    execute!(
+        connection,
         "UPDATE runs SET tier = $1, notes = $2 WHERE run_id = $3",
-        shown.tier.name(),
-        serde_json::to_string(&shown.notes)?,
-        run_id
-    )
-    .execute(&mut *connection)
-    .await?;
+        [shown.tier.name(), serde_json::to_string(&shown.notes)?, run_id]
+    )?;
     match &now.word {
         None => {
-            sql!("DELETE FROM moderated_runs WHERE run_id = $1", run_id).execute(&mut *connection).await?;
+            execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
             let note = if let Word::Flagged { note } = word { Some(note.as_str()) } else { None };
-            sql!(
+            execute!(
+                connection,
                 "INSERT INTO moderated_runs (run_id, own_tier, own_notes, note) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
                  note = excluded.note",
-                run_id,
-                now.own.tier.name(),
-                serde_json::to_string(&now.own.notes)?,
-                note
-            )
-            .execute(&mut *connection)
-            .await?;
+                [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, note]
+            )?;
         }
     }
     place_results(connection, run_id, Some(shown_before.tier), shown.tier).await
 }
 
-/// The one place that says what may be ranked: what a run was standard, proven and computed on hardware for, with figures
-/// that may be ranked themselves.
+/// Copies the columns of a run that lists use, and decides what is ranked: rankable results of proven standard runs on
+/// hardware.
 const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, submitter_day) = \
      (SELECT runs.tier <> 'hidden', \
      CASE WHEN results.rankable AND runs.tier = 'proven' AND runs.standard AND NOT runs.software \
@@ -114,68 +103,55 @@ const PLACE: &str = "UPDATE results SET (shown, ranked_as, device_key, voice, su
 const OUTDATE: &str = "INSERT INTO stale_devices (device_key, mark) VALUES ($1, $2) \
      ON CONFLICT (device_key) DO UPDATE SET mark = excluded.mark";
 
-/// Lists and ranks the results of a run by its tier. Marks the metrics of its device as outdated if the run counted in
-/// them `before` or counts now.
-pub(super) async fn place(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    before: Option<Tier>,
-    now: Tier,
-) -> Result<(), StorageError> {
+/// Lists and ranks the results of a run by its tier, and outdates its device's metrics if the run counts or counted.
+pub(super) async fn place(connection: &mut AnyConnection, run_id: &str, before: Option<Tier>, now: Tier) -> Result<()> {
     match place_results(connection, run_id, before, now).await? {
         Some(device) => outdate(connection, &device).await,
         None => Ok(()),
     }
 }
 
-/// Does the same in a transaction that places several runs. Returns the device to [`outdate`] after all are placed.
-pub(super) async fn place_results(
+/// Does the same for one of several runs. Returns the device to [`outdate`] after all are placed.
+async fn place_results(
     connection: &mut AnyConnection,
     run_id: &str,
     before: Option<Tier>,
     now: Tier,
-) -> Result<Option<String>, StorageError> {
-    list_anew(connection, run_id, now).await?;
+) -> Result<Option<String>> {
+    execute!(connection, PLACE, [run_id])?;
+    kinds::renew(connection, run_id, now).await?;
     if before != Some(Tier::Proven) && now != Tier::Proven {
         return Ok(None);
     }
-    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", run_id)
+    let device = sql!("SELECT device_key FROM runs WHERE run_id = $1 AND device_key IS NOT NULL", [run_id])
         .fetch_optional(&mut *connection)
         .await?;
     device.map(|device| Ok(device.try_get("device_key")?)).transpose()
 }
 
-/// Copies the columns of a run that lists use to its results: tier, ranking, device and submitter. Must be called,
-/// directly or by [`place`], after any change of these.
-pub(super) async fn list_anew(connection: &mut AnyConnection, run_id: &str, tier: Tier) -> Result<(), StorageError> {
-    sql!(PLACE, run_id).execute(&mut *connection).await?;
-    kinds::renew(connection, run_id, tier).await
+impl Storage {
+    /// Commits a transaction after it has marked the metrics of these devices as outdated, and refreshes them.
+    pub(super) async fn commit_with_stale(
+        &self,
+        mut transaction: Writing,
+        devices: &BTreeSet<impl AsRef<str>>,
+    ) -> Result<()> {
+        for device in devices {
+            outdate(&mut transaction, device.as_ref()).await?;
+        }
+        transaction.commit().await?;
+        self.refresh_figures().await;
+        Ok(())
+    }
 }
 
-/// Marks the metrics of a device as outdated. Must come last in a transaction, for several devices in the order of
-/// their keys, to avoid deadlocks.
-pub(super) async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<(), StorageError> {
-    sql!(OUTDATE, device_key, mark()?).execute(connection).await?;
+/// Marks the metrics of a device as outdated. Comes last, in the order of keys, to avoid deadlocks.
+async fn outdate(connection: &mut AnyConnection, device_key: &str) -> Result<()> {
+    execute!(connection, OUTDATE, [device_key, mark()?])?;
     Ok(())
 }
 
 /// Returns a random mark that identifies a change.
-pub(super) fn mark() -> Result<String, StorageError> {
+pub(super) fn mark() -> Result<String> {
     random_word::<8>().map_err(|cause| StorageError::Mark(cause.to_string()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_moderators_word_stands_before_what_a_run_has_of_its_own() {
-        let own = Own { tier: Tier::Proven, notes: vec!["One network was not completed.".to_owned()] };
-        let of = |word| Trust { own: own.clone(), word }.shown();
-        assert_eq!(of(None), own);
-        assert_eq!(of(Some(Word::Hidden)).tier, Tier::Hidden);
-        let flagged = of(Some(Word::Flagged { note: "A moderator doubts it.".to_owned() }));
-        assert_eq!(flagged.tier, Tier::Flagged);
-        assert_eq!(flagged.notes, ["A moderator doubts it.", "One network was not completed."]);
-    }
 }

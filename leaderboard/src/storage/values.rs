@@ -1,15 +1,18 @@
-//! Queries and values that the common driver of both databases does not support by itself.
+//! Queries and values that the common driver of both databases lacks.
 
+use std::num::TryFromIntError;
+
+use results::Suite;
+use serde::de::DeserializeOwned;
 use sqlx::any::{AnyArguments, AnyRow, AnyTypeInfo};
 use sqlx::encode::IsNull;
 use sqlx::error::BoxDynError;
 use sqlx::query::Query;
 use sqlx::{Any, AssertSqlSafe, Database, Encode, Row, Type};
 
-use super::StorageError;
+use super::{Result, Storage, StorageError};
 
-/// Selects a condition so that [`flag`] can read it. The databases' own booleans cannot be read in the same way: SQLite has
-/// none, and the driver refuses its BOOLEAN columns.
+/// Selects a condition for [`Columns::flag`]: SQLite has no booleans, and the driver refuses its BOOLEAN columns.
 macro_rules! as_flag {
     ($condition:expr, $name:literal) => {
         concat!("CASE WHEN ", $condition, " THEN 1 ELSE 0 END AS ", $name)
@@ -17,16 +20,78 @@ macro_rules! as_flag {
 }
 pub(super) use as_flag;
 
-/// Makes a query with the values of its parameters.
+/// Selects whether a run is queued for or in verification, apart from verifications in part.
+macro_rules! being_verified {
+    () => {
+        $crate::storage::values::as_flag!(
+            "EXISTS (SELECT 1 FROM verifications WHERE verifications.run_id = runs.run_id AND in_part = FALSE)",
+            "being_verified"
+        )
+    };
+}
+pub(super) use being_verified;
+
 macro_rules! sql {
-    ($sql:expr, $($value:expr),+) => { sqlx::query($sql)$(.bind($value))+ };
+    ($sql:expr, [$($value:expr),+ $(,)?]) => { sqlx::query($sql)$(.bind($value))+ };
 }
 pub(super) use sql;
 
-/// Reads a condition that was selected with [`as_flag`].
-pub(super) fn flag(row: &AnyRow, name: &str) -> Result<bool, sqlx::Error> {
-    Ok(row.try_get::<i64, _>(name)? != 0)
+macro_rules! execute {
+    ($connection:expr, $sql:expr, $values:tt) => {
+        $crate::storage::values::sql!($sql, $values).execute(&mut *$connection).await
+    };
 }
+pub(super) use execute;
+
+/// Reads columns that the common driver does not convert.
+pub(super) trait Columns {
+    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T>;
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T>;
+    /// Reads a condition that was selected with [`as_flag`].
+    fn flag(&self, column: &str) -> Result<bool>;
+    /// Reads a word that stands for a value.
+    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T>;
+    fn suite(&self) -> Result<Suite>;
+}
+
+impl Columns for AnyRow {
+    fn whole<T: TryFrom<i64, Error = TryFromIntError>>(&self, column: &str) -> Result<T> {
+        Ok(T::try_from(self.try_get(column)?)?)
+    }
+
+    fn json<T: DeserializeOwned>(&self, column: &str) -> Result<T> {
+        Ok(serde_json::from_str(self.try_get(column)?)?)
+    }
+
+    fn flag(&self, column: &str) -> Result<bool> {
+        Ok(self.try_get::<i64, _>(column)? != 0)
+    }
+
+    fn named<T>(&self, column: &'static str, value: impl Fn(&str) -> Option<T>) -> Result<T> {
+        let word: &str = self.try_get(column)?;
+        value(word).ok_or_else(|| unknown_word(column, word))
+    }
+
+    fn suite(&self) -> Result<Suite> {
+        Ok(Suite { name: self.try_get("suite_name")?, version: self.whole("suite_version")? })
+    }
+}
+
+impl Storage {
+    pub(super) async fn optional(&self, query: AnyQuery<'_>) -> Result<Option<AnyRow>, sqlx::Error> {
+        query.fetch_optional(&self.pool).await
+    }
+
+    pub(super) async fn one(&self, query: AnyQuery<'_>) -> Result<AnyRow, sqlx::Error> {
+        query.fetch_one(&self.pool).await
+    }
+
+    pub(super) async fn all(&self, query: AnyQuery<'_>) -> Result<Vec<AnyRow>, sqlx::Error> {
+        query.fetch_all(&self.pool).await
+    }
+}
+
+pub(super) type AnyQuery<'q> = Query<'q, Any, AnyArguments>;
 
 /// An optional number as a parameter.
 ///
@@ -88,7 +153,7 @@ impl Statement {
     }
 
     /// Returns the query. It is not cached as a prepared statement, because there are too many different ones.
-    pub(super) fn query(&self) -> Query<'static, Any, AnyArguments> {
+    pub(super) fn query(&self) -> AnyQuery<'static> {
         let query = sqlx::query(AssertSqlSafe(self.sql.clone())).persistent(false);
         self.values.iter().fold(query, |query, value| match value {
             Value::Text(text) => query.bind(text.clone()),

@@ -6,12 +6,11 @@ use sqlx::{AnyConnection, Row};
 
 use super::moderation::ModerationError;
 use super::run_rows::descending;
-use super::trust::{Own, Trust, outdate};
-use super::values::{as_flag, flag, sql};
-use super::{Storage, StorageError, trust};
+use super::trust::{Own, Trust};
+use super::values::{Columns, as_flag, execute, sql};
+use super::{Result, Storage, trust};
 
-/// Runs that were never verified come first, so that a replay of many delays no new one. Among them, the /24 or /48 that was
-/// served longest ago comes first, so that many runs of one client delay others by one run.
+/// Prefers runs that were never verified, and then the /24 or /48 that was served longest ago.
 const TAKE: &str = concat!(
     "UPDATE verifications SET taken_until_unix_seconds = $1, attempts = attempts + 1, taken_by = $4 \
      WHERE taken_until_unix_seconds < $2 AND run_id = (SELECT waiting.run_id FROM verifications waiting \
@@ -21,10 +20,9 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
-/// Note on a submitter's other proven runs. They stay proven, because their states are deleted and many people may
-/// share an address.
+/// Note on a submitter's other proven runs, which stay proven: many people may share an address.
 const OTHER_FLAGGED: &str = "Another run of this submitter on this day was flagged.";
-/// Selects the other runs of a submitter. The submitter's word changes every day, so these are runs of one day.
+/// Selects the other runs of a submitter on that day.
 const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
 const NOTE_SERVICE: &str = "UPDATE started_runs SET verified_unix_seconds = $1 WHERE run_id = $2";
@@ -39,10 +37,8 @@ pub(crate) struct Verification {
     pub(crate) record: RunRecord,
 }
 
-/// The result of a verification.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Conclusion {
-    /// The new earned tier.
     pub(crate) own: Own,
     /// The result as a sentence for a host that asked for it.
     pub(crate) said: String,
@@ -53,65 +49,44 @@ pub(crate) struct Conclusion {
 }
 
 impl Storage {
-    /// Takes the run that has waited longest for the server `by`, until `until`, when others may take it.
+    /// Takes a run for the server `by` until `until`, when others may take it: this one, unless it is not queued or is
+    /// taken, or else the one that has waited longest.
     pub(crate) async fn take_verification(
-        &self,
-        by: &str,
-        now: f64,
-        until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
-        self.take(None, by, now, until).await
-    }
-
-    /// Takes this run. Returns `None` if it is not queued or is taken.
-    pub(crate) async fn take_verification_of(
-        &self,
-        run_id: &str,
-        by: &str,
-        now: f64,
-        until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
-        self.take(Some(run_id), by, now, until).await
-    }
-
-    async fn take(
         &self,
         run_id: Option<&str>,
         by: &str,
         now: f64,
         until: f64,
-    ) -> Result<Option<Verification>, StorageError> {
+    ) -> Result<Option<Verification>> {
         // Need not be on the disk before the verification begins, because the run becomes free again after a while.
         let turn = self.turn().await?;
-        let taken = sql!(TAKE, until, now, run_id, by).fetch_optional(&self.writer).await?;
+        let taken = sql!(TAKE, [until, now, run_id, by]).fetch_optional(&self.writer).await?;
         let Some(taken) = taken else { return Ok(None) };
         let run_id: String = taken.try_get("run_id")?;
-        sql!(NOTE_SERVICE, now, &run_id).execute(&self.writer).await?;
+        sql!(NOTE_SERVICE, [now, &run_id]).execute(&self.writer).await?;
         drop(turn);
-        let attempts = u32::try_from(taken.try_get::<i64, _>("attempts")?)?;
+        let attempts = taken.whole("attempts")?;
         // If the announcement was deleted, the states were deleted too.
         let mut connection = self.pool.acquire().await?;
-        let in_part = flag(&taken, "in_part")? || !has_states(&mut connection, &run_id).await?;
-        let row = sql!("SELECT record FROM runs WHERE run_id = $1", &run_id).fetch_optional(&mut *connection).await?;
+        let in_part = taken.flag("in_part")? || !has_states(&mut connection, &run_id).await?;
+        let row = sql!("SELECT record FROM runs WHERE run_id = $1", [&run_id]).fetch_optional(&mut *connection).await?;
         // The run was deleted meanwhile.
         let Some(row) = row else { return Ok(None) };
-        Ok(Some(Verification { run_id, attempts, in_part, record: serde_json::from_str(row.try_get("record")?)? }))
+        Ok(Some(Verification { run_id, attempts, in_part, record: row.json("record")? }))
     }
 
-    /// Sets the tier that a run has earned, which a moderator's decision may override, and deletes its states. The
-    /// result depends on the run's current tier without such a decision, and on whether only a part could be computed
-    /// again, because states may be deleted before they are read. Returns the result, or `None` if the run was deleted.
+    /// Sets the tier that a run has earned, which a moderator may override, and deletes its states. `conclude` gets the
+    /// current earned tier, and whether only a part could be computed. Returns `None` if the run was deleted.
     pub(crate) async fn conclude_verification(
         &self,
         of: &Verification,
         now: f64,
         conclude: impl FnOnce(&Own, bool) -> Conclusion,
-    ) -> Result<Option<Own>, StorageError> {
+    ) -> Result<Option<Own>> {
         let run_id = of.run_id.as_str();
         let mut transaction = self.writing().await?;
         let Some(before) = trust::read(&mut transaction, run_id).await? else {
             // The run was deleted, with its entry in the queue.
-            transaction.rollback().await?;
             return Ok(None);
         };
         let in_part = of.in_part || !has_states(&mut transaction, run_id).await?;
@@ -130,89 +105,55 @@ impl Storage {
         if before.word.is_some() {
             said.push_str(" What a moderator said of it stands, and is what is shown.");
         }
-        sql!("UPDATE replays SET outcome = $1 WHERE run_id = $2", said, run_id).execute(&mut *transaction).await?;
-        sql!("DELETE FROM verifications WHERE run_id = $1", run_id).execute(&mut *transaction).await?;
+        execute!(transaction, "UPDATE replays SET outcome = $1 WHERE run_id = $2", [said, run_id])?;
+        execute!(transaction, "DELETE FROM verifications WHERE run_id = $1", [run_id])?;
         if unexamined {
             keep_states(&mut transaction, run_id, now).await?;
         } else {
             forget_states(&mut transaction, run_id).await?;
         }
-        for device in &stale {
-            outdate(&mut transaction, device).await?;
-        }
-        transaction.commit().await?;
-        self.refresh_figures().await;
+        self.commit_with_stale(transaction, &stale).await?;
         Ok(Some(own))
     }
 
-    /// Releases all runs that the server `by` took. An attempt counts unless a stop of the server `interrupted` it: a
-    /// run may have crashed the server.
-    pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<(), StorageError> {
+    /// Releases all runs that the server `by` took. The attempt does not count if a stop of the server `interrupted`
+    /// it.
+    pub(crate) async fn release_verifications(&self, by: &str, interrupted: bool) -> Result<()> {
         let release = "UPDATE verifications SET taken_until_unix_seconds = 0, attempts = attempts - $1 \
              WHERE taken_by = $2 AND taken_until_unix_seconds > 0";
-        self.write(sql!(release, i64::from(interrupted), by)).await?;
+        self.write(sql!(release, [i64::from(interrupted), by])).await?;
         Ok(())
-    }
-
-    /// Returns whether a run is queued for or in verification, apart from verifications in part.
-    pub(crate) async fn is_being_verified(&self, run_id: &str) -> Result<bool, StorageError> {
-        let row = sql!("SELECT COUNT(*) AS waiting FROM verifications WHERE run_id = $1 AND in_part = FALSE", run_id)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(row.try_get::<i64, _>("waiting")? > 0)
     }
 }
 
 /// Puts a run into the queue. A run that is queued already keeps its entry.
-pub(super) async fn queue(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    now: f64,
-    in_part: bool,
-) -> Result<(), StorageError> {
-    sql!(
+pub(super) async fn queue(connection: &mut AnyConnection, run_id: &str, now: f64, in_part: bool) -> Result<()> {
+    execute!(
+        connection,
         "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts, in_part) \
          VALUES ($1, $2, 0, 0, $3) ON CONFLICT (run_id) DO NOTHING",
-        run_id,
-        now,
-        in_part
-    )
-    .execute(connection)
-    .await?;
+        [run_id, now, in_part]
+    )?;
     Ok(())
 }
 
-async fn write_accuracy(
-    connection: &mut AnyConnection,
-    run_id: &str,
-    workload: &str,
-    accuracy: f64,
-) -> Result<(), StorageError> {
-    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", run_id, workload)
+async fn write_accuracy(connection: &mut AnyConnection, run_id: &str, workload: &str, accuracy: f64) -> Result<()> {
+    let row = sql!("SELECT summary FROM results WHERE run_id = $1 AND workload = $2", [run_id, workload])
         .fetch_optional(&mut *connection)
         .await?;
     let Some(row) = row else { return Ok(()) };
-    let summary = Summary { accuracy: Some(accuracy), ..serde_json::from_str(row.try_get("summary")?)? };
-    sql!(
+    let summary = Summary { accuracy: Some(accuracy), ..row.json("summary")? };
+    execute!(
+        connection,
         "UPDATE results SET summary = $1, descending_accuracy = $2 WHERE run_id = $3 AND workload = $4",
-        serde_json::to_string(&summary)?,
-        descending(summary.accuracy),
-        run_id,
-        workload
-    )
-    .execute(connection)
-    .await?;
+        [serde_json::to_string(&summary)?, descending(summary.accuracy), run_id, workload]
+    )?;
     Ok(())
 }
 
-/// Adds a note to the submitter's proven runs of that day, and queues checked runs that still have their states for
-/// verification. Returns the devices whose metrics are outdated.
-async fn doubt_others(
-    connection: &mut AnyConnection,
-    flagged: &str,
-    now: f64,
-) -> Result<BTreeSet<String>, StorageError> {
-    let rows = sql!(OTHERS, flagged).fetch_all(&mut *connection).await?;
+/// Adds a note to the submitter's proven runs of that day, and queues checked runs. Returns the stale devices.
+async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -> Result<BTreeSet<String>> {
+    let rows = sql!(OTHERS, [flagged]).fetch_all(&mut *connection).await?;
     let mut devices = BTreeSet::new();
     for row in &rows {
         let run_id: &str = row.try_get("run_id")?;
@@ -239,73 +180,63 @@ const TOO_MANY: &str = "SELECT run_id FROM unexamined_runs ORDER BY since_unix_s
 const HAS_STATES: &str =
     concat!("SELECT ", as_flag!("EXISTS (SELECT 1 FROM shown_states WHERE run_id = $1)", "has_states"));
 
-/// Returns true if the states of a run still exist. Only a run that could be proven when it was uploaded has any, and
-/// all states of a run are deleted together.
-pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sql!(HAS_STATES, run_id).fetch_one(connection).await?;
-    Ok(flag(&row, "has_states")?)
+/// Returns true if the states of a run exist. They are deleted together.
+pub(super) async fn has_states(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
+    let row = sql!(HAS_STATES, [run_id]).fetch_one(connection).await?;
+    row.flag("has_states")
 }
 
 /// Returns whether a run that could not be verified before still has its states.
-pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool, StorageError> {
-    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", run_id)
+pub(super) async fn is_waiting(connection: &mut AnyConnection, run_id: &str) -> Result<bool> {
+    let row = sql!("SELECT COUNT(*) AS runs FROM unexamined_runs WHERE run_id = $1", [run_id])
         .fetch_one(&mut *connection)
         .await?;
     Ok(row.try_get::<i64, _>("runs")? > 0 && has_states(connection, run_id).await?)
 }
 
 /// Keeps the states of a run, and deletes the oldest runs' states beyond the limit.
-pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<(), StorageError> {
-    sql!(
+pub(super) async fn keep_states(connection: &mut AnyConnection, run_id: &str, now: f64) -> Result<()> {
+    execute!(
+        connection,
         "INSERT INTO unexamined_runs (run_id, since_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) DO NOTHING",
-        run_id,
-        now
-    )
-    .execute(&mut *connection)
-    .await?;
-    let rows = sql!(TOO_MANY, STATES_FORGOTTEN_AT_ONCE, MOST_KEPT).fetch_all(&mut *connection).await?;
+        [run_id, now]
+    )?;
+    let rows = sql!(TOO_MANY, [STATES_FORGOTTEN_AT_ONCE, MOST_KEPT]).fetch_all(&mut *connection).await?;
     for row in &rows {
         forget_states(connection, row.try_get("run_id")?).await?;
     }
     Ok(())
 }
 
-/// Deletes the states of a run and their hashes.
-pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<(), StorageError> {
+pub(super) async fn forget_states(connection: &mut AnyConnection, run_id: &str) -> Result<()> {
     for forget_states in [
         "DELETE FROM unexamined_runs WHERE run_id = $1",
         "DELETE FROM shown_states WHERE run_id = $1",
         "DELETE FROM part_hashes WHERE run_id = $1",
     ] {
-        sql!(forget_states, run_id).execute(&mut *connection).await?;
+        execute!(connection, forget_states, [run_id])?;
     }
     Ok(())
 }
 
-/// Maximum number of runs in one transaction.
 const PORTION: i64 = 500;
 
-/// The runs to verify again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Candidates<'a> {
     Runs(&'a [String]),
     OfTier(Tier),
 }
 
-/// The result of a request for replays.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Runs that are queued now.
     pub(crate) runs: Vec<String>,
     /// Runs that cannot be computed again, each with the reason as a sentence.
     pub(crate) left_out: Vec<(String, &'static str)>,
 }
 
-/// The progress of requested runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) waiting: u64,
-    /// Number of runs that a server is computing.
     pub(crate) taken: u64,
 }
 
@@ -343,50 +274,40 @@ impl Storage {
         Ok(asked)
     }
 
-    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>, StorageError> {
-        let rows = sql!(
-            "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
-            tier.name(),
-            after,
-            PORTION
-        )
-        .fetch_all(&self.pool)
-        .await?;
+    async fn runs_of_tier(&self, tier: Tier, after: &str) -> Result<Vec<String>> {
+        let rows = self
+            .all(sql!(
+                "SELECT run_id FROM runs WHERE tier = $1 AND run_id > $2 ORDER BY run_id LIMIT $3",
+                [tier.name(), after, PORTION]
+            ))
+            .await?;
         rows.iter().map(|row| Ok(row.try_get("run_id")?)).collect()
     }
 
-    /// Returns the progress of the runs that were requested at this time.
-    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress, StorageError> {
-        let row = sql!(
-            "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
+    pub(crate) async fn progress_of_replays(&self, asked: f64, now: f64) -> Result<Progress> {
+        let row = self
+            .one(sql!(
+                "SELECT COUNT(*) AS waiting, COUNT(CASE WHEN taken_until_unix_seconds > $2 THEN 1 END) AS taken \
              FROM replays LEFT JOIN verifications ON verifications.run_id = replays.run_id \
              WHERE asked_unix_seconds = $1 AND outcome IS NULL",
-            asked,
-            now
-        )
-        .fetch_one(&self.pool)
-        .await?;
-        let count = |name: &str| -> Result<u64, StorageError> { Ok(u64::try_from(row.try_get::<i64, _>(name)?)?) };
+                [asked, now]
+            ))
+            .await?;
+        let count = |name: &str| -> Result<u64> { row.whole(name) };
         Ok(Progress { waiting: count("waiting")?, taken: count("taken")? })
     }
 
     /// Returns the results of the runs that were requested at this time and are finished.
-    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>, StorageError> {
-        let rows = sql!(
-            "SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id",
-            asked
-        )
-        .fetch_all(&self.pool)
-        .await?;
+    pub(crate) async fn outcomes_of_replays(&self, asked: f64) -> Result<Vec<(String, String)>> {
+        let rows = self.all(sql!("SELECT run_id, outcome FROM replays WHERE asked_unix_seconds = $1 AND outcome IS NOT NULL ORDER BY run_id", [asked])).await?;
         rows.iter().map(|row| Ok((row.try_get("run_id")?, row.try_get("outcome")?))).collect()
     }
 }
 
-/// Returns `false` if there is no such run.
-async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool, StorageError> {
+async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut Asked) -> Result<bool> {
     let Some(trust) = trust::read(connection, run_id).await? else { return Ok(false) };
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
-    let standard = flag(&sql!(query, run_id).fetch_one(&mut *connection).await?, "standard")?;
+    let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;
     if !standard {
         let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
         asked.left_out.push((run_id.to_owned(), obstacle));
@@ -395,14 +316,12 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let whole = trust.own.tier == Tier::Checked && is_waiting(connection, run_id).await?;
     // A queued run keeps its entry.
     queue(connection, run_id, now, !whole).await?;
-    sql!(
+    execute!(
+        connection,
         "INSERT INTO replays (run_id, asked_unix_seconds) VALUES ($1, $2) ON CONFLICT (run_id) \
          DO UPDATE SET asked_unix_seconds = excluded.asked_unix_seconds, outcome = NULL",
-        run_id,
-        now
-    )
-    .execute(connection)
-    .await?;
+        [run_id, now]
+    )?;
     asked.runs.push(run_id.to_owned());
     Ok(true)
 }
@@ -410,7 +329,7 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{Acceptance, DatabaseAddress, NewRun, Submitter};
+    use crate::storage::DatabaseAddress;
 
     #[tokio::test]
     async fn prefix_that_was_served_longest_ago_comes_first() {
@@ -424,75 +343,18 @@ mod tests {
             let announce = "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used, prefix) \
                  VALUES ($1, '', 1, 'quick', 1, '', 0.0, 0.0, TRUE, $2)";
-            sql!(announce, run_id, prefix).execute(&storage.writer).await.unwrap();
+            sql!(announce, [run_id, prefix]).execute(&storage.writer).await.unwrap();
             let queue = "INSERT INTO verifications (run_id, queued_unix_seconds, taken_until_unix_seconds, attempts) \
                  VALUES ($1, $2, 0.0, 0)";
-            sql!(queue, run_id, queued).execute(&storage.writer).await.unwrap();
+            sql!(queue, [run_id, queued]).execute(&storage.writer).await.unwrap();
         }
         for (server, now) in ["1", "2", "3", "4", "5"].into_iter().zip([100.0, 101.0, 102.0, 103.0, 104.0]) {
-            storage.take_verification(server, now, 1e9).await.unwrap();
+            storage.take_verification(None, server, now, 1e9).await.unwrap();
         }
         let rows = sqlx::query("SELECT run_id FROM verifications ORDER BY taken_by").fetch_all(&storage.pool).await;
         let order: Vec<String> = rows.unwrap().iter().map(|row| row.get("run_id")).collect();
         assert_eq!(order, ["a1", "b1", "c1", "a2", "a3"]);
         storage.close().await;
-    }
-    async fn store(storage: &Storage, run_id: &str, submitter: &str, tier: Tier) -> Verification {
-        let record = crate::devices::testing::native("Example GPU 9000", "");
-        let run = NewRun {
-            run_id,
-            tier,
-            notes: &[],
-            submitted_unix_seconds: 0.0,
-            fingerprint: run_id,
-            deletion_secret_hash: None,
-            submitter: &Submitter { word: Some(submitter.to_owned()), day: 0 },
-            record: &record,
-            listed: &[],
-            registered: false,
-            verify: false,
-        };
-        assert_eq!(storage.accept(&run).await.unwrap(), Acceptance::Stored);
-        Verification { run_id: run_id.to_owned(), attempts: 1, in_part: false, record }
-    }
-
-    fn conclusion(tier: Tier, measured: Vec<(String, f64)>) -> Conclusion {
-        Conclusion { own: Own { tier, notes: Vec::new() }, said: String::new(), unexamined: false, measured }
-    }
-
-    #[tokio::test]
-    async fn measured_accuracy_takes_the_place_of_the_records() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("accuracy.sqlite"))).await.unwrap();
-        let of = store(&storage, "run", "somebody", Tier::Checked).await;
-        let measured = vec![("keras-mnist-mlp".to_owned(), 0.5), ("caffe-mnist".to_owned(), 0.6)];
-        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Proven, measured)).await.unwrap();
-        let row =
-            sqlx::query("SELECT summary, descending_accuracy FROM results").fetch_one(&storage.pool).await.unwrap();
-        let summary: Summary = serde_json::from_str(row.get("summary")).unwrap();
-        assert_eq!(summary, Summary { accuracy: Some(0.5), ..of.record.workloads[0].summary.clone() });
-        assert_eq!(row.get::<f64, _>("descending_accuracy"), -0.5);
-    }
-
-    #[tokio::test]
-    async fn a_flagged_run_is_noted_at_its_submitters_proven_runs() {
-        let folder = tempfile::tempdir().unwrap();
-        let storage = Storage::open(&DatabaseAddress::File(folder.path().join("flagged.sqlite"))).await.unwrap();
-        store(&storage, "proven", "cheat", Tier::Proven).await;
-        store(&storage, "checked", "cheat", Tier::Checked).await;
-        store(&storage, "other", "somebody", Tier::Proven).await;
-        let of = store(&storage, "flagged", "cheat", Tier::Checked).await;
-        storage.conclude_verification(&of, 1.0, |_, _| conclusion(Tier::Flagged, Vec::new())).await.unwrap();
-        for (run_id, tier, notes) in [
-            ("proven", Tier::Proven, vec![OTHER_FLAGGED.to_owned()]),
-            ("checked", Tier::Checked, Vec::new()),
-            ("other", Tier::Proven, Vec::new()),
-            ("flagged", Tier::Flagged, Vec::new()),
-        ] {
-            let row = storage.stored_row(run_id).await.unwrap().unwrap();
-            assert_eq!((row.tier, row.notes), (tier, notes), "{run_id}");
-        }
-        assert!(!storage.is_being_verified("checked").await.unwrap(), "its states are gone");
     }
 
     #[tokio::test]
@@ -503,26 +365,22 @@ mod tests {
         let runs = MOST_KEPT + 5;
         for number in 0..runs {
             let run_id = format!("run{number:03}");
-            sql!("INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
-                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", &run_id)
-            .execute(&mut *transaction)
-            .await
+            execute!(transaction, "INSERT INTO runs (run_id, tier, notes, submitted_unix_seconds, fingerprint, standard, software, backend, \
+                 adapter, client, record) VALUES ($1, 'checked', '[]', 0, $1, TRUE, FALSE, 'wgsl', '{}', '{}', '{}')", [&run_id])
             .unwrap();
-            sql!(
+            execute!(
+                transaction,
                 "INSERT INTO started_runs (run_id, nonce, seed, suite_name, suite_version, engine_version, \
                  created_unix_seconds, expires_unix_seconds, used) VALUES ($1, '', 1, 'quick', 1, '0', 0, 0, TRUE)",
-                &run_id
+                [&run_id]
             )
-            .execute(&mut *transaction)
-            .await
             .unwrap();
-            sql!(
+            execute!(
+                transaction,
                 "INSERT INTO shown_states (run_id, workload, step, weights_only, bytes, state) \
                  VALUES ($1, 'a', 1, TRUE, 0, '')",
-                &run_id
+                [&run_id]
             )
-            .execute(&mut *transaction)
-            .await
             .unwrap();
             keep_states(&mut transaction, &run_id, f64::from(i32::try_from(number).unwrap())).await.unwrap();
         }

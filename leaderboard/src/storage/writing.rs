@@ -1,6 +1,5 @@
-//! Turns of writers. SQLite lets one connection write at a time, and other writers poll with sleeps. With many writers,
-//! most connections would sleep and none would be left for readers. So writers queue here before they take a
-//! connection. PostgreSQL needs no turns: the number of writers equals the number of connections.
+//! Turns of writers. SQLite has one writer at a time, and waiting writers would occupy the pool's connections. So they
+//! queue before they take one. PostgreSQL has as many writers as connections.
 
 use std::fs::{File, OpenOptions};
 use std::io::ErrorKind;
@@ -15,12 +14,11 @@ use sqlx::{Any, AnyConnection, Transaction};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 
 use super::connect::WRITER_PATIENCE;
-use super::{Storage, StorageError};
+use super::{Result, Storage, StorageError};
 
 /// A writer's turn, which ends when this is dropped.
 pub(super) type Turn = OwnedSemaphorePermit;
 
-/// A write transaction with its turn.
 pub(super) struct Writing {
     transaction: Transaction<'static, Any>,
     turn: Turn,
@@ -29,20 +27,19 @@ pub(super) struct Writing {
 
 impl Storage {
     /// Waits for a turn, at most the usual timeout of a writer.
-    pub(super) async fn turn(&self) -> Result<Turn, StorageError> {
+    pub(super) async fn turn(&self) -> Result<Turn> {
         let turn = tokio::time::timeout(WRITER_PATIENCE, Arc::clone(&self.turns).acquire_owned()).await;
         // The semaphore is never closed, so this is a timeout, as for a connection.
         turn.ok().and_then(Result::ok).ok_or(StorageError::Database(sqlx::Error::PoolTimedOut))
     }
 
-    /// Begins a write transaction.
-    pub(super) async fn writing(&self) -> Result<Writing, StorageError> {
+    pub(super) async fn writing(&self) -> Result<Writing> {
         let turn = self.turn().await?;
         Ok(Writing { transaction: self.writer.begin().await?, turn, log_sync: self.log_sync.clone() })
     }
 
     /// Executes one write statement and waits until it is on the disk.
-    pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult, StorageError> {
+    pub(super) async fn write(&self, statement: Query<'_, Any, AnyArguments>) -> Result<AnyQueryResult> {
         let turn = self.turn().await?;
         let done = statement.execute(&self.writer).await?;
         drop(turn);
@@ -51,26 +48,21 @@ impl Storage {
     }
 }
 
-/// Returns the semaphore for this number of writers.
 pub(super) fn turns(number: usize) -> Arc<Semaphore> {
     Arc::new(Semaphore::new(number))
 }
 
 impl Writing {
     /// Waits until the commit is on the disk. Others can write meanwhile.
-    pub(super) async fn commit(self) -> Result<(), StorageError> {
+    pub(super) async fn commit(self) -> Result<()> {
         self.transaction.commit().await?;
         drop(self.turn);
         reach_disk(self.log_sync.as_ref()).await
     }
-
-    pub(super) async fn rollback(self) -> Result<(), sqlx::Error> {
-        self.transaction.rollback().await
-    }
 }
 
 /// PostgreSQL syncs before it answers.
-async fn reach_disk(log_sync: Option<&LogSync>) -> Result<(), StorageError> {
+async fn reach_disk(log_sync: Option<&LogSync>) -> Result<()> {
     match log_sync {
         Some(log_sync) => log_sync.sync().await,
         None => Ok(()),
@@ -97,7 +89,6 @@ pub(super) struct LogSync(Arc<Shared>);
 
 struct Shared {
     log: PathBuf,
-    /// Number of commits.
     committed: AtomicU64,
     synced: Mutex<Synced>,
     /// The last synced log, kept open because file descriptors may run out under load.
@@ -105,14 +96,12 @@ struct Shared {
 }
 
 enum Synced {
-    /// Number of commits on the disk.
     UpTo(u64),
     /// The first failed sync. After it, a later successful sync does not prove that earlier writes are on the disk.
     Failed,
 }
 
 impl LogSync {
-    /// Creates the state for a database file.
     pub(super) fn of(database: &Path) -> Self {
         // SQLite resolves links to the file.
         let mut log = database.canonicalize().unwrap_or_else(|_missing| database.to_owned()).into_os_string();
@@ -121,11 +110,8 @@ impl LogSync {
         Self(Arc::new(Shared { log: log.into(), committed, synced, open: std::sync::Mutex::default() }))
     }
 
-    /// Waits until all earlier commits are on the disk.
-    ///
-    /// # Errors
-    /// The disk failed, now or at any time before.
-    pub(super) async fn sync(&self) -> Result<(), StorageError> {
+    /// Waits until all earlier commits are on the disk. Fails if the disk fails or ever failed.
+    pub(super) async fn sync(&self) -> Result<()> {
         let mine = self.0.committed.fetch_add(1, Ordering::SeqCst) + 1;
         // An earlier waiter may already have synced this commit.
         let mut synced = self.0.synced.lock().await;

@@ -8,7 +8,7 @@ use std::path::Path;
 use results::api::StoredRun;
 
 use super::UpkeepError;
-use super::moderation::{of, open_up_to_date};
+use super::moderation::{of, with_storage};
 use crate::limits::day_of;
 use crate::secrets::{RUN_ID_BYTES, fingerprint, random_word};
 use crate::storage::{Acceptance, DatabaseAddress, NewRun, Storage, StorageError, Submitter};
@@ -17,10 +17,10 @@ use crate::{Clock, validation};
 
 /// Twice what can be uploaded, so that every line of an export fits.
 const LONGEST_LINE: u64 = 8 << 20;
-/// Refused lines that are told in words; the rest is counted.
+/// Maximum number of listed refusals; further ones are counted.
 const MOST_REASONS: usize = 10;
 
-/// What became of the lines.
+/// Results of the lines.
 #[derive(Default)]
 struct Outcome {
     stored: u64,
@@ -36,31 +36,32 @@ enum Refused {
     Storage(StorageError),
 }
 
-/// Stores each line that can be stored. A line that cannot is told and keeps nobody from the others.
+/// Stores all valid lines, and reports the others.
 pub(super) async fn import(from: &Path, trust: bool, database: &DatabaseAddress) -> Result<String, UpkeepError> {
     let failed = |cause| UpkeepError::Read { file: from.to_owned(), cause };
     let mut input = BufReader::new(File::open(from).map_err(failed)?);
     let start = input.fill_buf().map_err(failed)?;
     let mark = start.len() - results::skip_mark(start).map_err(|error| failed(io::Error::other(error)))?.len();
     input.consume(mark);
-    let storage = open_up_to_date(database).await?;
-    let outcome = async {
+    let outcome = with_storage(database, async |storage| {
         let (mut outcome, mut line, mut number) = (Outcome::default(), Vec::new(), 0_u64);
-        while next_line(&mut input, &mut line).map_err(failed)? {
-            number += 1;
-            match store(&storage, &line, trust).await {
-                Ok(true) => outcome.stored += 1,
-                Ok(false) => outcome.there += 1,
-                Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
-                Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+        let imported = async {
+            while next_line(&mut input, &mut line).map_err(failed)? {
+                number += 1;
+                match store(storage, &line, trust).await {
+                    Ok(true) => outcome.stored += 1,
+                    Ok(false) => outcome.there += 1,
+                    Err(Refused::Line(code, why)) => outcome.refuse(number, code, &why),
+                    Err(Refused::Storage(cause)) => return Err(of(database)(cause)),
+                }
             }
-        }
-        Ok(outcome)
-    }
-    .await;
-    storage.refresh_figures().await;
-    storage.close().await;
-    let Outcome { stored, there, refused, reasons } = outcome?;
+            Ok(())
+        };
+        let imported = imported.await;
+        storage.refresh_figures().await;
+        imported.map(|()| outcome)
+    });
+    let Outcome { stored, there, refused, reasons } = outcome.await?;
     let said = format!("imported {stored} runs from {} into {database}; {there} were there already", from.display());
     if refused > 0 {
         return Err(UpkeepError::RefusedLines(format!(
@@ -80,7 +81,7 @@ impl Outcome {
     }
 }
 
-/// The next line, as far as it may be long; `false` at the end.
+/// Reads the next line up to its maximum length. Returns `false` at the end.
 fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let read = input.by_ref().take(LONGEST_LINE).read_until(b'\n', line)? as u64;
@@ -90,7 +91,7 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     Ok(read > 0)
 }
 
-/// `false` when the same record is stored already.
+/// Returns `false` if the same record is stored already.
 async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refused> {
     let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
         let why = format!("no run as `leaderboard export --format jsonl` writes one ({cause})");
@@ -108,7 +109,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
     } else {
         distrust(&mut run)?;
     }
-    // Who had handed it in is not part of what was exported.
+    // Exports do not have submitters.
     let submitter = Submitter { word: None, day: day_of(run.submitted_unix_seconds) };
     let new = NewRun {
         run_id: &run.run_id,
@@ -132,7 +133,7 @@ async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refu
     }
 }
 
-/// Makes of a run what a stranger's upload would be: held to every rule, with an id and a time of ours.
+/// Turns a run into a stranger's upload: validated, with a new id and time.
 fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
     let verdict = validation::check(&run.record, &Origin::Imported).map_err(|refusal| {
         let place = if refusal.field.is_empty() { String::new() } else { format!("{}: ", refusal.field) };
@@ -146,7 +147,7 @@ fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
     Ok(())
 }
 
-/// A run keeps its id, so that links to it hold; that must be one, and nobody else's.
+/// Checks that a run can keep its id, so that links to it stay valid.
 async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), Refused> {
     let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     if !is_one {

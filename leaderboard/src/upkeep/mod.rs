@@ -1,7 +1,5 @@
-//! What a host does beside serving: asking for signs of life, back-ups, open data, taking bad runs away, and computing runs
-//! again.
-//!
-//! Every task returns a sentence that says what was done.
+//! Tasks of a host: health checks, backups, open data, moderation, and computing runs again. Every task returns a sentence
+//! about its result.
 
 mod import;
 mod moderation;
@@ -24,13 +22,13 @@ use tokio::net::TcpStream;
 
 use crate::config::Task;
 use crate::open_data::{Export, ExportError, ExportedRuns};
-use crate::storage::{DatabaseAddress, Storage, StorageError};
+use crate::storage::{Act, DatabaseAddress, Storage, StorageError};
 use crate::whole_file::{WholeFile, sum_of, with_ending};
 use crate::{KeyError, storage};
 pub use moderation::Refusal;
-use moderation::{expect_there, of, open};
+use moderation::{expect_there, of};
 
-/// Why a task was not done.
+/// The reason why a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UpkeepError {
     #[error("{0} is not the address of a server itself: give its own, such as http://127.0.0.1:8080, and no proxy's")]
@@ -76,10 +74,10 @@ pub enum UpkeepError {
     Key(KeyError),
 }
 
-/// Does what a host asked for and says what was done.
+/// Does a task and returns a sentence about its result.
 ///
 /// # Errors
-/// A server that does not answer, a file that is not there or must not be overwritten, an unknown run.
+/// The server does not answer, a file is missing or must not be overwritten, or a run is unknown.
 // Boxed as `Server::bind` is.
 #[async_recursion(?Send)]
 pub async fn perform(task: Task) -> Result<String, UpkeepError> {
@@ -93,7 +91,7 @@ pub async fn perform(task: Task) -> Result<String, UpkeepError> {
         Task::Moderate { deed } => moderation::moderate(deed).await,
         Task::Replay(replay) => replay::replay(replay).await,
         Task::SetTier { run_id, tier, reason, database } => {
-            moderation::set_tier(&database.address, &run_id, tier, reason.as_ref()).await
+            moderation::change(&database.address, &[run_id], Act::SetTier(tier), reason.as_ref()).await
         }
         Task::Remove { run_ids, database } => moderation::remove(&database.address, &run_ids).await,
     }
@@ -154,6 +152,12 @@ pub(super) async fn export(
     Ok(format!("exported {runs} runs from {database} to {file}, and its sum to {}{left_out}", sum.display()))
 }
 
+/// Opens a database as it is: an export and a copy need no table of a newer version.
+async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+    expect_there(database)?;
+    Storage::open_as_it_is(database).await.map_err(of(database))
+}
+
 /// Returns the format that a file's extension names.
 fn format_of(file: &Path) -> ExportFormat {
     file.extension().and_then(|ending| ExportFormat::named(ending.to_str()?)).unwrap_or_default()
@@ -180,7 +184,7 @@ pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
     }
 }
 
-/// Host and port of `http://HOST:PORT`, with or without a slash at its end.
+/// Returns host and port of `http://HOST:PORT`, with or without a slash at its end.
 fn address(server: &str) -> Option<String> {
     let uri: Uri = server.parse().ok()?;
     let is_plain = uri.scheme_str() == Some("http") && uri.path() == "/" && uri.query().is_none();
@@ -214,7 +218,7 @@ pub(super) async fn backup(database: &DatabaseAddress, to: &Path) -> Result<Stri
         Err(cause) => Err(of(database)(cause)),
     };
     if finished.is_err() {
-        // What stays behind is only in the way, and the next attempt names it.
+        // A remaining partial file would block the next attempt.
         let _ = fs::remove_file(&partial);
     }
     finished?;
@@ -234,18 +238,13 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
             if cause.is_busy() { UpkeepError::InUse(database.to_owned()) } else { of(address)(cause) }
         })?;
     }
-    let write = |file: &Path| {
-        let file = file.to_owned();
-        move |cause| UpkeepError::Write { file, cause }
-    };
-    let copied = fs::copy(from, &partial).map(|_bytes| ()).map_err(write(&partial));
-    if let Err(failed) = copied {
+    if let Err(cause) = fs::copy(from, &partial) {
         // As above.
         let _ = fs::remove_file(&partial);
-        return Err(failed);
+        return Err(failed(&partial)(cause));
     }
     if replaced {
-        fs::rename(database, &kept).map_err(write(&kept))?;
+        fs::rename(database, &kept).map_err(failed(&kept))?;
     }
     put_in_place(&partial, database)?;
     let runs = runs_in(database).await?;
@@ -277,7 +276,7 @@ pub(super) fn expect_free(file: &Path) -> Result<(), UpkeepError> {
 /// Syncs a complete file and gives it its final name, so that a partial file never has this name.
 fn put_in_place(partial: &Path, file: &Path) -> Result<(), UpkeepError> {
     let synced = fs::File::options().write(true).open(partial).and_then(|complete| complete.sync_all());
-    synced.and_then(|()| fs::rename(partial, file)).map_err(|cause| UpkeepError::Write { file: file.to_owned(), cause })
+    synced.and_then(|()| fs::rename(partial, file)).map_err(failed(file))
 }
 
 #[cfg(test)]

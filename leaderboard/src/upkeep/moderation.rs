@@ -1,4 +1,4 @@
-//! What a host can do about a run, or a device, that should not be on the leaderboard as it is.
+//! Moderation of runs and devices.
 
 use results::Date;
 use results::api::{Deed, ModerationEntry, ModerationQuery, Tier};
@@ -27,32 +27,20 @@ pub(super) async fn moderate(deed: Moderation) -> Result<String, UpkeepError> {
 }
 
 async fn to_runs(of: OfRuns, act: Act) -> Result<String, UpkeepError> {
-    let OfRuns { run_ids, reason, database } = of;
-    let changes = change(&database.address, &run_ids, act, Some(&reason)).await?;
-    Ok(changes.iter().map(told).collect::<Vec<_>>().join("\n"))
+    change(&of.database.address, &of.run_ids, act, Some(&of.reason)).await
 }
 
-pub(super) async fn set_tier(
-    database: &DatabaseAddress,
-    run_id: &str,
-    tier: Tier,
-    reason: Option<&Reason>,
-) -> Result<String, UpkeepError> {
-    let changes = change(database, &[run_id.to_owned()], Act::SetTier(tier), reason).await?;
-    Ok(changes.iter().map(told).collect())
-}
-
-/// All of them or none.
-async fn change(
+/// Applies an act to all of these runs, or to none of them.
+pub(super) async fn change(
     database: &DatabaseAddress,
     run_ids: &[String],
     act: Act,
     reason: Option<&Reason>,
-) -> Result<Vec<Change>, UpkeepError> {
-    let storage = open_up_to_date(database).await?;
-    let changes = storage.moderate(run_ids, act, now(reason)).await;
-    storage.close().await;
-    changes.map_err(|error| refused(database, error))
+) -> Result<String, UpkeepError> {
+    let changes = with_storage(database, async |storage| {
+        storage.moderate(run_ids, act, now(reason)).await.map_err(|error| refused(database, error))
+    });
+    Ok(changes.await?.iter().map(told).collect::<Vec<_>>().join("\n"))
 }
 
 fn told(change: &Change) -> String {
@@ -72,14 +60,12 @@ fn now(reason: Option<&Reason>) -> Occasion<'_> {
     Occasion { unix_seconds: Clock::system().unix_seconds(), reason: reason.map(Reason::as_str) }
 }
 
-/// All of them or, where one is unknown, none.
-pub(super) async fn remove(database: &DatabaseAddress, run_ids: &[String]) -> Result<String, UpkeepError> {
-    let storage = open_up_to_date(database).await?;
-    let unknown = remove_from(&storage, run_ids).await;
-    storage.close().await;
-    match unknown.map_err(of(database))? {
+/// Removes all of these runs and comparisons, or none of them if one is unknown.
+pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result<String, UpkeepError> {
+    let removed = with_storage(database, async |storage| remove_from(storage, ids).await.map_err(of(database)));
+    match removed.await? {
         Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
-        None => Ok(format!("removed for ever: {}", run_ids.join(", "))),
+        None => Ok(format!("removed for ever: {}", ids.join(", "))),
     }
 }
 
@@ -106,10 +92,11 @@ async fn merge_devices(
     into: &str,
     reason: &Reason,
 ) -> Result<String, UpkeepError> {
-    let storage = open_up_to_date(database).await?;
-    let merged = storage.merge_devices(from, into, now(Some(reason))).await;
-    storage.close().await;
-    let merged = merged.map_err(|error| cannot_merge(database, error))?;
+    let merged = with_storage(database, async |storage| {
+        let merged = storage.merge_devices(from, into, now(Some(reason))).await;
+        merged.map_err(|error| cannot_merge(database, error))
+    });
+    let merged = merged.await?;
     let resolved = if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
     Ok(format!(
         "{} runs of {from} count as those of {}, and so do all that come. {resolved}`leaderboard moderate separate-devices \
@@ -119,10 +106,11 @@ async fn merge_devices(
 }
 
 async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason) -> Result<String, UpkeepError> {
-    let storage = open_up_to_date(database).await?;
-    let separated = storage.separate_devices(key, now(Some(reason))).await;
-    storage.close().await;
-    let separated = separated.map_err(|error| cannot_merge(database, error))?;
+    let separated = with_storage(database, async |storage| {
+        let separated = storage.separate_devices(key, now(Some(reason))).await;
+        separated.map_err(|error| cannot_merge(database, error))
+    });
+    let separated = separated.await?;
     Ok(format!("{} runs that counted as those of {} are those of {key} again", separated.runs, separated.into))
 }
 
@@ -134,10 +122,9 @@ fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError 
 }
 
 async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, UpkeepError> {
-    let storage = open_up_to_date(database).await?;
-    let log = storage.moderation_log(&ModerationQuery { limit: Some(limit), offset: None }).await;
-    storage.close().await;
-    let log = log.map_err(of(database))?;
+    let query = ModerationQuery { limit: Some(limit), offset: None };
+    let log =
+        with_storage(database, async |storage| storage.moderation_log(&query).await.map_err(of(database))).await?;
     if log.entries.is_empty() {
         return Ok("no moderator did anything yet".to_owned());
     }
@@ -167,15 +154,16 @@ fn line(entry: &ModerationEntry) -> String {
     format!("{} {deed}{reason}", Date::of(entry.done_unix_seconds).iso())
 }
 
-pub(super) async fn open(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
+/// Opens a database whose tables are up to date, and closes it after a task.
+pub(super) async fn with_storage<T>(
+    database: &DatabaseAddress,
+    task: impl AsyncFnOnce(&Storage) -> Result<T, UpkeepError>,
+) -> Result<T, UpkeepError> {
     expect_there(database)?;
-    Storage::open_as_it_is(database).await.map_err(of(database))
-}
-
-/// For tasks that need every table.
-pub(super) async fn open_up_to_date(database: &DatabaseAddress) -> Result<Storage, UpkeepError> {
-    expect_there(database)?;
-    Storage::open_up_to_date(database).await.map_err(of(database))
+    let storage = Storage::open_up_to_date(database).await.map_err(of(database))?;
+    let done = task(&storage).await;
+    storage.close().await;
+    done
 }
 
 pub(super) fn expect_there(database: &DatabaseAddress) -> Result<(), UpkeepError> {

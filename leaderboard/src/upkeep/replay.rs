@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Handle;
 
 use super::UpkeepError;
-use super::moderation::{of, open_up_to_date, refused};
+use super::moderation::{of, refused, with_storage};
 use crate::Clock;
 use crate::config::Replay;
 use crate::metrics::Metrics;
@@ -17,7 +17,7 @@ use crate::verification::{Tools, VerificationSamples, verify_here};
 
 /// Servers look into the queue every half minute; when none has taken anything for so long, none will.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// How often it is looked at meanwhile.
+/// Interval of the checks meanwhile.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
@@ -28,8 +28,7 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
         (false, Some(tier)) => Candidates::OfTier(tier),
         (false, None) => Candidates::Runs(&run_ids),
     };
-    let storage = open_up_to_date(address).await?;
-    let done = async {
+    with_storage(address, async |storage| {
         let clock = Clock::system();
         let now = clock.unix_seconds();
         let asked = storage.ask_for_replays(candidates, now).await.map_err(|error| refused(address, error))?;
@@ -37,15 +36,13 @@ pub(super) async fn replay(task: Replay) -> Result<String, UpkeepError> {
             return Ok(queued(&asked));
         }
         if let Some(data) = data {
-            compute(&storage, &clock, data, &asked.runs, address).await?;
+            compute(storage, &clock, data, &asked.runs, address).await?;
         }
-        wait(&storage, &clock, now, address).await?;
+        wait(storage, &clock, now, address).await?;
         let outcomes = storage.outcomes_of_replays(now).await.map_err(of(address))?;
         Ok(told(&outcomes, &asked.left_out))
-    }
-    .await;
-    storage.close().await;
-    done
+    })
+    .await
 }
 
 /// Computes in this process, one run after the other. What a server has taken meanwhile is its own.
@@ -56,7 +53,7 @@ async fn compute(
     run_ids: &[String],
     address: &DatabaseAddress,
 ) -> Result<(), UpkeepError> {
-    // Which test samples are picked must not be foreseen; that they are the server's own does not matter.
+    // The choice of test samples must be unpredictable.
     let secret = random_word::<SECRET_BYTES>().map_err(UpkeepError::Randomness)?;
     let key = Key::load(Some(&secret), None).map_err(UpkeepError::Key)?;
     let tools = Tools {
@@ -78,7 +75,7 @@ async fn compute(
     Ok(())
 }
 
-/// Waits until nothing waits any more, as long as somebody computes.
+/// Waits until all runs are finished, as long as a server computes them.
 async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAddress) -> Result<(), UpkeepError> {
     let (mut before, mut since) = (None, Instant::now());
     loop {

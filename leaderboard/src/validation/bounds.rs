@@ -3,10 +3,8 @@
 use std::fmt;
 use std::ops::RangeInclusive;
 
-/// Names of workloads, backends and suites.
 const NAME_CHARACTERS: usize = 64;
 
-/// A rule that was broken.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) code: &'static str,
@@ -16,7 +14,7 @@ pub(crate) struct Refusal {
 
 pub(crate) type Checked = Result<(), Refusal>;
 
-/// Where a value is, such as `workloads[0].settings.batch_size`. Made into text only for a refusal.
+/// Place of a value, such as `workloads[0].settings.batch_size`. Written as text only for a refusal.
 #[derive(Clone, Copy)]
 pub(crate) enum FieldPath<'a> {
     Root,
@@ -48,16 +46,20 @@ impl FieldPath<'_> {
         FieldPath::Item(self, index)
     }
 
+    /// Checks each item of a list.
+    pub(crate) fn each<T>(&self, items: &[T], check: impl Fn(FieldPath<'_>, &T) -> Checked) -> Checked {
+        items.iter().enumerate().try_for_each(|(i, item)| check(self.item(i), item))
+    }
+
     pub(crate) fn refuse(&self, code: &'static str, message: impl Into<String>) -> Checked {
         Err(Refusal { code, message: message.into(), field: self.to_string() })
     }
 
-    /// For values that contradict each other; the path is that of the one that gives way.
+    /// Checks that values agree; the path is the place of the wrong one.
     pub(crate) fn holds(&self, condition: bool, otherwise: &str) -> Checked {
         if condition { Ok(()) } else { self.refuse("inconsistent", otherwise) }
     }
 
-    /// A finite number inside `range`.
     pub(crate) fn number(&self, value: f64, range: RangeInclusive<f64>) -> Checked {
         if !value.is_finite() {
             return self.refuse("not_finite", "The value is too large for the number format or not a number.");
@@ -87,7 +89,7 @@ impl FieldPath<'_> {
         self.refuse("out_of_range", format!("{value} is outside {} to {}.", range.start(), range.end()))
     }
 
-    /// A list of at most `most` items.
+    /// Checks the length of a list.
     pub(crate) fn list(&self, length: usize, most: usize) -> Checked {
         if length <= most {
             return Ok(());
@@ -95,7 +97,7 @@ impl FieldPath<'_> {
         self.refuse("too_many", format!("There are {length} items here; {most} are allowed."))
     }
 
-    /// A text of at most `most` characters, none of which controls how text is shown.
+    /// Checks a text of at most `most` characters without control characters.
     pub(crate) fn text(&self, value: &str, most: usize) -> Checked {
         let length = value.chars().count();
         if length > most {
@@ -111,7 +113,7 @@ impl FieldPath<'_> {
         value.map_or(Ok(()), |value| self.text(value, most))
     }
 
-    /// A text that says something.
+    /// Checks a text that must not be blank.
     pub(crate) fn filled_text(&self, value: &str, most: usize) -> Checked {
         self.text(value, most)?;
         if value.trim().is_empty() {
@@ -120,7 +122,6 @@ impl FieldPath<'_> {
         Ok(())
     }
 
-    /// A name as workloads and backends have them.
     pub(crate) fn name(&self, value: &str) -> Checked {
         let fits = (1..=NAME_CHARACTERS).contains(&value.len())
             && value.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-');

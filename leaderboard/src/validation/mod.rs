@@ -1,10 +1,6 @@
-//! Validation of records before they are stored, and the tier that a record earns.
-//!
-//! Each rule refuses with a machine code, a plain sentence and the path of the field. The files follow the record:
-//! [`run`] checks everything outside the workloads, [`workload`] and [`training`] one workload, [`work`] the work that
-//! the suite requires, [`summary`] the recomputed summary, [`time`] the claimed durations, and [`proof`] the agreement
-//! with what the server saw during the run. [`plausibility`] finds values that look wrong without being impossible,
-//! which are flagged and never refused.
+//! Validation of records before they are stored, and the tier that a record earns. Each rule refuses with a code, a
+//! sentence and the path of the field. The files follow the record; [`proof`] compares it with the history of the run,
+//! and [`plausibility`] finds values that look wrong, which are flagged and never refused.
 
 mod bounds;
 mod plausibility;
@@ -29,7 +25,7 @@ pub(crate) use workload::{Networks, check_networks};
 const NOT_PROVABLE: &str =
     ": a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not ranked.";
 
-/// How a record came here.
+/// Origin of a record.
 pub(crate) enum Origin<'a> {
     /// The server gave it a seed.
     Announced {
@@ -45,7 +41,7 @@ pub(crate) enum Origin<'a> {
 pub(crate) struct Verdict {
     pub(crate) tier: Tier,
     pub(crate) notes: Vec<String>,
-    /// Whether parts of it are to be computed again, which may change the tier.
+    /// True if parts of it are to be verified, which may change the tier.
     pub(crate) verify: bool,
 }
 
@@ -63,21 +59,14 @@ pub(crate) fn check_start(request: &StartRun) -> Checked {
     run::check_engine_version(&path.field("engine_version"), &request.engine_version)
 }
 
-/// Holds `record` to every rule.
+/// Checks a record.
 ///
 /// # Errors
 /// The first rule that it breaks.
 pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, Refusal> {
     run::check(record)?;
-    let workloads = FieldPath::ROOT.field("workloads");
-    for (i, workload) in record.workloads.iter().enumerate() {
-        workload::check(&workloads.item(i), workload)?;
-        check_one_device(&workloads.item(i), workload)?;
-        check_resident_input(&workloads.item(i), workload)?;
-        requests::check(&workloads.item(i), workload)?;
-        training::check_summary(&workloads.item(i).field("summary"), workload)?;
-    }
-    check_completed(&workloads, record)?;
+    check_workloads(record)?;
+    check_completed(&FieldPath::ROOT.field("workloads"), record)?;
     work::check_time(record, origin)?;
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
@@ -86,6 +75,17 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
         Origin::Imported => None,
     };
     Ok(verdict(record, missing))
+}
+
+/// Checks each workload without the facts of its network.
+fn check_workloads(record: &RunRecord) -> Checked {
+    FieldPath::ROOT.field("workloads").each(&record.workloads, |path, of| {
+        workload::check(&path, of)?;
+        check_one_device(&path, of)?;
+        check_resident_input(&path, of)?;
+        requests::check(&path, of)?;
+        training::check_summary(&path.field("summary"), of)
+    })
 }
 
 fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
@@ -99,7 +99,7 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     )
 }
 
-/// Rankings are of one device each.
+/// Ranked runs use one device.
 fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
     if workload.communication.is_none() {
         return Ok(());
@@ -110,7 +110,7 @@ fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked 
     )
 }
 
-/// In rankings the data set lies on the device.
+/// Ranked runs have their data set on the device.
 fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked {
     if workload.input.is_none() {
         return Ok(());
@@ -121,8 +121,7 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
     )
 }
 
-/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof, and is absent for an
-/// import.
+/// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
 fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
     let doubts = plausibility::doubts(record);
     let is_announced = missing.is_some();
@@ -133,13 +132,13 @@ fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
         true => Tier::Checked,
         false => Tier::Unverified,
     };
-    // Only what may be ranked is worth a proof.
+    // Only runs that may be ranked are verified.
     let verify = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
     let notes = doubts.into_iter().chain(reasons).chain(notes(record)).collect();
     Verdict { tier, notes, verify }
 }
 
-/// What there is to say of any record, whatever its tier.
+/// Returns notes that do not depend on the tier.
 pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
     let note = |of: &WorkloadRecord| {
         let workload = of.workload.clone();

@@ -99,8 +99,8 @@ fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Optio
     }
 }
 
-/// Returns a sentence if a run claims a pause without the warning that excludes it from ranking. The server cannot see
-/// whether a run really paused, so a client could declare training time as a pause.
+/// Returns a sentence if a run has a pause without the warning that excludes it from ranking: the server cannot verify
+/// pauses.
 fn unmarked_pause(record: &RunRecord) -> Option<String> {
     let seconds = record.paused_seconds();
     let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));

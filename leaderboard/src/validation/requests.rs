@@ -8,14 +8,13 @@ use results::{RunRecord, WorkloadRecord};
 use super::bounds::{Checked, FieldPath, Refusal};
 use super::run::LONGEST_SECONDS;
 use super::training::{MOST_STEPS, POINTS};
-use super::{Origin, check_one_device, check_resident_input, run, training, work, workload};
+use super::{Origin, check_workloads, run, work};
 use crate::proof::draws::MOST_HASHES;
 
 const STRETCHES: usize = 100_000;
 const NONCE: usize = 128;
 const DIGITS_OF_HASH: usize = 64;
 
-/// Checks the bounds of a request that opens a lap.
 pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -23,7 +22,6 @@ pub(crate) fn check_lap(request: &OpenLap) -> Checked {
     check_hash(&path.field("state_sha256"), &request.state_sha256)
 }
 
-/// Checks the bounds of a commitment.
 pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -33,7 +31,6 @@ pub(crate) fn check_commitment(request: &CommitSegment) -> Checked {
     check_hash(&path.field("losses_sha256"), &request.losses_sha256)
 }
 
-/// Checks the bounds of a `proof` request.
 pub(crate) fn check_proof(request: &ProvePart) -> Checked {
     let path = FieldPath::ROOT;
     check_training(&path, &request.nonce, &request.workload)?;
@@ -45,10 +42,10 @@ pub(crate) fn check_proof(request: &ProvePart) -> Checked {
         field.field("steps").whole(step, 0..=MOST_STEPS)?;
     }
     let losses = field.field("losses");
-    part.losses.iter().enumerate().try_for_each(|(i, &loss)| losses.item(i).finite(loss.into()))?;
+    losses.each(&part.losses, |path, &loss| path.finite(loss.into()))?;
     let hashes = field.field("state_sha256");
     hashes.list(part.state_sha256.len(), MOST_HASHES as usize)?;
-    part.state_sha256.iter().enumerate().try_for_each(|(i, hash)| check_hash(&hashes.item(i), hash))
+    hashes.each(&part.state_sha256, |path, hash| check_hash(&path, hash))
 }
 
 fn check_training(path: &FieldPath<'_>, nonce: &str, workload: &str) -> Checked {
@@ -64,15 +61,11 @@ fn check_number(path: &FieldPath<'_>, segment: u32) -> Checked {
 pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let timeline = path.field("timeline");
     timeline.list(record.timeline.len(), STRETCHES)?;
-    for (i, stretch) in record.timeline.iter().enumerate() {
-        timeline.item(i).field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS)?;
-    }
+    timeline
+        .each(&record.timeline, |path, stretch| path.field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS))?;
     let segments = path.field("segments");
     segments.holds(record.segments.len() <= record.windows.len(), "Each segment is a window, and there are fewer.")?;
-    for (i, segment) in record.segments.iter().enumerate() {
-        check_hash(&segments.item(i).field("state_sha256"), &segment.state_sha256)?;
-    }
-    Ok(())
+    segments.each(&record.segments, |path, segment| check_hash(&path.field("state_sha256"), &segment.state_sha256))
 }
 
 fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
@@ -86,10 +79,10 @@ const MOST_REFUSED: usize = 24;
 /// Back ends tell at length what they lack.
 const LONGEST_REASON: usize = 2000;
 
-/// Holds a comparison to every rule.
+/// Checks a comparison.
 ///
 /// # Errors
-/// The first rule that it breaks, with the path of the field.
+/// The first broken rule.
 pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let (records, refused) = (FieldPath::ROOT.field("records"), FieldPath::ROOT.field("refused"));
     records.list(shared.records.len(), MOST_RECORDS)?;
@@ -98,11 +91,10 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
         let within = |refusal: Refusal| Refusal { field: format!("records[{number}].{}", refusal.field), ..refusal };
         check_record(record).map_err(within)?;
     }
-    for (number, of) in shared.refused.iter().enumerate() {
-        let path = refused.item(number);
+    refused.each(&shared.refused, |path, of| {
         path.field("contender").field("backend").name(&of.contender.backend)?;
-        path.field("reason").filled_text(&of.reason, LONGEST_REASON)?;
-    }
+        path.field("reason").filled_text(&of.reason, LONGEST_REASON)
+    })?;
     let trained = shared.records.iter().map(|record| record.device.backend.as_str());
     let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
     let backends: BTreeSet<&str> = trained.chain(refused).collect();
@@ -114,15 +106,7 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
 
 fn check_record(record: &RunRecord) -> Checked {
     run::check(record)?;
-    let workloads = FieldPath::ROOT.field("workloads");
-    for (number, of) in record.workloads.iter().enumerate() {
-        let path = workloads.item(number);
-        workload::check(&path, of)?;
-        check_one_device(&path, of)?;
-        check_resident_input(&path, of)?;
-        check(&path, of)?;
-        training::check_summary(&path.field("summary"), of)?;
-    }
+    check_workloads(record)?;
     work::check_time(record, &Origin::Imported)?;
     work::check_work(record)
 }

@@ -1,4 +1,4 @@
-//! What surrounds the workloads: suite, provenance, device, warnings.
+//! Checks of everything except the workloads: suite, provenance, device, warnings.
 
 use std::collections::BTreeSet;
 
@@ -28,9 +28,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     check_suite(&root.field("suite"), &record.suite)?;
     let reasons = root.field("non_standard");
     reasons.list(record.non_standard.len(), REASONS)?;
-    for (i, reason) in record.non_standard.iter().enumerate() {
-        reasons.item(i).filled_text(reason, SENTENCE)?;
-    }
+    reasons.each(&record.non_standard, |path, reason| path.filled_text(reason, SENTENCE))?;
     let is_ranked = |precision| matches!(precision, Precision::F32 | Precision::F16);
     let other_precision = record.workloads.iter().find(|workload| !is_ranked(workload.settings.precision));
     reasons.holds(
@@ -43,10 +41,9 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     check_workload_names(&root.field("workloads"), record)?;
     let warnings = root.field("warnings");
     warnings.list(record.warnings.len(), WARNINGS)?;
-    record.warnings.iter().enumerate().try_for_each(|(i, warning)| check_warning(&warnings.item(i), warning))
+    warnings.each(&record.warnings, |path, warning| check_warning(&path, warning))
 }
 
-/// Refuses layouts that this server does not know.
 pub(crate) fn check_schema_version(version: u32) -> Checked {
     if version == SCHEMA_VERSION {
         return Ok(());
@@ -94,7 +91,7 @@ fn check_client(path: &FieldPath<'_>, client: &Client) -> Checked {
     Ok(())
 }
 
-/// Bounds the device, and holds it to the rule that nothing else than what was asked for is used.
+/// Checks the device, and that only the requested adapter and backend were used.
 fn check_device(path: &FieldPath<'_>, device: &Device) -> Checked {
     path.field("requested_adapter").filled_text(&device.requested_adapter, REPORTED_NAME)?;
     path.field("requested_backend").name(&device.requested_backend)?;

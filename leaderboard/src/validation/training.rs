@@ -17,7 +17,7 @@ const SMALLEST_LOSS: f64 = -1e-3;
 /// Sums of the same seconds in another order differ in their last digits.
 const ROUNDING: f64 = 1e-6;
 
-/// What the windows add up to.
+/// Sums over the windows.
 struct Totals {
     steps: u64,
     samples: u64,
@@ -59,35 +59,29 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
 
 fn check_peaks(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     path.list(record.peaks.len(), record.windows.len())?;
-    for (i, peak) in record.peaks.iter().enumerate() {
-        let item = path.item(i);
-        item.field("window").holds((peak.window as usize) < record.windows.len(), "There is no such window.")?;
-        item.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
-        if let Some(copied) = peak.copied_bytes_per_second {
-            item.field("copied_bytes_per_second").number(copied, 1.0..=MOST_PER_SECOND)?;
-        }
-    }
-    Ok(())
+    path.each(&record.peaks, |path, peak| {
+        path.field("window").holds((peak.window as usize) < record.windows.len(), "There is no such window.")?;
+        path.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
+        path.field("copied_bytes_per_second").optional_number(peak.copied_bytes_per_second, 1.0..=MOST_PER_SECOND)
+    })
 }
 
 fn check_curve(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
     path.list(record.curve.len(), POINTS)?;
-    for (i, point) in record.curve.iter().enumerate() {
-        let item = path.item(i);
-        check_loss(&item, point.loss, point.accuracy)?;
-        check_moment(&item, (point.step, point.training_seconds), totals)?;
-    }
+    path.each(&record.curve, |path, point| {
+        check_loss(&path, point.loss, point.accuracy)?;
+        check_moment(&path, (point.step, point.training_seconds), totals)
+    })?;
     check_order(path, record.curve.iter().map(|p| (p.step, p.training_seconds)))
 }
 
 fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) -> Checked {
     path.list(record.evaluations.len(), POINTS)?;
-    for (i, evaluation) in record.evaluations.iter().enumerate() {
-        let item = path.item(i);
-        check_loss(&item, evaluation.loss, evaluation.accuracy)?;
-        item.field("seconds").number(evaluation.seconds, 0.0..=LONGEST_SECONDS)?;
-        check_moment(&item, (evaluation.step, evaluation.training_seconds), totals)?;
-    }
+    path.each(&record.evaluations, |path, evaluation| {
+        check_loss(&path, evaluation.loss, evaluation.accuracy)?;
+        path.field("seconds").number(evaluation.seconds, 0.0..=LONGEST_SECONDS)?;
+        check_moment(&path, (evaluation.step, evaluation.training_seconds), totals)
+    })?;
     check_order(path, record.evaluations.iter().map(|e| (e.step, e.training_seconds)))
 }
 
@@ -201,48 +195,19 @@ fn agree(a: Option<f64>, b: Option<f64>) -> bool {
     }
 }
 
-/// Every figure by its name; the pattern has no rest, so that a new field cannot be forgotten.
-fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 17] {
-    let &Summary {
-        samples_per_second,
-        samples_per_second_low,
-        samples_per_second_high,
-        step_seconds_p50,
-        step_seconds_p95,
-        flops_per_second,
-        share_of_peak,
-        seconds_per_epoch,
-        training_seconds,
-        testing_seconds,
-        accuracy,
-        test_loss,
-        seconds_to_target,
-        sustained_ratio,
-        joules_per_sample,
-        joules_per_epoch,
-        samples_per_joule,
-        stable: _,
-        measured_windows: _,
-        steps: _,
-        samples: _,
-    } = summary;
-    [
-        ("samples_per_second", samples_per_second),
-        ("samples_per_second_low", samples_per_second_low),
-        ("samples_per_second_high", samples_per_second_high),
-        ("step_seconds_p50", step_seconds_p50),
-        ("step_seconds_p95", step_seconds_p95),
-        ("flops_per_second", flops_per_second),
-        ("share_of_peak", share_of_peak),
-        ("seconds_per_epoch", seconds_per_epoch),
-        ("training_seconds", Some(training_seconds)),
-        ("testing_seconds", testing_seconds),
-        ("accuracy", accuracy),
-        ("test_loss", test_loss),
-        ("seconds_to_target", seconds_to_target),
-        ("sustained_ratio", sustained_ratio),
-        ("joules_per_sample", joules_per_sample),
-        ("joules_per_epoch", joules_per_epoch),
-        ("samples_per_joule", samples_per_joule),
-    ]
+/// Defines the list of all metrics with their names.
+macro_rules! figures {
+    ($($name:ident)+) => {
+        fn figures(summary: &Summary) -> [(&'static str, Option<f64>); 17] {
+            // The pattern has no rest, so that a new field cannot be forgotten.
+            let &Summary { $($name,)+ stable: _, measured_windows: _, steps: _, samples: _ } = summary;
+            [$((stringify!($name), Option::from($name)),)+]
+        }
+    };
+}
+
+figures! {
+    samples_per_second samples_per_second_low samples_per_second_high step_seconds_p50 step_seconds_p95
+    flops_per_second share_of_peak seconds_per_epoch training_seconds testing_seconds accuracy test_loss
+    seconds_to_target sustained_ratio joules_per_sample joules_per_epoch samples_per_joule
 }

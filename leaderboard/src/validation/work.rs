@@ -1,5 +1,5 @@
-//! What the server knows of the work itself: suites, networks and their recipes come from the engine's registry, and no
-//! record can say otherwise. A run that departs from its suite says so, and is then held to what no setting changes.
+//! Facts of the work from the engine's registry: suites, networks and recipes. A run may declare that it departs from
+//! its suite; then only the rules apply that no setting changes.
 
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
 use results::{Outcome, RunRecord, Settings, Suite, WorkloadRecord};
@@ -68,7 +68,7 @@ fn says_so(message: &str) -> String {
     format!("{message} A run that departs from its suite says so in `non_standard`, and is shown and never ranked.")
 }
 
-/// What follows from the network and its data, whatever the settings.
+/// Checks facts of the network and its data.
 fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> Checked {
     let name = known.workload.name;
     let model = &known.workload.model;
@@ -89,7 +89,7 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
     Ok(())
 }
 
-/// Windows hold whole steps with the samples that those have, and the test set is looked at between windows.
+/// Checks that windows have the samples of whole steps, and that evaluations are between windows.
 fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload, seed: u32) -> Checked {
     let Settings { training_samples, batch_size, .. } = record.settings;
     let Ok(batches) = workload.batches(training_samples, batch_size, seed) else {
@@ -124,7 +124,7 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
     Ok(())
 }
 
-/// Settings are those of the suite.
+/// Checks that the settings follow the suite.
 fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
     let settings = path.field("settings");
     let BatchPlan { batch_size, .. } = known.batches;
@@ -156,7 +156,7 @@ fn same(a: f64, b: f64) -> bool {
     (a - b).abs() <= SAME * a.abs().max(b.abs())
 }
 
-/// The test set was looked at when the suite says, until training ended as the suite ends it.
+/// Checks that evaluations follow the suite's schedule until its end.
 fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard) -> Checked {
     if record.outcome != Outcome::Completed {
         return Ok(());
@@ -185,7 +185,7 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
     Ok(())
 }
 
-/// A suite is run whole: half of it would be another suite under its name.
+/// Checks that the suite is complete.
 fn check_whole(path: &FieldPath<'_>, record: &RunRecord, suite: &SuiteDefinition) -> Checked {
     let has = |name: &str| record.workloads.iter().any(|of| of.workload == name);
     let Some(missing) = suite.workloads.iter().find(|name| !has(name)) else { return Ok(()) };
@@ -215,10 +215,8 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     Ok(())
 }
 
-/// Seconds that a workload says it worked, none of them counted twice.
-///
-/// The first step is part of the first window. Data may be loaded, and was in some clients, before
-/// a run is announced, so that its seconds prove nothing either way.
+/// Returns the seconds that a workload worked, each counted once. The first step is part of the first window. Loading
+/// data may precede the announcement.
 fn worked_seconds(record: &WorkloadRecord) -> f64 {
     let trained: f64 = record.windows.iter().map(|w| w.seconds).sum();
     let tested: f64 = record.evaluations.iter().map(|e| e.seconds).sum();

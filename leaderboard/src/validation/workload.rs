@@ -1,8 +1,8 @@
 //! One workload: settings, cold start, evidence. Its training is in `training`, its use of the machine in `resources`.
 
 use results::{
-    ColdStart, Compared, Correctness, Disagreement, Outcome, Precision, ResourceSample, Resources, Settings,
-    WholeBatch, WorkloadRecord,
+    ColdStart, Compared, Correctness, Outcome, Precision, ResourceSample, Resources, Settings, WholeBatch,
+    WorkloadRecord,
 };
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -47,11 +47,10 @@ struct HasNetwork {
     network: Option<IgnoredAny>,
 }
 
-/// Refuses a record with a network of its own; `path` is the record's.
+/// Refuses a record with other networks than the leaderboard's; `path` is the record's.
 pub(crate) fn check_networks(path: &FieldPath<'_>, record: &Networks) -> Checked {
     let workloads = path.field("workloads");
-    let mut networks = record.workloads.iter().enumerate();
-    networks.try_for_each(|(i, workload)| check_network(&workloads.item(i), workload.network.is_some()))
+    workloads.each(&record.workloads, |path, workload| check_network(&path, workload.network.is_some()))
 }
 
 fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
@@ -104,7 +103,7 @@ fn check_settings(path: &FieldPath<'_>, settings: &Settings) -> Checked {
     path.field("device_memory_bytes").whole(settings.device_memory_bytes, 0..=MOST_BYTES)?;
     let variants = path.field("variants");
     variants.list(settings.variants.len(), VARIANTS)?;
-    settings.variants.iter().enumerate().try_for_each(|(i, variant)| variants.item(i).filled_text(variant, VARIANT))
+    variants.each(&settings.variants, |path, variant| path.filled_text(variant, VARIANT))
 }
 
 fn check_cold_start(path: &FieldPath<'_>, cold_start: &ColdStart) -> Checked {
@@ -123,25 +122,20 @@ fn check_cold_start(path: &FieldPath<'_>, cold_start: &ColdStart) -> Checked {
 fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let losses = path.field("first_losses");
     losses.list(record.first_losses.len(), FIRST_LOSSES)?;
-    for (i, &loss) in record.first_losses.iter().enumerate() {
-        losses.item(i).finite(f64::from(loss))?;
-    }
+    losses.each(&record.first_losses, |path, &loss| path.finite(f64::from(loss)))?;
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
     losses.holds(record.first_losses.len() as u64 <= steps, "There are more first losses than steps.")?;
     let weights = path.field("weight_samples");
     weights.list(record.weight_samples.len(), WEIGHT_SAMPLES)?;
-    for (i, sample) in record.weight_samples.iter().enumerate() {
-        weights.item(i).field("value").finite(f64::from(sample.value))?;
-    }
-    Ok(())
+    weights.each(&record.weight_samples, |path, sample| path.field("value").finite(f64::from(sample.value)))
 }
 
 const LOSSES: usize = 1000;
 /// One of each kind at most.
 const DIFFERENCES: usize = 8;
-/// What every workload allows in f32 and f64; backends that are right are off by 1e-6 at most.
+/// Largest tolerance in f32 and f64; correct backends differ by at most 1e-6.
 const WIDEST_TOLERANCE: f64 = 1e-3;
-/// What f16 may come to in a deep network, and is never ranked; a wider tolerance would compare nothing.
+/// Largest tolerance in f16, for deep networks.
 const WIDEST_TOLERANCE_OF_F16: f64 = 0.1;
 /// Client and server compute the same few operations in double precision.
 const ROUNDING: f64 = 1e-9;
@@ -188,9 +182,10 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     )?;
     let differences = path.field("differences");
     differences.list(correctness.differences.len(), DIFFERENCES)?;
-    for (i, difference) in correctness.differences.iter().enumerate() {
-        check_difference(&differences.item(i), difference, settings.precision)?;
-    }
+    differences.each(&correctness.differences, |path, found| {
+        path.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
+        path.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(settings.precision))
+    })?;
     if let Some(whole) = &correctness.whole_batch {
         check_whole_batch(&path.field("whole_batch"), whole, correctness.tolerance, settings)?;
     }
@@ -200,12 +195,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     )
 }
 
-fn check_difference(path: &FieldPath<'_>, found: &Disagreement, precision: Precision) -> Checked {
-    path.field("largest_difference").number(found.largest_difference, 0.0..=f64::MAX)?;
-    path.field("tolerance").number(found.tolerance, 0.0..=found.compared.widest_tolerance(precision))
-}
-
-/// `tolerance` is that of a loss.
+/// `tolerance` is the tolerance of losses.
 fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
     path.field("batch_size").holds(
         whole.batch_size == settings.batch_size,
@@ -232,7 +222,7 @@ const MOST_HERTZ: f64 = 1e12;
 const COLDEST_CELSIUS: f64 = -273.15;
 const HOTTEST_CELSIUS: f64 = 1000.0;
 
-/// `path` is that of the resources.
+/// `path` is the resources' path.
 pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Checked {
     for (name, percent) in [
         ("cpu_user_percent", resources.cpu_user_percent),
@@ -253,9 +243,7 @@ pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Ch
 
 fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
     path.list(samples.len(), Resources::MOST_SAMPLES)?;
-    for (place, sample) in samples.iter().enumerate() {
-        check_sample(&path.item(place), sample)?;
-    }
+    path.each(samples, |path, sample| check_sample(&path, sample))?;
     for (place, pair) in samples.windows(2).enumerate() {
         let path = path.item(place + 1);
         if pair[1].seconds < pair[0].seconds {

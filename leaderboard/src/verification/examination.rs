@@ -1,4 +1,4 @@
-//! What of a run is computed again, and how far it may be off.
+//! Parts of a run that are computed again, and tolerances of their differences.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,8 +12,7 @@ use crate::storage::StorageError;
 
 /// Largest number of operations for the first steps of a network. The loss of the first step is always computed.
 const FLOPS_OF_FIRST_STEPS: u64 = 40_000_000_000;
-/// Largest number of steps from the seed. Rounding grows with each step, and the first steps suffice to distinguish
-/// seeds.
+/// Largest number of steps from the seed. Rounding grows with each step; these suffice to distinguish seeds.
 const MOST_FIRST_STEPS: u64 = 5;
 /// Largest number of operations for testing one state. If the whole test set takes more, random samples are tested …
 const FLOPS_OF_TEST: u64 = 150_000_000_000;
@@ -21,8 +20,7 @@ const FLOPS_OF_TEST: u64 = 150_000_000_000;
 const FEWEST_TEST_SAMPLES: u64 = 16;
 /// Smallest denominator of a loss's relative difference.
 const SMALLEST_LOSS: f64 = 0.05;
-/// Number of tolerances above which a state's difference flags the run. A difference between one tolerance and this
-/// number proves nothing.
+/// Number of tolerances above which a state's difference flags the run. From one to this number nothing is proven.
 const MOST_TOLERANCES: f64 = 3.0;
 /// Largest relative difference of a state that is shown; larger ones are shown as this number.
 const MOST_SHOWN: f64 = 10.0;
@@ -30,7 +28,6 @@ const MOST_SHOWN: f64 = 10.0;
 /// A flag that is true if the memory is missing, and the bytes of the state in base64. Absent if it was not sent.
 type SentState = Option<(bool, String)>;
 
-/// One run that is computed again in parts.
 pub(super) struct Examination<'a> {
     pub(super) tools: &'a Tools,
     pub(super) run_id: &'a str,
@@ -39,15 +36,13 @@ pub(super) struct Examination<'a> {
     pub(super) seen: Option<&'a [SeenWorkload]>,
     /// Returns the state of a workload after a number of steps.
     pub(super) state: &'a dyn Fn(&str, u64) -> Result<SentState, StorageError>,
-    /// Whether the server stops.
+    /// Returns true if the server stops.
     pub(super) stops: &'a dyn Fn() -> bool,
 }
 
-/// What was found.
 pub(super) enum Found {
     /// The run is proven, with the accuracies of the tested workloads.
     Proof(Vec<(String, f64)>),
-    /// A sentence.
     Doubt(String),
     /// The run is neither proven nor flagged, with the reason as a sentence.
     Nothing(String),
@@ -57,10 +52,8 @@ pub(super) enum Found {
 /// Reason why the examination of a workload ends early.
 #[derive(Debug, thiserror::Error)]
 enum End {
-    /// A part of a sentence.
     #[error("{0}")]
     Doubt(String),
-    /// A part of a sentence.
     #[error("{0}")]
     Unproven(String),
     #[error("the state after step {0} is gone")]
@@ -162,7 +155,6 @@ impl Examination<'_> {
     }
 }
 
-/// A workload under examination.
 struct Subject<'a> {
     of: &'a Examination<'a>,
     record: &'a WorkloadRecord,
@@ -192,8 +184,7 @@ impl Subject<'_> {
         Ok(Some(tested.accuracy))
     }
 
-    /// Checks that the first lap begins with the seed's state, and each other lap with the final state of the previous
-    /// one.
+    /// Checks that each lap begins with the seed's state or the final state of the previous one.
     fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
         if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
             return Err(End::Doubt("training did not begin with the weights of this seed".to_owned()));
@@ -207,7 +198,6 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Computes the first steps from the seed.
     fn examine_first_steps(&self) -> Result<(), End> {
         self.go_on()?;
         let further = FLOPS_OF_FIRST_STEPS.saturating_sub(self.examiner.flops_of_loss()?);
@@ -226,7 +216,6 @@ impl Subject<'_> {
         Ok(())
     }
 
-    /// Trains the drawn parts again.
     fn examine_parts(&self, seen: &SeenWorkload) -> Result<(), End> {
         for part in draws::parts(seen).ok_or(End::Unseen)? {
             self.go_on()?;
@@ -290,8 +279,7 @@ impl Subject<'_> {
         Ok(Tested { accuracy: found, count, is_whole })
     }
 
-    /// Checks that the state after a step reaches the target. Random samples show that less precisely than the whole
-    /// test set.
+    /// Checks that the state after a step reaches the target, with room for the error of random samples.
     fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
         let Tested { accuracy, count, is_whole } = tested;
         let reason = format!(
@@ -336,13 +324,10 @@ impl Subject<'_> {
     }
 }
 
-/// Result of testing a state.
 #[derive(Clone, Copy)]
 struct Tested {
     accuracy: f64,
-    /// Number of tested samples.
     count: u64,
-    /// True if they are the whole test set.
     is_whole: bool,
 }
 
@@ -353,7 +338,6 @@ fn losses_from(seen: &SeenWorkload, step: u64) -> Option<&[f32]> {
     round.losses.get(usize::try_from(step - round.steps[0]).ok()?..)
 }
 
-/// Returns true if two losses differ by at most this share.
 fn is_close(told: f32, found: f64, share: f64) -> bool {
     (f64::from(told) - found).abs() <= share * found.abs().max(SMALLEST_LOSS)
 }
@@ -362,16 +346,12 @@ fn unreadable(step: u64) -> End {
     End::Doubt(format!("what was sent of step {step} is no state of this network"))
 }
 
-/// Largest accepted [`surprise`]: 5²/2, or five standard deviations of a normal distribution. At most e^-12.5 of honest
-/// runs, four in a million, exceed it on each side.
+/// Largest accepted [`surprise`]: 5²/2, five standard deviations. Four of a million honest runs exceed it on each side.
 pub(super) const MOST_SURPRISE: f64 = 12.5;
 
-/// Returns `count` · KL(`found` ‖ `claimed`). If each of `count` samples is correct with probability `claimed`, an accuracy
-/// of `found` or farther off on the same side has at most the probability e^-surprise (Hoeffding, "Probability inequalities
-/// for sums of bounded random variables", 1963, theorem 1).
-///
-/// Every claim leaves room for one wrong and one correct sample, because arithmetic in another order may classify a
-/// sample near a tie differently.
+/// Returns `count` · KL(`found` ‖ `claimed`). With the accuracy `claimed`, a result of `found` or farther off has at
+/// most the probability e^-surprise (Hoeffding, 1963, theorem 1). Every claim leaves room for one wrong and one correct
+/// sample, because samples near a tie may be classified differently.
 pub(super) fn surprise(found: f64, claimed: f64, count: u64) -> f64 {
     let count = count as f64;
     let claimed = claimed.clamp(1.0 / count, 1.0 - 1.0 / count);

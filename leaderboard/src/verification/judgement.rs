@@ -7,8 +7,8 @@ use super::examination::Found;
 use crate::storage::{Conclusion, Own};
 use crate::validation;
 
-/// What a run is of its own after it was computed again, whole or `in_part`. Only a whole verification proves anything,
-/// and only of a run that nobody and nothing has judged since it was submitted.
+/// Returns what a run has earned after a verification, whole or `in_part`. Only a whole verification of an unjudged run
+/// proves anything.
 pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord) -> Conclusion {
     if in_part { judge_part(own, found) } else { judge_whole(own, found, record) }
 }
@@ -36,7 +36,7 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
     match found {
         Found::Proof(_) => {
             let mut own = own.clone();
-            // What is proven stays so, and what is flagged has its reasons.
+            // Proven runs stay proven, and flagged runs have their reasons.
             let has_room = matches!(own.tier, Tier::Checked | Tier::Unverified);
             let in_part = UsualNote::ComputedInPart.to_string();
             if has_room && !own.notes.contains(&in_part) {
@@ -118,22 +118,6 @@ mod tests {
         assert_eq!(doubted.own.notes, ["a: step 1 has another loss.", "As it was."]);
         assert!(doubted.said.starts_with("It was checked and is flagged now: a: step 1"), "{}", doubted.said);
         assert_eq!(judge_part(&doubted.own, &doubt()).own, doubted.own);
-    }
-
-    #[test]
-    fn a_whole_verification_that_could_not_be_made_keeps_the_states() {
-        let whole = |found: &Found| judge_whole(&own(Tier::Checked), found, &record());
-        let open = whole(&Found::Nothing("There is no such data set.".to_owned()));
-        assert!(open.unexamined);
-        assert_eq!((open.own.tier, open.own.notes), (Tier::Checked, vec!["There is no such data set.".to_owned()]));
-        assert!(!whole(&proof()).unexamined && !whole(&doubt()).unexamined);
-    }
-
-    #[test]
-    fn only_what_is_proven_has_measured_accuracies() {
-        assert_eq!(judge_whole(&own(Tier::Checked), &proof(), &record()).measured, [("a".to_owned(), 0.97)]);
-        assert!(judge_whole(&own(Tier::Flagged), &proof(), &record()).measured.is_empty());
-        assert!(judge_part(&own(Tier::Checked), &proof()).measured.is_empty());
     }
 
     #[test]

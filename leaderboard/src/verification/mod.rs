@@ -1,7 +1,5 @@
-//! The queue of runs whose proof is computed again, on threads of their own.
-//!
-//! It is a table of the database, so that it survives restarts and several servers share it. A thread takes one run at
-//! a time and holds one data set and one network in memory; when more runs come than can be verified, they wait.
+//! The queue of runs whose proof is verified, on separate threads. It is a table of the database, so that it survives
+//! restarts and servers share it. A thread holds one run, one data set and one network in memory.
 
 mod examination;
 mod judgement;
@@ -24,8 +22,7 @@ use crate::storage::{Own, Storage, StorageError, Verification};
 use examination::{Examination, Found};
 use judgement::{given_up, judge};
 
-/// Time after which a server that has not finished a verification is considered dead. The plain loops need up to an
-/// hour for the complete suite.
+/// Time after which an unfinished verification counts as abandoned. The complete suite takes up to an hour.
 const TAKEN_SECONDS: f64 = 4.0 * 3600.0;
 /// Runs of other servers that shared the database are looked for so often.
 const LOOK_EVERY: Duration = Duration::from_secs(30);
@@ -40,7 +37,6 @@ struct Shared {
     stopping: AtomicBool,
 }
 
-/// What the threads need.
 #[derive(Clone)]
 pub(crate) struct Tools {
     pub(crate) storage: Storage,
@@ -53,7 +49,6 @@ pub(crate) struct Tools {
 }
 
 impl Verifiers {
-    /// Says that a run waits.
     pub(crate) fn wake(&self) {
         self.0.news.notify_one();
     }
@@ -83,7 +78,7 @@ impl Verifiers {
     fn work(&self, tools: &Tools, runtime: &Handle) {
         while !self.stops() {
             let now = tools.clock.unix_seconds();
-            match runtime.block_on(tools.storage.take_verification(&tools.server, now, now + TAKEN_SECONDS)) {
+            match runtime.block_on(tools.storage.take_verification(None, &tools.server, now, now + TAKEN_SECONDS)) {
                 Ok(Some(verification)) => {
                     if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
                         tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");
@@ -94,7 +89,7 @@ impl Verifiers {
                 Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "the queue cannot be read"),
             }
             if !self.stops() {
-                // Whatever it was that woke this thread, the queue says what there is to do.
+                // The queue decides, whatever woke this thread.
                 let news = async { tokio::time::timeout(LOOK_EVERY, self.0.news.notified()).await.is_ok() };
                 runtime.block_on(news);
             }
@@ -104,7 +99,6 @@ impl Verifiers {
     }
 }
 
-/// The data sets, as runs are computed again with them; cloning shares them.
 #[derive(Clone)]
 pub(crate) struct VerificationSamples {
     folder: Option<PathBuf>,
@@ -112,7 +106,6 @@ pub(crate) struct VerificationSamples {
     latest: Arc<Mutex<Option<Named>>>,
 }
 
-/// A data set and its name.
 type Named = (String, Arc<DataSet>);
 
 impl VerificationSamples {
@@ -120,12 +113,9 @@ impl VerificationSamples {
         Self { folder, latest: Arc::default() }
     }
 
-    /// The set of this name.
-    ///
-    /// # Errors
-    /// Why there is none, as a part of a sentence.
+    /// Returns the data set of this name. The error is a part of a sentence.
     pub(crate) fn of(&self, name: &str) -> Result<Arc<DataSet>, String> {
-        // What is kept is whole even where a thread ended while it held this.
+        // The value is complete even after a panic.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, set)) = latest.as_ref().filter(|(of, _)| of == name) {
             return Ok(Arc::clone(set));
@@ -181,11 +171,11 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// Computes this very run again, unless it does not wait or somebody else has it. Not for threads that answer requests.
+/// Verifies this run, unless it is not queued or is taken. Blocks the thread.
 pub(crate) fn verify_here(tools: &Tools, runtime: &Handle, run_id: &str) -> Result<(), StorageError> {
     let now = tools.clock.unix_seconds();
     let taken =
-        runtime.block_on(tools.storage.take_verification_of(run_id, &tools.server, now, now + TAKEN_SECONDS))?;
+        runtime.block_on(tools.storage.take_verification(Some(run_id), &tools.server, now, now + TAKEN_SECONDS))?;
     taken.map_or(Ok(()), |verification| verify(tools, runtime, &verification, &|| false))
 }
 

@@ -1,4 +1,4 @@
-//! Comparisons: of backends as somebody shares them, and of runs and devices.
+//! Shared comparisons of backends, and comparisons of runs and devices.
 
 use leaderboard::load::{Board, PastRun};
 use results::api::{
@@ -40,8 +40,7 @@ fn delete(server: &Client, path: &str, secret: Option<&str>) -> Answer {
 #[test]
 fn comparison_allows_any_backend_name_and_adds_no_runs() {
     let server = TestServer::start();
-    let answer = share(&server, &comparison());
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let answer = share(&server, &comparison()).with_status(201);
     let accepted: AcceptedComparison = answer.parse();
     assert_eq!(accepted.permalink, format!("/comparisons/{}", accepted.comparison_id));
     assert_eq!(answer.header("location"), format!("/api/v1/comparisons/{}", accepted.comparison_id));
@@ -170,9 +169,7 @@ fn named(name: &'static str, factor: u32) -> impl Fn(&mut RunRecord) {
 }
 
 fn compared(server: &TestServer, query: &str) -> Comparing {
-    let answer = server.get(&format!("/api/v1/compare?{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/compare?{query}"))
 }
 
 #[test]
@@ -243,9 +240,7 @@ fn what_cannot_be_compared_is_refused() {
 }
 
 fn history(server: &TestServer, query: &str) -> DeviceHistory {
-    let answer = server.get(&format!("/api/v1/devices/reported-example-gpu-9000/history{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/devices/reported-example-gpu-9000/history{query}"))
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! What was acknowledged stays, whatever ends the server; and what keeps it from starting.
+//! Acknowledged writes after the end of a server, and obstacles to its start.
 
 use std::net::TcpListener;
 use std::sync::{Mutex, PoisonError};
@@ -37,7 +37,7 @@ fn a_restart_keeps_runs_secrets_and_open_announcements() {
 const ENOUGH: usize = 20;
 
 fn count(accepted: &Mutex<Vec<AcceptedRun>>) -> usize {
-    // A client that panicked is told by its thread.
+    // Joining the thread reports its panic.
     accepted.lock().unwrap_or_else(PoisonError::into_inner).len()
 }
 
@@ -52,7 +52,7 @@ fn a_killed_server_has_kept_every_run_that_it_accepted() {
             scope.spawn(move || upload_until_it_fails(&client, accepted))
         });
         let started = Instant::now();
-        // Whatever ends both clients early, or makes them slow, is told below.
+        // Early ends of both clients are reported below.
         while count(&accepted) < ENOUGH
             && clients.iter().any(|client| !client.is_finished())
             && started.elapsed() < Duration::from_secs(60)

@@ -1,4 +1,4 @@
-//! The open data: what is exported is what is stored, whoever asks and whatever the names are.
+//! Exports have exactly the stored runs.
 
 use axum::body::Bytes;
 use parquet::basic::{LogicalType, Repetition, TimeUnit, Type};
@@ -36,7 +36,6 @@ pub(crate) fn json_lines(text: &str) -> Vec<StoredRun> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// The cells of this column, below its name.
 fn column(table: &[Vec<String>], name: &str) -> Vec<String> {
     let place = table[0].iter().position(|other| other == name).unwrap();
     table[1..].iter().map(|line| line[place].clone()).collect()
@@ -50,9 +49,7 @@ fn export_has_all_stored_runs_in_order() {
         .map(|number| {
             // Some come at the same moment.
             server.pass(if number % 3 == 0 { 1.0 } else { 0.0 });
-            let answer = server.import(&record::unregistered(number));
-            assert_eq!(answer.status, 201, "{}", answer.text());
-            answer.parse::<results::api::AcceptedRun>().run_id
+            server.import(&record::unregistered(number)).with_status(201).parse::<results::api::AcceptedRun>().run_id
         })
         .collect();
     let hidden = &runs[7];
@@ -212,7 +209,7 @@ pub(crate) fn rows(reader: &SerializedFileReader<Bytes>) -> Vec<Row> {
     reader.get_row_iter(None).unwrap().map(Result::unwrap).collect()
 }
 
-/// What the CSV has for a field, but for its care for spreadsheets.
+/// Returns the CSV's text of a field without its protection from spreadsheets.
 fn as_in_csv(field: &Field) -> String {
     match field {
         Field::Null => String::new(),

@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 
 use results::api::{AcceptedRun, RunList};
 
-use crate::support::{ServerProcess, record, server};
+use crate::support::{ServerProcess, record, server, wait_until};
 
 /// A disk of a few megabytes: a file system in memory, in a namespace that a process keeps open.
 struct SmallDisk {
@@ -147,11 +147,7 @@ fn health_says_that_the_disk_is_full_until_there_is_room() {
     let Some(disk) = SmallDisk::new() else { return skipped() };
     let server = disk.start_server();
     disk.fill();
-    let full = (0..100).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        server.get("/healthz").status == 507
-    });
-    assert!(full, "{}", server.get("/healthz").text());
+    wait_until(|| server.get("/healthz").status == 507);
     disk.make_room();
     assert_eq!(server.get("/healthz").text(), "ok");
 }

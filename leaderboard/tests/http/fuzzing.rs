@@ -1,42 +1,36 @@
-//! Thousands of records that are nearly right, through the whole router: each gets an answer, and none an excuse.
+//! Sends thousands of records that are nearly right to a server, which must never fail.
 //!
 //! `GRADMARK_FUZZ_CASES=1000000 cargo test --release -p leaderboard --test http fuzzing` takes longer and finds more.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use leaderboard::Clock;
-use leaderboard::fuzzing::{Answered, InProcess};
+use leaderboard::Protection;
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 use proptest::test_runner::{Config, TestRunner};
 use results::RunRecord;
-use results::api::{CommitSegment, OpenLap, StartRun, StartedRun};
+use results::api::{CommitSegment, OpenLap, StartRun};
 use serde_json::{Value, json};
 
-use crate::support::server::BEGINNING;
-use crate::support::{TestDatabase, record};
+use crate::support::{Answer, TestServer, record};
 
-/// Some seconds' worth.
+/// Cases that take some seconds.
 const CASES: u32 = 3_000;
 
-/// What happens to a record on its way.
 #[derive(Clone, Debug)]
 enum Change {
     /// A field, or an entry of a list, becomes something else.
     Replace(Index, Value),
-    /// A number, a text or a yes becomes another one, as the field may hold it.
+    /// A number, a text or a boolean becomes another one of its type.
     Bend(Index, f64),
     Remove(Index),
     /// An entry of a list comes twice, and a field again under another name.
     Repeat(Index),
-    /// Something of the record stands in another place as well.
+    /// A part of the record stands in another place as well.
     Copy(Index, Index),
 }
 
-/// What happens to the text of it.
 #[derive(Clone, Debug)]
 enum Damage {
     None,
@@ -49,13 +43,10 @@ enum Damage {
     FieldAgain(Value),
 }
 
-/// Where it is sent.
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Import,
-    /// To a run that was announced.
     Upload,
-    /// Not a record, but what announces one.
     Announce,
     /// Request of an announced run before it trains …
     OpenLap,
@@ -64,26 +55,12 @@ enum Call {
 }
 
 fn odd_value() -> impl Strategy<Value = Value> {
-    let numbers = [
-        json!(0),
-        json!(-1),
-        json!(1),
-        json!(2),
-        json!(0.5),
-        json!(u32::MAX),
-        json!(u64::from(u32::MAX) + 1),
-        json!(u64::MAX),
-        json!(i64::MIN),
-        json!(f64::MAX),
-        json!(f64::MIN_POSITIVE),
-        json!(-0.0),
-        json!(1e308),
-        json!(1e-320),
-        json!(9_007_199_254_740_993_u64),
-    ];
+    let whole = [0, 1, 2, u64::from(u32::MAX), u64::from(u32::MAX) + 1, 9_007_199_254_740_993, u64::MAX];
+    let real = [0.5, -0.0, f64::MAX, f64::MIN_POSITIVE, 1e308, 1e-320];
+    let numbers = [json!(-1), json!(i64::MIN)].into_iter().chain(whole.map(Value::from)).chain(real.map(Value::from));
     let texts = ["", "\0", "ranked", "wgsl", "f32", "quick", "🦀", "../../etc/passwd", "'; DROP TABLE runs; --", "NaN"];
     prop_oneof![
-        select(numbers.to_vec()),
+        select(numbers.collect::<Vec<_>>()),
         select(texts.to_vec()).prop_map(|text| json!(text)),
         select(vec![json!(null), json!(true), json!(false), json!([]), json!({}), json!([[[]]]), json!({"a": null})]),
         any::<f64>().prop_map(|number| json!(number)),
@@ -117,7 +94,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// Paths of everything in a document, the document itself left out.
+/// Adds the paths of all parts of a document.
 fn places(value: &Value, here: &str, found: &mut Vec<String>) {
     let mut visit = |name: &str, inner: &Value| {
         let path = format!("{here}/{name}");
@@ -211,40 +188,28 @@ fn bytes(document: &Value, damage: &Damage) -> Vec<u8> {
     text
 }
 
-/// The server, and a run that was announced to it.
 struct Target {
-    runtime: tokio::runtime::Runtime,
-    server: InProcess,
+    server: TestServer,
     announced: RefCell<RunRecord>,
-    now: Arc<AtomicU64>,
 }
 
 impl Target {
-    fn open(database: &TestDatabase) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let now = Arc::new(AtomicU64::new(0));
-        let seconds = Arc::clone(&now);
-        let clock = Clock::from_fn(move || BEGINNING + seconds.load(Ordering::Relaxed) as f64);
-        let server = runtime.block_on(InProcess::open(&database.address(), clock)).unwrap();
-        let target = Self { runtime, server, announced: RefCell::new(record::unregistered(1)), now };
-        target.announce();
-        target
+    fn start() -> Self {
+        let server = TestServer::protected_by(Protection {
+            announcements_per_hour: 0,
+            imports_per_hour: 0,
+            uploads_per_second: 0,
+            reading_per_second: 0,
+            open_runs: 0,
+            import_bytes_per_day: 0,
+            weights_bytes: 0,
+            ..Protection::default()
+        });
+        let announced = RefCell::new(server.honest_run().1);
+        Self { server, announced }
     }
 
-    fn send(&self, method: &str, path: &str, body: Vec<u8>) -> Answered {
-        self.runtime.block_on(self.server.send(method, path, body)).unwrap()
-    }
-
-    /// Announces a run, whose record the next uploads are made from.
-    fn announce(&self) {
-        let answer = self.send("POST", "/api/v1/runs", serde_json::to_vec(&start()).unwrap());
-        let started: StartedRun = serde_json::from_str(&answer.text).unwrap();
-        *self.announced.borrow_mut() = record::for_run(&started);
-        // As long as the record says that it took.
-        self.now.fetch_add(20, Ordering::Relaxed);
-    }
-
-    fn answer(&self, call: Call, changes: &[Change], damage: &Damage) -> Answered {
+    fn answer(&self, call: Call, changes: &[Change], damage: &Damage) -> Answer {
         let record = self.announced.borrow().clone();
         let (method, path, mut document) = match call {
             Call::Announce => ("POST", "/api/v1/runs".to_owned(), start()),
@@ -254,10 +219,10 @@ impl Target {
             Call::Upload => ("PUT", format!("/api/v1/runs/{}", id(&record)), serde_json::to_value(&record).unwrap()),
         };
         changes.iter().for_each(|change| apply(&mut document, change));
-        let answer = self.send(method, &path, bytes(&document, damage));
+        let headers = [("content-type", "application/json")];
+        let answer = self.server.send(method, &path, &headers, &bytes(&document, damage));
         if matches!(call, Call::Upload) && answer.status == 201 {
-            // It is used up.
-            self.announce();
+            *self.announced.borrow_mut() = self.server.honest_run().1;
         }
         answer
     }
@@ -267,27 +232,15 @@ fn id(record: &RunRecord) -> &str {
     record.run_id.as_deref().unwrap()
 }
 
-/// The first lap of the first network.
 fn lap(record: &RunRecord) -> Value {
-    let lap = OpenLap {
-        nonce: record.nonce.clone().unwrap(),
-        workload: record.workloads[0].workload.clone(),
-        segment: 0,
-        state_sha256: "0".repeat(64),
-    };
-    serde_json::to_value(lap).unwrap()
+    let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
+    serde_json::to_value(OpenLap { nonce, workload, segment: 0, state_sha256: "0".repeat(64) }).unwrap()
 }
 
 fn segment(record: &RunRecord) -> Value {
-    let segment = CommitSegment {
-        nonce: record.nonce.clone().unwrap(),
-        workload: record.workloads[0].workload.clone(),
-        segment: 0,
-        step: 5,
-        state_sha256: "0".repeat(64),
-        losses_sha256: "0".repeat(64),
-        ends_lap: false,
-    };
+    let (state_sha256, losses_sha256) = ("0".repeat(64), "0".repeat(64));
+    let (nonce, workload) = (record.nonce.clone().unwrap(), record.workloads[0].workload.clone());
+    let segment = CommitSegment { nonce, workload, segment: 0, step: 5, state_sha256, losses_sha256, ends_lap: false };
     serde_json::to_value(segment).unwrap()
 }
 
@@ -296,36 +249,32 @@ fn start() -> Value {
     serde_json::to_value(start).unwrap()
 }
 
-/// Cases to try; a number that cannot be read is an error, not the usual number.
-fn cases() -> u32 {
-    std::env::var("GRADMARK_FUZZ_CASES")
-        .map_or(CASES, |number| number.parse().expect("GRADMARK_FUZZ_CASES is a number of cases"))
-}
-
 #[test]
 fn arbitrary_bodies_never_cause_internal_errors() {
-    let database = TestDatabase::new();
-    let target = Target::open(&database);
+    let target = Target::start();
+    // A number that cannot be read is an error.
+    let cases = std::env::var("GRADMARK_FUZZ_CASES").map_or(CASES, |number| number.parse().expect("a number of cases"));
     let call = prop_oneof![
         4 => Just(Call::Import),
         4 => Just(Call::Upload),
         1 => select(vec![Call::Announce, Call::OpenLap, Call::Commit]),
     ];
     let case = (call, prop::collection::vec(change(), 0..4), damage());
-    let config = Config { cases: cases(), failure_persistence: None, ..Config::default() };
+    let config = Config { cases, failure_persistence: None, ..Config::default() };
     let statuses = RefCell::new(BTreeMap::<u16, u32>::new());
     let tried = TestRunner::new(config).run(&case, |(call, changes, damage)| {
         let answer = target.answer(call, &changes, &damage);
-        *statuses.borrow_mut().entry(answer.status).or_default() += 1;
-        prop_assert!(answer.status < 500, "{}: {}", answer.status, answer.text);
-        prop_assert!(answer.status < 300 || answer.text.contains("\"code\""), "{}: {}", answer.status, answer.text);
+        let (status, text) = (answer.status.as_u16(), answer.text());
+        *statuses.borrow_mut().entry(status).or_default() += 1;
+        prop_assert!(status < 500, "{status}: {text}");
+        prop_assert!(status < 300 || text.contains("\"code\""), "{status}: {text}");
         Ok(())
     });
-    println!("{} cases, by status: {:?}", cases(), statuses.borrow());
+    println!("{cases} cases, by status: {:?}", statuses.borrow());
     tried.unwrap_or_else(|failure| panic!("{failure}"));
     // The changes must get beyond the parser, and some past every rule.
     let statuses = statuses.into_inner();
     for status in [201, 400, 422] {
-        assert!(statuses.get(&status).is_some_and(|&number| number * 100 > cases()), "{status} in {statuses:?}");
+        assert!(statuses.get(&status).is_some_and(|&number| number * 100 > cases), "{status} in {statuses:?}");
     }
 }

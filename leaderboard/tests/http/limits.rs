@@ -9,7 +9,7 @@ use results::{RunRecord, Window};
 use serde_json::{Value, json};
 
 use crate::support::rehearsal::{self, HONEST, prove_honest_run};
-use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record};
+use crate::support::{Answer, CONNECTIONS_PER_ADDRESS, TestServer, record, wait_until};
 #[cfg(target_os = "linux")]
 use crate::support::{ProcessOfRehearsals, server, while_attacked};
 
@@ -140,7 +140,6 @@ fn long_records_are_checked_quickly() {
     assert!(seconds < 5.0, "{seconds}");
 }
 
-/// A record of about a megabyte.
 pub(crate) fn long_record(seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
     record.workloads.truncate(1);
@@ -161,12 +160,6 @@ fn seconds_to_import_a_long_record(server: &TestServer, seed: u32) -> f64 {
     let answer = server.import(&record);
     assert_eq!(answer.status, 201, "{}", answer.text());
     start.elapsed().as_secs_f64()
-}
-
-/// The head of an upload whose body is longer than what is sent of it.
-fn unfinished() -> String {
-    let head = "host: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: 1000";
-    format!("POST {IMPORT} HTTP/1.1\r\n{head}\r\n\r\n{{")
 }
 
 #[test]
@@ -246,14 +239,6 @@ fn records_that_nobody_announced_take_little_memory() {
 }
 
 #[test]
-#[ignore = "waits for 10 s"]
-fn a_body_that_never_ends_is_given_up() {
-    let server = TestServer::start();
-    let answer = server.raw(&unfinished());
-    assert!(answer.starts_with("HTTP/1.1 408 ") && answer.contains("too_slow"), "{answer}");
-}
-
-#[test]
 fn connections_per_address_are_limited() {
     let server = TestServer::start();
     let open: Vec<_> = (0..CONNECTIONS_PER_ADDRESS).map(|_| server.idle_connection()).collect();
@@ -262,11 +247,7 @@ fn connections_per_address_are_limited() {
     assert!(refused.is_err() || rest.is_empty(), "{}", String::from_utf8_lossy(&rest));
     drop(open);
     // The server sees the ends of connections one after another.
-    let answered = (0..1000).any(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(20));
-        server.try_send("GET", "/api/v1/runs", &[], b"").is_ok_and(|answer| answer.status == 200)
-    });
-    assert!(answered);
+    wait_until(|| server.try_send("GET", "/api/v1/runs", &[], b"").is_ok_and(|answer| answer.status == 200));
 }
 
 #[test]
@@ -368,11 +349,7 @@ fn open_connections_are_counted_while_they_are_open() {
     let idle = [(); 3].map(|()| server.idle_connection());
     assert!(open() >= 3.0);
     drop(idle);
-    let closed = (0..1000).any(|_| {
-        std::thread::sleep(Duration::from_millis(20));
-        open() == 0.0
-    });
-    assert!(closed);
+    wait_until(|| open() == 0.0);
 }
 
 #[test]

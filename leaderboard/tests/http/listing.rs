@@ -18,9 +18,7 @@ fn faster(factor: u32) -> impl Fn(&mut RunRecord) {
 }
 
 fn list(server: &TestServer, query: &str) -> RunList {
-    let answer = server.get(&format!("/api/v1/runs{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/runs{query}"))
 }
 
 fn ids(list: &RunList) -> Vec<&str> {
@@ -348,7 +346,7 @@ fn every_query_of_the_page_has_an_index_that_serves_it() {
         assert!(!steps.is_empty());
         for step in &steps {
             let reads_everything = step.contains("Seq Scan on")
-                || ["runs", "results", "figures", "announcements"].iter().any(|table| {
+                || ["runs", "results", "figures", "announcements", "started_runs"].iter().any(|table| {
                     step.strip_prefix("SCAN ")
                         .is_some_and(|rest| rest.split(' ').next() == Some(table) && !rest.contains("INDEX"))
                 });
@@ -358,13 +356,12 @@ fn every_query_of_the_page_has_an_index_that_serves_it() {
     }
 }
 
-/// How often SQLite's plan sorts what it has read. PostgreSQL goes by how many rows there are, and rather sorts the few of a
-/// test than it follows an index.
+/// Returns the number of sorts in SQLite's plan. PostgreSQL sorts few rows instead of following an index.
 fn sorts(steps: &[String]) -> usize {
     steps.iter().filter(|step| step.starts_with("USE TEMP B-TREE FOR")).count()
 }
 
-/// What a list may sort: what it looked at, which is bounded, and its page. The order of a list itself is that of an index.
+/// Returns the number of sorts that a list may have: of scanned results and of its page.
 fn sorts_of_few(query: &str) -> usize {
     let of_list = query.contains("AS looked") || query.contains("LIMIT 1 OFFSET");
     if !of_list {
@@ -380,7 +377,6 @@ const BACKENDS: [&str; 3] = ["wgsl", "burn-wgpu", "burn-flex"];
 const VENDORS: [&str; 2] = ["NVIDIA", "Intel"];
 const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
-/// A result as a list knows it.
 #[derive(Clone, Debug)]
 struct Known {
     run_id: String,
@@ -394,7 +390,7 @@ struct Known {
     to_target: Option<f64>,
 }
 
-/// What a run is made from: numbers by which everything that is filtered is chosen.
+/// Numbers that determine all filtered properties of a run.
 type Seed = (u8, u8, u8, u8, u8, u8, u16, u8);
 
 fn past(number: u32, seed: Seed) -> PastRun {
@@ -411,7 +407,7 @@ fn past(number: u32, seed: Seed) -> PastRun {
     }
     for (i, workload) in record.workloads.iter_mut().enumerate() {
         workload.settings.precision = if precision % 4 == 0 { Precision::F16 } else { Precision::F32 };
-        // Few different figures, so that many are equal, and some that are absent.
+        // Few different metrics, so that many are equal, and some are absent.
         let figure = rate.wrapping_add(u8::try_from(i).unwrap()) % 5;
         workload.summary.samples_per_second = (figure > 0).then_some(f64::from(figure) * 100.0);
         workload.summary.accuracy = (rate % 4 > 0).then(|| f64::from(rate % 4) / 4.0);
@@ -466,7 +462,7 @@ fn fits(known: &Known, query: &ListRuns) -> bool {
         && (query.sort != Some(RunSort::TimeToAccuracy) || known.to_target.is_some())
 }
 
-/// All rows of a query, filtered and sorted in the plainest way.
+/// Returns all rows of a query with a plain filter and a plain sort.
 fn expected(all: &[Known], query: &ListRuns) -> Vec<(String, String)> {
     let by_default = if query.workload.is_some() { RunSort::Fastest } else { RunSort::Newest };
     let mut rows: Vec<&Known> = all.iter().filter(|known| fits(known, query)).collect();
@@ -544,7 +540,6 @@ fn queries() -> impl Strategy<Value = ListRuns> {
     })
 }
 
-/// All pages of a query one after the other.
 async fn pages(board: &Board, query: &ListRuns, few: u64, looked_at: u64) -> Vec<(String, String)> {
     let (mut rows, mut next) = (Vec::new(), Some(query.clone()));
     let mut pages = 0;

@@ -6,7 +6,6 @@ mod cheats;
 mod comparisons;
 mod durability;
 mod export;
-mod forgeries;
 #[cfg(target_os = "linux")]
 mod full_disk;
 mod fuzzing;

@@ -1,4 +1,4 @@
-//! What moderators do, that it can be taken back, and that everybody can read it.
+//! Acts of moderators: effects, reversal and the public log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,13 +8,12 @@ use crate::support::people::{ANN, BOB, accepted_by, board, in_browser, on, prove
 use crate::support::{TestServer, record};
 use crate::upkeep::{done, failed, run};
 
-/// Nobody else in this file has announced anything from here.
+/// Address of a single submitter.
 const CAT: &str = "203.0.113.5";
 const A: &str = "reported-example-gpu-a";
 const B: &str = "reported-example-gpu-b";
 const C: &str = "reported-example-gpu-c";
 
-/// What `leaderboard moderate` does to the database of this server.
 fn moderate(server: &TestServer, words: &[&str]) -> std::process::Output {
     run(&[&["moderate"], words].concat(), &["--database".as_ref(), server.database().as_ref()])
 }
@@ -30,18 +29,13 @@ fn refused(server: &TestServer, words: &[&str]) -> String {
 }
 
 fn log(server: &TestServer, query: &str) -> ModerationLog {
-    let answer = server.get(&format!("/api/v1/moderation{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/moderation{query}"))
 }
 
 fn shown(server: &TestServer, run_id: &str) -> StoredRun {
-    let answer = server.get(&format!("/api/v1/runs/{run_id}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/runs/{run_id}"))
 }
 
-/// The places of the suite's first workload.
 fn places(server: &TestServer) -> Vec<StandingsPlace> {
     server.get("/api/v1/standings?suite=quick").parse::<Standings>().tables.swap_remove(0).places
 }
@@ -51,9 +45,7 @@ fn keys(server: &TestServer) -> Vec<String> {
 }
 
 fn device(server: &TestServer, key: &str) -> DeviceSummary {
-    let answer = server.get(&format!("/api/v1/devices/{key}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/devices/{key}"))
 }
 
 #[test]
@@ -178,7 +170,7 @@ fn merged_devices_share_one_place() {
     assert_eq!((line.device_key.as_str(), line.device_name.as_str()), (A, "Example GPU A"));
     assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
     assert_eq!(line.best_run_id, fast, "which goes by the name of the device that it was merged into");
-    // Whatever way a run comes.
+    // Both ways of submission.
     proven_by(&server, BOB, on("Example GPU B", 3));
     let mut imported = record::unregistered(5);
     imported.device.adapter.name = "Example GPU B".to_owned();

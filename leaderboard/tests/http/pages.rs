@@ -16,7 +16,7 @@ const INDEX: &str =
 const SCRIPT: &str = "/app-1f0c4be2a9d3e587.js";
 const MODULE: &str = "/app-1f0c4be2a9d3e587_bg.wasm";
 
-/// A page as `cargo xtask` builds it and a data set, and beside them a file that nobody may read.
+/// Returns a folder with a page as `cargo xtask` builds it, a data set, and a secret file.
 fn site() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).unwrap();
@@ -228,7 +228,6 @@ fn without_a_page_there_is_still_the_api() {
 const MNIST: [(&str, u64); 2] = [("mnist-train.bin", 47_100_032), ("mnist-test.bin", 7_850_032)];
 const CIFAR10: [(&str, u64); 2] = [("cifar10-train.bin", 153_650_032), ("cifar10-test.bin", 30_730_032)];
 
-/// A server whose data folder is empty.
 fn server_with_empty_data_folder() -> TestServer {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("data")).unwrap();

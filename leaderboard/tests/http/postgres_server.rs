@@ -1,4 +1,4 @@
-//! What there is to say of PostgreSQL alone: its outages, its refusals, and its own back-ups.
+//! PostgreSQL's outages, refusals and backups.
 
 use std::process::{Output, Stdio};
 
@@ -198,7 +198,6 @@ fn back_ups_are_postgresqls_own_which_is_told_and_works() {
     }
 }
 
-/// The address of another database of the same server and role.
 fn named(address: &str, name: &str) -> String {
     format!("{}/{name}", address.rsplit_once('/').unwrap().0)
 }

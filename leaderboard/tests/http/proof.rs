@@ -30,8 +30,7 @@ fn a_run_that_trained_is_proven_and_ranked() {
 fn server_with_a_waiting_run() -> (TestServer, StartedRun) {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
-    let (started, answer) = light().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = light().play_accepted(&server);
     (server, started)
 }
 
@@ -59,35 +58,8 @@ fn the_next_server_verifies_what_a_killed_one_held() {
     assert_eq!(verdict.tier, Tier::Proven, "{verdict:?}");
 }
 
-/// Returns the record's smaller network.
 fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
     record.workloads.iter_mut().find(|of| of.workload == SMALL).unwrap()
-}
-
-fn is_proof(call: &Call) -> bool {
-    matches!(call, Call::Prove(_) | Call::Show { .. })
-}
-
-#[test]
-fn a_record_of_other_segments_than_were_seen_is_refused() {
-    type Change = fn(&mut WorkloadRecord);
-    let changes: [(&str, Change, usize); 3] = [
-        ("a beacon of another segment", |of| of.segments[2].beacon = of.segments[3].beacon, 2),
-        ("a hash that was not committed", |of| of.segments[4].state_sha256 = "0".repeat(64), 4),
-        ("segments in another order", |of| of.segments.swap(1, 2), 1),
-    ];
-    let server = rehearsal::server();
-    let run = light();
-    let started = server.begin();
-    run.send_all(&server, &started);
-    let place = run.record.workloads.iter().position(|of| of.workload == SMALL).unwrap();
-    for (what, change, segment) in changes {
-        println!("{what}");
-        let mut record = run.record_of(&started);
-        change(small(&mut record));
-        let field = format!("workloads[{place}].segments[{segment}]");
-        server.upload(&started.run_id, &record).assert_refused(422, "wrong_segment", &field);
-    }
 }
 
 /// Plays a run that lacks something for a proof, and asserts that it is checked, with this reason.
@@ -100,36 +72,11 @@ fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
 }
 
 #[test]
-fn what_was_not_seen_or_shown_leaves_a_run_checked() {
-    let server = rehearsal::server();
-    let last = light().messages.iter().rposition(|message| matches!(message.call, Call::Commit(_))).unwrap();
-    let first_proof = light().messages.iter().position(|message| is_proof(&message.call)).unwrap();
-    let state = light().messages.iter().position(|message| message.state().is_some()).unwrap();
-    type Lacks = Box<dyn Fn(&mut Rehearsal)>;
-    let cases: [(Lacks, &str); 5] = [
-        (Box::new(|run| run.messages.clear()), "did not see its training"),
-        // Later requests would be refused.
-        (Box::new(move |run| run.messages.truncate(last)), "only in part"),
-        (Box::new(move |run| run.messages.truncate(first_proof)), "nothing of its training was shown"),
-        (Box::new(move |run| run.messages.truncate(first_proof + 1)), "hashes that the leaderboard asked for"),
-        (Box::new(move |run| drop(run.messages.remove(state))), "states that the leaderboard asked for"),
-    ];
-    for (number, (lack, reason)) in cases.iter().enumerate() {
-        let mut run = light();
-        // The same record is stored only once.
-        run.record.device.claimed_name = Some(format!("number {number}"));
-        lack(&mut run);
-        is_checked(&server, &run, reason);
-    }
-}
-
-#[test]
 fn slower_server_clock_determines_the_rate() {
     let server = rehearsal::server();
     let mut run = light();
     run.messages.iter_mut().for_each(|message| message.at *= 2.0);
-    let (started, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = run.play_accepted(&server);
     let most = 1.03 * run.server_rate();
     let list: RunList = server.get("/api/v1/runs").parse();
     let listed = list.rows.iter().find(|row| row.run_id == started.run_id).unwrap();
@@ -230,8 +177,7 @@ fn an_accuracy_one_point_above_the_servers_is_flagged() {
 fn two_runs_from_one_announcement_are_one() {
     let server = rehearsal::server();
     let run = light();
-    let (started, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = run.play_accepted(&server);
     // The nonce is used up, for another record and for more requests.
     let mut second = run.record_of(&started);
     small(&mut second).resources.cpu_user_percent = Some(1.0);
@@ -254,8 +200,7 @@ fn two_runs_from_one_announcement_are_one() {
 fn a_public_record_under_another_name_is_never_ranked() {
     let server = rehearsal::server();
     let run = light();
-    let (_, answer) = run.play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    run.play_accepted(&server);
     let named = |name: &str| {
         let mut record = run.record.clone();
         record.device.claimed_name = Some(name.to_owned());

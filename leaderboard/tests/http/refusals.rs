@@ -1,4 +1,4 @@
-//! Records that are not taken, one row for each rule; and what is taken with a flag.
+//! Refused records, one case for each rule, and records that are accepted with a flag.
 
 use results::api::{AcceptedRun, StartedRun, Tier};
 use results::{RunRecord, WholeBatch};
@@ -31,14 +31,25 @@ impl Bench {
 
     /// Changes the record, makes its summaries follow, and expects a refusal.
     #[track_caller]
-    fn refuses_changed(&self, change: impl FnOnce(&mut RunRecord), code: &str, field: &str) {
+    fn refuses_changed(&self, code: &str, field: &str, change: impl FnOnce(&mut RunRecord)) {
         let mut record = self.record.clone();
         change(&mut record);
         record::summarise(&mut record);
         self.server.upload(&self.started.run_id, &record).assert_refused(422, code, field);
     }
 
-    /// Nothing that was refused has used the run up.
+    /// Does the same, and expects the refusal of an import, too.
+    #[track_caller]
+    fn refuses_forged(&self, code: &str, field: &str, change: impl Fn(&mut RunRecord)) {
+        self.refuses_changed(code, field, &change);
+        let mut imported = RunRecord { run_id: None, nonce: None, ..self.record.clone() };
+        change(&mut imported);
+        record::summarise(&mut imported);
+        imported.seed = imported.seed.wrapping_add(1);
+        self.server.import(&imported).assert_refused(422, code, field);
+    }
+
+    /// Asserts that no refusal used the run up.
     #[track_caller]
     fn still_accepts_the_honest_record(&self) {
         assert_eq!(self.server.upload(&self.started.run_id, &self.record).status, 201);
@@ -162,20 +173,14 @@ fn raw_samples_that_contradict_each_other_are_refused() {
 #[test]
 fn steps_and_epochs_that_the_windows_do_not_hold_are_refused() {
     let bench = Bench::new();
-    bench.refuses_changed(|r| r.workloads[0].windows.clear(), "inconsistent", "workloads[0].windows");
-    bench.refuses_changed(
-        |r| r.workloads[0].windows.iter_mut().for_each(|w| w.seconds = 0.0),
-        "inconsistent",
-        "workloads[0].windows",
-    );
-    bench.refuses_changed(
-        |r| {
-            let epoch = r.workloads[0].epochs[0];
-            r.workloads[0].epochs = (1..=17).map(|i| results::Epoch { epoch: i, seconds: 0.1, ..epoch }).collect();
-        },
-        "inconsistent",
-        "workloads[0].epochs",
-    );
+    bench.refuses_changed("inconsistent", "workloads[0].windows", |r| r.workloads[0].windows.clear());
+    bench.refuses_changed("inconsistent", "workloads[0].windows", |r| {
+        r.workloads[0].windows.iter_mut().for_each(|w| w.seconds = 0.0)
+    });
+    bench.refuses_changed("inconsistent", "workloads[0].epochs", |r| {
+        let epoch = r.workloads[0].epochs[0];
+        r.workloads[0].epochs = (1..=17).map(|i| results::Epoch { epoch: i, seconds: 0.1, ..epoch }).collect();
+    });
     bench.still_accepts_the_honest_record();
 }
 
@@ -220,39 +225,25 @@ fn a_comparison_that_does_not_follow_from_its_losses_is_refused() {
         let field = format!("workloads[0].correctness.{field}");
         bench.refuses(&format!("/workloads/0/correctness/{pointer}"), value, code, &field);
     }
-    bench.refuses_changed(
-        |r| r.workloads[0].correctness.as_mut().unwrap().redraws = 3,
-        "out_of_range",
-        "workloads[0].correctness.redraws",
-    );
+    bench.refuses_changed("out_of_range", "workloads[0].correctness.redraws", |r| {
+        r.workloads[0].correctness.as_mut().unwrap().redraws = 3
+    });
     // No losses at all, on either side.
-    bench.refuses_changed(
-        |r| {
-            let correctness = r.workloads[0].correctness.as_mut().unwrap();
-            (correctness.losses, correctness.reference_losses) = (Vec::new(), Vec::new());
-        },
-        "inconsistent",
-        "workloads[0].correctness.reference_losses",
-    );
+    bench.refuses_changed("inconsistent", "workloads[0].correctness.reference_losses", |r| {
+        let correctness = r.workloads[0].correctness.as_mut().unwrap();
+        (correctness.losses, correctness.reference_losses) = (Vec::new(), Vec::new());
+    });
     // Infinity is written as the largest number there is; that both have it is no agreement.
-    bench.refuses_changed(
-        |r| {
-            let correctness = r.workloads[0].correctness.as_mut().unwrap();
-            (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
-        },
-        "inconsistent",
-        "workloads[0].correctness.largest_difference",
-    );
+    bench.refuses_changed("inconsistent", "workloads[0].correctness.largest_difference", |r| {
+        let correctness = r.workloads[0].correctness.as_mut().unwrap();
+        (correctness.losses[1], correctness.reference_losses[1]) = (f64::MAX, f64::MAX);
+    });
     // Honest about the disagreement, and still called completed.
-    bench.refuses_changed(
-        |r| {
-            let correctness = r.workloads[0].correctness.as_mut().unwrap();
-            correctness.losses[1] = 2.0 * correctness.reference_losses[1];
-            (correctness.largest_difference, correctness.passed) = (1.0, false);
-        },
-        "inconsistent",
-        "workloads[0].correctness.passed",
-    );
+    bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |r| {
+        let correctness = r.workloads[0].correctness.as_mut().unwrap();
+        correctness.losses[1] = 2.0 * correctness.reference_losses[1];
+        (correctness.largest_difference, correctness.passed) = (1.0, false);
+    });
     bench.still_accepts_the_honest_record();
 }
 
@@ -280,27 +271,19 @@ fn a_whole_batch_that_does_not_follow_from_its_numbers_is_refused() {
         ("passed", "inconsistent", |whole| (whole.loss, whole.loss_of_parts) = (f64::MAX, f64::MAX)),
     ];
     for (field, code, change) in rows {
-        bench.refuses_changed(
-            |record| {
-                let workload = &mut record.workloads[0];
-                let mut whole = whole(workload.settings.batch_size);
-                change(&mut whole);
-                workload.correctness.as_mut().unwrap().whole_batch = Some(whole);
-            },
-            code,
-            &format!("workloads[0].correctness.whole_batch.{field}"),
-        );
+        bench.refuses_changed(code, &format!("workloads[0].correctness.whole_batch.{field}"), |record| {
+            let workload = &mut record.workloads[0];
+            let mut whole = whole(workload.settings.batch_size);
+            change(&mut whole);
+            workload.correctness.as_mut().unwrap().whole_batch = Some(whole);
+        });
     }
     // Honest about the disagreement of the whole batch, and still called passed.
-    bench.refuses_changed(
-        |record| {
-            let workload = &mut record.workloads[0];
-            let wrong = WholeBatch { gradient_difference: 1.0, passed: false, ..whole(workload.settings.batch_size) };
-            workload.correctness.as_mut().unwrap().whole_batch = Some(wrong);
-        },
-        "inconsistent",
-        "workloads[0].correctness.passed",
-    );
+    bench.refuses_changed("inconsistent", "workloads[0].correctness.passed", |record| {
+        let workload = &mut record.workloads[0];
+        let wrong = WholeBatch { gradient_difference: 1.0, passed: false, ..whole(workload.settings.batch_size) };
+        workload.correctness.as_mut().unwrap().whole_batch = Some(wrong);
+    });
     let mut right = bench.record.clone();
     let workload = &mut right.workloads[0];
     workload.correctness.as_mut().unwrap().whole_batch = Some(whole(workload.settings.batch_size));
@@ -325,8 +308,8 @@ fn tolerance_depends_on_the_precision_alone() {
     };
     let field = "workloads[0].correctness.tolerance";
     let bench = Bench::new();
-    bench.refuses_changed(rough(results::Precision::F32), "out_of_range", field);
-    bench.refuses_changed(rough(results::Precision::F64), "out_of_range", field);
+    bench.refuses_changed("out_of_range", field, rough(results::Precision::F32));
+    bench.refuses_changed("out_of_range", field, rough(results::Precision::F64));
     let server = TestServer::start();
     for (number, precision) in [(1, results::Precision::F16), (2, results::Precision::F16Matrix)] {
         let mut record = record::unregistered(number);
@@ -341,17 +324,17 @@ fn tolerance_depends_on_the_precision_alone() {
 fn a_run_of_which_nothing_was_completed_is_refused() {
     let bench = Bench::new();
     let cancelled = |r: &mut RunRecord| r.workloads.iter_mut().for_each(|w| w.outcome = results::Outcome::Cancelled);
-    bench.refuses_changed(cancelled, "nothing_completed", "workloads");
+    bench.refuses_changed("nothing_completed", "workloads", cancelled);
 }
 
 #[test]
 fn more_time_than_passed_cannot_be_claimed() {
     let bench = Bench::new();
     let field = "provenance.wall_seconds";
-    bench.refuses_changed(|r| r.provenance.wall_seconds = 25.0, "time_does_not_fit", field);
-    bench.refuses_changed(|r| r.provenance.wall_seconds = 10.0, "time_does_not_fit", field);
-    bench.refuses_changed(|r| record::scale_time(r, 2.0), "time_does_not_fit", field);
-    bench.refuses_changed(|r| r.workloads[0].windows[0].seconds = 9.0, "time_does_not_fit", field);
+    bench.refuses_changed("time_does_not_fit", field, |r| r.provenance.wall_seconds = 25.0);
+    bench.refuses_changed("time_does_not_fit", field, |r| r.provenance.wall_seconds = 10.0);
+    bench.refuses_changed("time_does_not_fit", field, |r| record::scale_time(r, 2.0));
+    bench.refuses_changed("time_does_not_fit", field, |r| r.workloads[0].windows[0].seconds = 9.0);
     bench.still_accepts_the_honest_record();
 
     let server = TestServer::start();
@@ -415,4 +398,153 @@ fn bad_learning_is_no_reason_to_refuse() {
         workload.target.as_mut().unwrap().reached_seconds = None;
     });
     assert_eq!(run.tier, Tier::Checked);
+}
+
+#[test]
+fn work_that_differs_from_the_network_is_refused() {
+    fn settings(record: &mut RunRecord) -> &mut results::Settings {
+        &mut record.workloads[0].settings
+    }
+    let bench = Bench::new();
+    let flops = "workloads[0].settings.training_flops_per_sample";
+    bench.refuses_forged("wrong_work", flops, |r| settings(r).training_flops_per_sample = 1);
+    bench.refuses_forged("wrong_work", flops, |r| settings(r).training_flops_per_sample *= 1000);
+    bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| settings(r).parameters = 7850);
+    bench.refuses_forged("wrong_work", "workloads[0].settings.test_samples", |r| settings(r).test_samples = 100);
+    bench.refuses_forged("wrong_work", "workloads[0].settings.training_samples", |r| {
+        settings(r).training_samples = 50_000
+    });
+    bench.refuses_forged("unknown_workload", "workloads[0].workload", |r| {
+        r.workloads[0].workload = "imagenet-in-a-minute".to_owned()
+    });
+    bench.refuses_forged("network_of_a_file", "workloads[0].network", |r| {
+        r.workloads[0].network = Some(serde_json::json!({ "name": "mine" }));
+    });
+    bench.refuses_forged("unknown_backend", "device.backend", |r| {
+        r.device.backend = "warp-drive".to_owned();
+        r.device.requested_backend = r.device.backend.clone();
+    });
+    // Nonstandard runs have the network's work, too.
+    bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| {
+        r.non_standard.push("4 steps".to_owned());
+        r.workloads[0].settings.parameters = 7850;
+    });
+    bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].training_seconds", |r| {
+        r.non_standard.push("4 steps".to_owned());
+        r.workloads[0].windows[0].seconds /= 10.0;
+    });
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn undeclared_departures_from_the_suite_are_refused() {
+    let bench = Bench::new();
+    bench.refuses_forged("not_standard", "workloads[0].settings.batch_size", |r| {
+        let seed = r.seed;
+        r.workloads[0].settings.batch_size = 1024;
+        record::count_samples(&mut r.workloads[0], seed);
+        r.workloads[0].epochs.clear();
+    });
+    bench.refuses_forged("not_standard", "workloads[0].settings.learning_rate", |r| {
+        r.workloads[0].settings.learning_rate = 0.002
+    });
+    bench.refuses_forged("not_standard", "workloads[0].target.accuracy", |r| {
+        r.workloads[0].target.as_mut().unwrap().accuracy = 0.9;
+        record::reach(&mut r.workloads[0]);
+    });
+    bench.refuses_forged("not_standard", "workloads[0].target", |r| r.workloads[0].target = None);
+    bench.refuses_forged("not_standard", "device.backend", |r| {
+        r.device.backend = "reference".to_owned();
+        r.device.requested_backend = r.device.backend.clone();
+    });
+    bench.refuses_forged("incomplete_suite", "workloads", |r| drop(r.workloads.pop()));
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn courses_of_training_that_the_suite_lacks_are_refused() {
+    let bench = Bench::new();
+    // Ten times the steps in the same windows.
+    bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].step", |r| {
+        let seed = r.seed;
+        r.workloads[0].windows.iter_mut().for_each(|window| window.steps *= 10);
+        record::count_samples(&mut r.workloads[0], seed);
+    });
+    // The slowest windows of the training left out.
+    bench.refuses_forged("inconsistent", "workloads[0].evaluations[1].step", |r| {
+        let seed = r.seed;
+        r.workloads[0].windows.remove(1);
+        r.workloads[0].peaks.clear();
+        record::count_samples(&mut r.workloads[0], seed);
+    });
+    // More samples than these steps have: the last batch of an epoch is short.
+    bench.refuses_forged("inconsistent", "workloads[0].windows[1].samples", |r| {
+        r.workloads[0].windows.iter_mut().for_each(|window| window.samples = u64::from(window.steps) * 128);
+    });
+    // Windows of a tenth of the time, with evaluations at their old times.
+    let field = "workloads[0].evaluations[0].training_seconds";
+    bench.refuses_forged("inconsistent", field, |r| r.workloads[0].windows[0].seconds /= 10.0);
+    // The worst evaluations are missing.
+    bench.refuses_forged("not_standard", "workloads[0].evaluations[0].step", |r| {
+        r.workloads[0].evaluations.remove(0);
+    });
+    // Training ended when the accuracy was best.
+    bench.refuses_forged("not_standard", "workloads[0].evaluations[2].step", |r| {
+        r.workloads[0].evaluations.pop();
+        record::reach(&mut r.workloads[0]);
+    });
+    bench.refuses_forged("not_standard", "workloads[0].evaluations", |r| {
+        r.workloads[0].evaluations.clear();
+        record::reach(&mut r.workloads[0]);
+    });
+    // Training that went on.
+    bench.refuses_forged("not_standard", "workloads[0].evaluations[4].step", |r| {
+        let last = r.workloads[0].evaluations.last().copied().unwrap();
+        let (step, training_seconds) = (last.step + 1100, last.training_seconds + 1.1);
+        r.workloads[0].evaluations.push(results::Evaluation { step, training_seconds, accuracy: 0.9999, ..last });
+    });
+    bench.still_accepts_the_honest_record();
+}
+
+#[test]
+fn partial_suite_run_is_stored_but_not_ranked() {
+    let server = TestServer::start();
+    let half = server.accepted(|record| {
+        record.workloads.pop();
+        record.non_standard.push("1 of the suite's 2 networks".to_owned());
+    });
+    let list: results::api::RunList = server.get("/api/v1/runs").parse();
+    assert!(list.rows.iter().all(|row| row.run_id == half.run_id && !row.ranked) && list.total == 1);
+}
+
+#[test]
+fn what_several_devices_trained_together_is_refused_however_it_is_called() {
+    let server = TestServer::start();
+    for (number, devices) in [(1, 2), (2, 1)] {
+        let mut record = record::unregistered(number);
+        record.workloads[1].communication = Some(results::Communication::among(devices));
+        server.import(&record).assert_refused(422, "several_devices", "workloads[1].communication");
+    }
+}
+
+#[test]
+fn what_was_streamed_to_the_device_is_refused_however_it_is_called() {
+    let server = TestServer::start();
+    for (number, mode) in (1..).zip(results::InputMode::ALL) {
+        let mut record = record::unregistered(number);
+        record.workloads[1].input = Some(results::InputPipeline::new(mode));
+        server.import(&record).assert_refused(422, "streamed_input", "workloads[1].input");
+    }
+}
+
+#[test]
+fn a_suite_that_is_not_known_is_refused_before_anybody_trains_it() {
+    let server = TestServer::start();
+    for (name, version) in [("quick", 2), ("quicker", 1)] {
+        let request = results::api::StartRun {
+            suite: results::Suite { name: name.to_owned(), version },
+            engine_version: record::ENGINE_VERSION.to_owned(),
+        };
+        server.json("POST", "/api/v1/runs", &request).assert_refused(422, "unknown_suite", "suite");
+    }
 }

@@ -6,11 +6,11 @@ use results::api::{RunList, StoredRun, Tier, Verdict};
 
 use crate::support::pretended::data_folder;
 use crate::support::rehearsal::{self, SEED, SMALL};
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, wait_until};
 use crate::upkeep::{done, failed, run};
 
 const IN_PART: &str = "could be computed again in part only";
-/// What is said of a record that was never trained.
+/// Part of the note on a record without a training.
 const ANOTHER_LOSS: &str = "from its seed, step 1 has a loss of";
 
 fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::process::Output {
@@ -22,7 +22,7 @@ fn replay(server: &TestServer, words: &[&str], data: Option<&Path>) -> std::proc
     run(&[&["replay"], words].concat(), &[here, database].concat())
 }
 
-/// What became of the runs, computed by another process than the server's.
+/// Computes runs again in another process and returns its output.
 #[track_caller]
 fn replayed_here(server: &TestServer, words: &[&str]) -> String {
     done(&replay(server, words, Some(&data_folder())))
@@ -36,12 +36,11 @@ fn ranked(server: &TestServer) -> u64 {
     server.get("/api/v1/runs?ranked=true").parse::<RunList>().total
 }
 
-/// A server without the data sets, and an honest run of which it could compute nothing.
+/// Returns a server without data sets, and an honest run that it could not verify.
 fn checked_without_data() -> (TestServer, String) {
     let nothing = tempfile::tempdir().unwrap();
     let server = TestServer::of_rehearsals(SEED, nothing.path().to_owned());
-    let (started, answer) = rehearsal::light().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = rehearsal::light().play_accepted(&server);
     let verdict = server.verdict_of(&started.run_id);
     assert_eq!(verdict.tier, Tier::Checked);
     assert!(verdict.notes[0].contains("cannot compute"), "{:?}", verdict.notes);
@@ -111,8 +110,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
 fn a_run_that_waited_until_its_states_were_forgotten_is_not_proven() {
     let mut server = rehearsal::server();
     server.restart_with_verifiers(0);
-    let (started, answer) = rehearsal::light().play(&server);
-    assert_eq!(answer.status, 201, "{}", answer.text());
+    let started = rehearsal::light().play_accepted(&server);
     server.database().execute("DELETE FROM started_runs");
     server.restart_with_verifiers(1);
     let verdict = server.verdict_of(&started.run_id);
@@ -162,11 +160,7 @@ fn run_hidden_during_verification_keeps_its_result() {
     moderate(&server, "hide");
     server.restart_with_verifiers(1);
     let waits = || server.database().count("SELECT COUNT(*) FROM verifications") > 0;
-    let waited = (0..600).find(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        !waits()
-    });
-    assert!(waited.is_some());
+    wait_until(|| !waits());
     server.get(&format!("/api/v1/runs/{}", started.run_id)).assert_refused(404, "unknown_run", "");
     let said = moderate(&server, "restore");
     let outcome = server.database().words("SELECT COALESCE(outcome, '') FROM replays");
@@ -185,11 +179,7 @@ fn a_server_that_runs_computes_what_waits_and_the_tier_stands_meanwhile() {
     assert_eq!((waiting.tier, waiting.being_verified), (Tier::Proven, false));
     assert_eq!(ranked(&server), 2);
     server.restart_with_verifiers(1);
-    let flagged = (0..600).find(|_| {
-        std::thread::sleep(std::time::Duration::from_millis(100));
-        verdict(&server, &run.run_id).tier == Tier::Flagged
-    });
-    assert!(flagged.is_some(), "{:?}", verdict(&server, &run.run_id));
+    wait_until(|| verdict(&server, &run.run_id).tier == Tier::Flagged);
 }
 
 #[test]
@@ -202,11 +192,7 @@ fn whoever_waits_is_told_what_another_process_found() {
             let words = ["replay", &run.run_id, "--database"];
             done(&crate::upkeep::run(&words, &[server.database().as_ref()]))
         });
-        let queued = (0..600).find(|_| {
-            std::thread::sleep(std::time::Duration::from_millis(50));
-            server.database().count("SELECT COUNT(*) FROM verifications") > 0
-        });
-        assert!(queued.is_some());
+        wait_until(|| server.database().count("SELECT COUNT(*) FROM verifications") > 0);
         let other = server.another_with_verifiers(1);
         let said = waiting.join().unwrap();
         drop(other);

@@ -142,7 +142,6 @@ fn a_beacon_follows_from_the_state_two_segments_before() {
     assert_ne!(one[2], other[2]);
 }
 
-/// Trains two segments of a thousand steps.
 fn long_training(server: &TestServer) -> StartedRun {
     let run = server.begin();
     send_lap(server, &run, &hash(0), &[1000, 2000].map(|step| (step, hash(step))));

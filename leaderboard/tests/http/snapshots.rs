@@ -28,7 +28,6 @@ fn listed(server: &TestServer) -> Vec<Snapshot> {
     server.get("/api/v1/snapshots").parse::<SnapshotList>().snapshots
 }
 
-/// Waits for all files of a day.
 #[track_caller]
 fn files_of(server: &TestServer, day: &str) -> Vec<Snapshot> {
     for _ in 0..600 {
@@ -48,9 +47,7 @@ fn unpacked(bytes: &[u8]) -> String {
 }
 
 fn imported(server: &TestServer, seed: u32) -> String {
-    let answer = server.import(&record::unregistered(seed));
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse::<results::api::AcceptedRun>().run_id
+    server.import(&record::unregistered(seed)).with_status(201).parse::<results::api::AcceptedRun>().run_id
 }
 
 #[test]

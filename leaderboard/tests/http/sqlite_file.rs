@@ -1,5 +1,4 @@
-//! What a database can do because it is a file: back-ups of it, putting one back, and that nothing of a deleted run is
-//! left in it.
+//! Features of a database in a file: backups, restoring them, and erasing deleted runs.
 
 use std::path::Path;
 
@@ -34,7 +33,7 @@ fn backup_of_a_running_server_can_be_restored() {
     assert_eq!(ids(&server), [kept]);
     drop(server);
 
-    // What was there before is there still, the killed server's log included.
+    // The previous file is kept, with the killed server's log.
     let server = ServerProcess::start(folder.path().join("leaderboard.sqlite.replaced"));
     assert!(ids(&server).contains(&later));
     let said = failed(&restore(&copy));

@@ -1,7 +1,5 @@
 //! Places of devices: from all proven runs, with one voice for each submitter and day.
 
-use std::time::{Duration, Instant};
-
 use leaderboard::reference_of;
 use results::api::{
     Completion, DeviceSource, DeviceSummary, Distribution, RunStanding, Standings, StandingsPlace, StandingsTable,
@@ -10,16 +8,13 @@ use results::api::{
 use results::{ClientKind, DeviceKind, RunRecord};
 
 use crate::support::people::{ANN, BOB, accepted_by, announced_by, board, in_browser, on, proven_by};
-use crate::support::{TestServer, record};
+use crate::support::{TestServer, record, wait_until};
 
 const QUICK: &str = "/api/v1/standings?suite=quick";
 fn standings(server: &TestServer, query: &str) -> Standings {
-    let answer = server.get(&format!("{QUICK}{query}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("{QUICK}{query}"))
 }
 
-/// The places of the suite's first workload.
 fn places(server: &TestServer, query: &str) -> Vec<StandingsPlace> {
     standings(server, query).tables.swap_remove(0).places
 }
@@ -140,11 +135,7 @@ fn late_announcements_count_within_an_hour() {
     server.restart();
     let expected = Some(Completion { finished: 1, announced: 6 });
     let counted = || places(&server, "")[0].completion == expected;
-    let waited = (0..100).find(|_| {
-        std::thread::sleep(Duration::from_millis(100));
-        counted()
-    });
-    assert!(waited.is_some(), "{:?}", places(&server, "")[0].completion);
+    wait_until(counted);
 }
 
 #[test]
@@ -256,12 +247,8 @@ fn stale_metrics_are_refreshed_at_start() {
     );
     server.restart();
     assert_eq!(places(&server, "").len(), 1);
-    // A server that begins also makes the figures of the last days again, so that they may be stale once more.
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while server.database().count("SELECT COUNT(*) FROM stale_devices") > 0 {
-        assert!(Instant::now() < deadline, "the figures stay stale");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    // A starting server also refreshes recent metrics, so they may become stale again.
+    wait_until(|| server.database().count("SELECT COUNT(*) FROM stale_devices") == 0);
 }
 
 #[test]
@@ -284,21 +271,15 @@ fn a_query_that_makes_no_sense_is_refused() {
 }
 
 fn device(server: &TestServer, key: &str) -> DeviceSummary {
-    let answer = server.get(&format!("/api/v1/devices/{key}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/devices/{key}"))
 }
 
 fn standing(server: &TestServer, run_id: &str) -> RunStanding {
-    let answer = server.get(&format!("/api/v1/runs/{run_id}/standing"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/runs/{run_id}/standing"))
 }
 
 fn distribution(server: &TestServer, more: &str) -> Distribution {
-    let answer = server.get(&format!("/api/v1/distribution?suite=quick&workload=caffe-mnist{more}"));
-    assert_eq!(answer.status, 200, "{}", answer.text());
-    answer.parse()
+    server.read(&format!("/api/v1/distribution?suite=quick&workload=caffe-mnist{more}"))
 }
 
 #[test]
@@ -322,7 +303,6 @@ fn a_device_has_its_figures_with_places_and_its_latest_runs() {
 
 const RTX_4090: &str = "NVIDIA GeForce RTX 4090";
 
-/// Sets the measured peak to a plausible one for an RTX 4090.
 fn fit_rtx_4090(record: &mut RunRecord) {
     let peaks = record.workloads.iter_mut().flat_map(|of| &mut of.peaks);
     peaks.for_each(|peak| peak.flops_per_second = 7e13);

@@ -1,4 +1,4 @@
-//! What a host types beside the server: signs of life, and taking a run away.
+//! Tasks of the command line: health, import, removal and migration.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -12,14 +12,12 @@ pub(crate) fn run(arguments: &[&str], files: &[&OsStr]) -> Output {
     server::command().args(arguments).args(files).output().unwrap()
 }
 
-/// What a task that went well said.
 #[track_caller]
 pub(crate) fn done(output: &Output) -> String {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout.clone()).unwrap()
 }
 
-/// What a task that failed said.
 #[track_caller]
 pub(crate) fn failed(output: &Output) -> String {
     assert!(!output.status.success() && output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -27,9 +25,7 @@ pub(crate) fn failed(output: &Output) -> String {
 }
 
 pub(crate) fn stored(server: &ServerProcess, seed: u32) -> String {
-    let answer = server.import(&record::unregistered(seed));
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse::<AcceptedRun>().run_id
+    server.import(&record::unregistered(seed)).with_status(201).parse::<AcceptedRun>().run_id
 }
 
 pub(crate) fn ids(server: &ServerProcess) -> Vec<String> {
@@ -90,7 +86,6 @@ pub(crate) fn import(file: &Path, words: &[&str], database: &TestDatabase) -> St
     done(&import_into(file, words, database))
 }
 
-/// What the leaderboard exports, in a file.
 pub(crate) fn exported(server: &TestServer, folder: &Path) -> std::path::PathBuf {
     let file = folder.join("results.jsonl");
     std::fs::write(&file, server.get("/api/v1/export?format=jsonl").body).unwrap();

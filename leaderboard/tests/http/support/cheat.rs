@@ -10,7 +10,6 @@ use super::rehearsal::{Rehearsal, verdict_on};
 use super::requests::train;
 use super::{Answer, TestServer};
 
-/// Upload of a client that cheats.
 pub(crate) struct Cheated {
     pub(crate) run: StartedRun,
     pub(crate) sent: Rehearsal,
@@ -33,7 +32,6 @@ impl Cheated {
     }
 }
 
-/// Makes each step with `step`.
 pub(crate) fn each_step(plain: &mut Plain, steps: u32, step: impl Fn(&mut Plain) -> StepReport) -> StepReport {
     let mut report = StepReport::default();
     for _ in 0..steps {
@@ -73,7 +71,6 @@ pub(crate) fn map(bytes: &mut [u8], change: impl Fn(f32) -> f32) {
     }
 }
 
-/// Returns a guess of a test's result.
 pub(crate) fn guessed_test(plain: &mut Plain) -> TestReport {
     let samples = u64::from(plain.job.data.test.samples());
     TestReport { loss: 0.3, correct: samples * 9 / 10, samples, seconds: None }

@@ -1,7 +1,7 @@
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use results::RunRecord;
 use results::api::{ErrorBody, StartRun, StartedRun, Verdict};
@@ -12,7 +12,6 @@ use ureq::http::{HeaderMap, Request, Response, StatusCode};
 
 use super::record;
 
-/// Speaks to one server.
 #[derive(Clone)]
 pub(crate) struct Client {
     agent: Agent,
@@ -21,7 +20,6 @@ pub(crate) struct Client {
     forwarded_for: Option<&'static str>,
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
@@ -33,7 +31,12 @@ impl Client {
     pub(crate) fn new(address: SocketAddr) -> Self {
         // A server that refuses a request without reading its body closes the connection, perhaps just when the next
         // request is being sent on it.
-        Self { agent: agent(0), address, forwarded_for: None }
+        Self::with_idle_connections(address, 0)
+    }
+
+    /// Returns a client that keeps at most this number of idle connections.
+    pub(crate) fn with_idle_connections(address: SocketAddr, number: usize) -> Self {
+        Self { agent: agent(number), address, forwarded_for: None }
     }
 
     /// The same client as a proxy shows it, at this address.
@@ -80,15 +83,18 @@ impl Client {
         self.send("GET", path, &[], b"")
     }
 
+    #[track_caller]
+    pub(crate) fn read<T: DeserializeOwned>(&self, path: &str) -> T {
+        self.get(path).with_status(200).parse()
+    }
+
     pub(crate) fn get_accepting(&self, path: &str, encodings: &str) -> Answer {
         self.send("GET", path, &[("accept-encoding", encodings)], b"")
     }
 
     pub(crate) fn begin(&self) -> StartedRun {
         let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
-        let answer = self.json("POST", "/api/v1/runs", &start);
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.parse()
+        self.json("POST", "/api/v1/runs", &start).with_status(201).parse()
     }
 
     pub(crate) fn upload(&self, run_id: &str, record: &RunRecord) -> Answer {
@@ -103,7 +109,6 @@ impl Client {
         self.send("DELETE", &format!("/api/v1/runs/{run_id}"), &[("authorization", &format!("Bearer {secret}"))], b"")
     }
 
-    /// Waits until a run was verified, and returns what it is then.
     pub(crate) fn verdict_of(&self, run_id: &str) -> Verdict {
         for _ in 0..30_000 {
             let verdict: Verdict = self.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
@@ -183,7 +188,13 @@ impl Answer {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error} in {}", self.text()))
     }
 
-    /// A header's value, empty when it is absent.
+    #[track_caller]
+    pub(crate) fn with_status(self, status: u16) -> Self {
+        assert_eq!(self.status, status, "{}", self.text());
+        self
+    }
+
+    /// Returns a header's value, or an empty text if it is absent.
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }
@@ -197,6 +208,16 @@ impl Answer {
         assert_eq!((body.code.as_str(), body.field.as_deref().unwrap_or_default()), (code, field), "{}", body.message);
         assert!(body.message.ends_with('.'), "a sentence: {}", body.message);
         body
+    }
+}
+
+/// Waits until a condition is true, for at most a minute.
+#[track_caller]
+pub(crate) fn wait_until(condition: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !condition() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the condition is still false after a minute");
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -218,7 +239,6 @@ pub(crate) fn while_attacked(attacks: &[&(dyn Fn() + Sync)], meanwhile: impl FnO
     });
 }
 
-/// Sets a flag when it is dropped.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {

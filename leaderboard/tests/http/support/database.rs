@@ -10,8 +10,7 @@ use leaderboard::DatabaseAddress;
 use sqlx::{AnyConnection, AssertSqlSafe, Connection, Executor, Row};
 use tempfile::TempDir;
 
-/// A database that nobody else uses. A file is removed when this is dropped; what is on a PostgreSQL server goes with
-/// it.
+/// A database of one test. A file is removed when this is dropped; a schema is removed with its server.
 pub(crate) struct TestDatabase {
     argument: String,
     folder: Option<TempDir>,
@@ -37,12 +36,10 @@ impl TestDatabase {
         database
     }
 
-    /// One on a PostgreSQL server.
     pub(crate) fn at(address: String) -> Self {
         Self { argument: address, folder: None }
     }
 
-    /// What `--database` takes.
     pub(crate) fn argument(&self) -> &str {
         &self.argument
     }
@@ -51,7 +48,7 @@ impl TestDatabase {
         DatabaseAddress::parse(self.as_ref()).unwrap()
     }
 
-    /// Where a file is all there is of it.
+    /// Returns the file of an SQLite database.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.folder.as_ref().map(|_folder| Path::new(&self.argument))
     }
@@ -65,7 +62,7 @@ impl TestDatabase {
         });
     }
 
-    /// What a query that counts answers, past the server.
+    /// Returns the result of a counting query, past the server.
     pub(crate) fn count(&self, query: &'static str) -> i64 {
         block_on(async {
             let mut connection = self.connect().await;
@@ -106,7 +103,7 @@ pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
 }
 
-/// Whom the tests are where they run as root, whom PostgreSQL refuses: nobody.
+/// User for PostgreSQL's programs, which refuse to run as root.
 #[cfg(unix)]
 const NOBODY: u32 = 65534;
 
@@ -123,16 +120,14 @@ read -r _
 cd / && rm -rf "$2"
 "#;
 
-/// A server with its databases.
 pub(crate) struct Cluster {
     pub(crate) place: Place,
     port: u16,
-    /// Stops the server when its input ends, which nobody writes to. Clusters live as long as the program: the end of
-    /// that ends the input, whatever brought it about.
+    /// Stops the server when its input ends, which happens when the program ends.
     _keeper: Child,
 }
 
-/// Where a server and its programs are.
+/// Folders of a server and its programs.
 pub(crate) struct Place {
     programs: PathBuf,
     folder: PathBuf,
@@ -158,7 +153,7 @@ impl Cluster {
         if is_root() {
             std::os::unix::fs::chown(&folder, Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        // Taken by somebody else in the meantime only with bad luck, and then the server says so.
+        // Another program may take it meanwhile, which the server reports.
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let place = Place { programs, folder };
         place.make(port);
@@ -166,8 +161,8 @@ impl Cluster {
         Box::leak(Box::new(Self { place, port, _keeper: keeper }))
     }
 
-    /// The address of an empty schema whose owner sees nothing else. That is as good as a database of its own, and made
-    /// in a hundredth of the time.
+    /// Returns the address of an empty schema whose owner sees nothing else, which is created much faster than a
+    /// database.
     pub(crate) fn new_schema(&self) -> String {
         static NUMBER: AtomicU32 = AtomicU32::new(1);
         let role = format!("board_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
@@ -190,12 +185,12 @@ impl Cluster {
 }
 
 impl Place {
-    /// One of PostgreSQL's own programs, run beside the folder `data` as somebody whom it takes.
+    /// Returns a command for one of PostgreSQL's programs.
     pub(crate) fn program(&self, name: &str) -> Command {
         self.unprivileged(self.programs.join(name))
     }
 
-    /// Runs as nobody where the tests run as root.
+    /// Runs as `nobody` if the tests run as root.
     fn unprivileged(&self, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(program);
         command.current_dir(&self.folder);
@@ -248,7 +243,7 @@ fn is_root() -> bool {
     *IS_ROOT
 }
 
-/// Where PostgreSQL's programs are: on the path, or where Debian keeps those of each version.
+/// Returns the folder of PostgreSQL's programs: on the path, or Debian's.
 fn programs() -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();

@@ -1,4 +1,4 @@
-//! Values that take seconds to compute, kept in files because every test may run in a process of its own.
+//! Values that take seconds to compute, kept in files because tests may run in separate processes.
 
 use std::fs::{self, File};
 use std::path::Path;

@@ -14,7 +14,7 @@ pub(crate) mod server;
 #[path = "../../../../engine/src/testing/skipped.rs"]
 mod skipped;
 
-pub(crate) use client::{Answer, Client, while_attacked};
+pub(crate) use client::{Answer, Client, wait_until, while_attacked};
 pub(crate) use database::TestDatabase;
 pub(crate) use server::ServerProcess;
 

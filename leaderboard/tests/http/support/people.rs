@@ -9,7 +9,7 @@ use super::{TestServer, record};
 pub(crate) const ANN: &str = "192.0.2.7";
 pub(crate) const BOB: &str = "198.51.100.9";
 
-/// A server that is told by a proxy whose request it is.
+/// Returns a server behind a proxy that names its clients.
 pub(crate) fn board() -> TestServer {
     let trusted_proxy_header = Some(ProxyHeader::XForwardedFor);
     TestServer::protected_by(Protection { trusted_proxy_header, announcements_per_hour: 0, ..Protection::default() })
@@ -18,21 +18,17 @@ pub(crate) fn board() -> TestServer {
 pub(crate) fn announced_by(server: &TestServer, who: &str) -> StartedRun {
     let start = StartRun { suite: record::suite(), engine_version: record::ENGINE_VERSION.to_owned() };
     let headers = [("content-type", "application/json"), ("x-forwarded-for", who)];
-    let answer = server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap());
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
+    server.send("POST", "/api/v1/runs", &headers, &serde_json::to_vec(&start).unwrap()).with_status(201).parse()
 }
 
-/// A run that somebody announced and submitted, with summaries that follow from `change`.
+/// Submits an announced run of this address, with summaries that follow from `change`.
 pub(crate) fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
     let started = announced_by(server, who);
     let mut record = record::for_run(&started);
     server.pass(record.provenance.wall_seconds);
     change(&mut record);
     record::summarise(&mut record);
-    let answer = server.upload(&started.run_id, &record);
-    assert_eq!(answer.status, 201, "{}", answer.text());
-    answer.parse()
+    server.upload(&started.run_id, &record).with_status(201).parse()
 }
 
 pub(crate) fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut RunRecord)) -> String {
@@ -41,7 +37,7 @@ pub(crate) fn proven_by(server: &TestServer, who: &str, change: impl FnOnce(&mut
     run.run_id
 }
 
-/// So many times as fast, on a device of this name.
+/// Changes the device's name and multiplies its speed.
 pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
     move |record| {
         record.device.adapter.name = device.to_owned();

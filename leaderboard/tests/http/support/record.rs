@@ -10,7 +10,7 @@ use results::{
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
 
-/// What is trained.
+/// The trained suite.
 const SUITE: SuiteDefinition = SUITES[0];
 const STEP_SECONDS: f64 = 0.001;
 /// Windows that follow the training.
@@ -190,7 +190,7 @@ fn resource_sample(seconds: f64) -> ResourceSample {
     }
 }
 
-/// Makes the target's moment that of the first look at the test set that sees its accuracy.
+/// Sets the target's moment to the first evaluation with its accuracy.
 pub(crate) fn reach(record: &mut WorkloadRecord) {
     let target = record.target.as_mut().unwrap();
     let first = record.evaluations.iter().find(|evaluation| evaluation.accuracy >= target.accuracy);
@@ -229,7 +229,7 @@ pub(crate) fn fail(record: &mut WorkloadRecord, timeline: Vec<Stretch>) {
     record.summary = Summary::default();
 }
 
-/// Makes the samples of each window those of its steps.
+/// Sets the samples of each window to those that its steps have.
 pub(crate) fn count_samples(record: &mut WorkloadRecord, seed: u32) {
     count_samples_of(&SUITE, record, seed);
 }
@@ -251,7 +251,7 @@ pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
     &mut record.windows[first..]
 }
 
-/// So many times as fast, as far as that is measured.
+/// Multiplies the measured speed.
 pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
     let seed = record.seed;
     for workload in &mut record.workloads {
@@ -260,7 +260,7 @@ pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
     }
 }
 
-/// Makes the summaries those of the raw samples.
+/// Computes the summaries from the raw samples.
 pub(crate) fn summarise(record: &mut RunRecord) {
     for workload in &mut record.workloads {
         workload.summary = summary::summarise(workload);

@@ -122,7 +122,15 @@ impl Rehearsal {
         self.play_as(server, server)
     }
 
-    /// The same as one of the server's clients.
+    /// Plays it, and asserts that the record is accepted.
+    #[track_caller]
+    pub(crate) fn play_accepted(&self, server: &TestServer) -> StartedRun {
+        let (started, answer) = self.play(server);
+        answer.with_status(201);
+        started
+    }
+
+    /// Plays it as one of the server's clients.
     pub(crate) fn play_as(&self, client: &Client, server: &TestServer) -> (StartedRun, Answer) {
         let started = client.begin();
         self.send_all_as(client, server, &started);

@@ -12,12 +12,13 @@ use results::api::{AcceptedRun, StartedRun, Tier};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
+use super::database::block_on;
 use super::{Client, TestDatabase, record};
 
-/// What stops a server, and its thread.
+/// Signal that stops a server, and its thread.
 type Running = (oneshot::Sender<()>, JoinHandle<()>);
 
-/// The moment at which every test begins.
+/// Start of every test.
 pub(crate) const BEGINNING: f64 = 1_800_000_000.0;
 
 /// The server in a thread of this process, with a clock that stands still until it is moved.
@@ -26,35 +27,19 @@ pub(crate) struct TestServer {
     metrics: Option<Client>,
     now: Arc<Mutex<f64>>,
     database: Arc<TestDatabase>,
-    /// With the page and the data sets.
     folder: TempDir,
     running: Option<Running>,
-    setting: Setting,
+    settings: Config,
 }
 
-/// How a server is started, but for its database.
-#[derive(Clone)]
-struct Setting {
-    listen: String,
-    page: Option<PathBuf>,
-    data: Option<PathBuf>,
-    snapshots: Option<PathBuf>,
-    seed: Option<u32>,
-    verifiers: usize,
-    protection: Protection,
-}
-
-impl Default for Setting {
-    fn default() -> Self {
-        Self {
-            listen: "127.0.0.1:0".to_owned(),
-            page: None,
-            data: None,
-            snapshots: None,
-            seed: None,
-            verifiers: 1,
-            protection: Protection::default(),
-        }
+/// Returns the settings of most tests, except for the database and the clock.
+fn settings() -> Config {
+    Config {
+        listen: "127.0.0.1:0".to_owned(),
+        // A server with a file keeps its secret next to it.
+        secret: crate::on_postgres().then(|| SECRET.to_owned()),
+        connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
+        ..Config::default()
     }
 }
 
@@ -68,75 +53,71 @@ impl Deref for TestServer {
 
 impl TestServer {
     pub(crate) fn start() -> Self {
-        Self::on(TestDatabase::new())
+        Self::protected_by(Protection::default())
     }
 
-    /// One on a database that is there.
     pub(crate) fn on(database: TestDatabase) -> Self {
         let now = Arc::new(Mutex::new(BEGINNING));
-        Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), Setting::default())
+        Self::beside(Arc::new(database), now, tempfile::tempdir().unwrap(), settings())
     }
 
-    /// A second server on the same database, whose clock goes with this one's.
     pub(crate) fn another(&self) -> Self {
-        let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
-        Self::beside(database, now, tempfile::tempdir().unwrap(), self.setting.clone())
+        self.another_with_verifiers(self.settings.verifiers)
     }
 
-    /// The same, with so many threads that verify.
-    pub(crate) fn another_with_verifiers(&self, verifiers: usize) -> Self {
+    pub(crate) fn another_with_verifiers(&self, verifiers: u8) -> Self {
         let (database, now) = (Arc::clone(&self.database), Arc::clone(&self.now));
-        let setting = Setting { verifiers, ..self.setting.clone() };
-        Self::beside(database, now, tempfile::tempdir().unwrap(), setting)
+        let settings = Config { verifiers, ..self.settings.clone() };
+        Self::beside(database, now, tempfile::tempdir().unwrap(), settings)
     }
 
-    /// One with limits and budgets of its own.
+    /// Starts a server with these limits and budgets.
     pub(crate) fn protected_by(protection: Protection) -> Self {
-        Self::open(tempfile::tempdir().unwrap(), Setting { protection, ..Setting::default() })
+        Self::open(tempfile::tempdir().unwrap(), Config { protection, ..settings() })
     }
 
-    /// `page` and `data` are names of folders inside `folder`.
+    /// Starts a server with the folders `page` and `data` inside `folder`.
     pub(crate) fn with_folders(folder: TempDir, page: Option<&str>, data: Option<&str>) -> Self {
         let inside = |name: &str| folder.path().join(name);
         let (page, data) = (page.map(inside), data.map(inside));
-        Self::open(folder, Setting { page, data, ..Setting::default() })
+        Self::open(folder, Config { page, data, ..settings() })
     }
 
-    /// The page in a folder inside `folder`, with limits and budgets of its own.
+    /// Starts a server with the page in a folder inside `folder`, and these limits and budgets.
     pub(crate) fn with_page_and_protection(folder: TempDir, page: &str, protection: Protection) -> Self {
         let page = Some(folder.path().join(page));
-        Self::open(folder, Setting { page, protection, ..Setting::default() })
+        Self::open(folder, Config { page, protection, ..settings() })
     }
 
-    /// A server that writes what it has into the folder `snapshots` inside `folder`, which it makes.
+    /// Starts a server that writes its results into the folder `snapshots` inside `folder`, which it makes.
     pub(crate) fn with_snapshots(folder: TempDir) -> Self {
         let snapshots = Some(folder.path().join("snapshots"));
-        Self::open(folder, Setting { snapshots, ..Setting::default() })
+        Self::open(folder, Config { snapshots, ..settings() })
     }
 
-    /// A server that gives every run the same seed and has the data sets of this folder.
+    /// Starts a server that gives every run the same seed and has the data sets of this folder.
     pub(crate) fn of_rehearsals(seed: u32, data: PathBuf) -> Self {
         Self::of_rehearsals_protected_by(seed, data, Protection::default())
     }
 
     /// Returns [`Self::of_rehearsals`] with these limits and budgets.
     pub(crate) fn of_rehearsals_protected_by(seed: u32, data: PathBuf, protection: Protection) -> Self {
-        let setting = Setting { data: Some(data), seed: Some(seed), protection, ..Setting::default() };
-        Self::open(tempfile::tempdir().unwrap(), setting)
+        let settings = Config { data: Some(data), seed: Some(seed), protection, ..settings() };
+        Self::open(tempfile::tempdir().unwrap(), settings)
     }
 
-    fn open(folder: TempDir, setting: Setting) -> Self {
-        Self::beside(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, setting)
+    fn open(folder: TempDir, settings: Config) -> Self {
+        Self::beside(Arc::new(TestDatabase::new()), Arc::new(Mutex::new(BEGINNING)), folder, settings)
     }
 
-    fn beside(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, setting: Setting) -> Self {
-        let (client, metrics, running) = launch(&database, &now, setting.clone());
-        Self { client, metrics, now, database, folder, running: Some(running), setting }
+    fn beside(database: Arc<TestDatabase>, now: Arc<Mutex<f64>>, folder: TempDir, settings: Config) -> Self {
+        let (client, metrics, running) = launch(&database, &now, settings.clone());
+        Self { client, metrics, now, database, folder, running: Some(running), settings }
     }
 
-    /// Starts it again with so many threads that verify.
-    pub(crate) fn restart_with_verifiers(&mut self, verifiers: usize) {
-        self.setting.verifiers = verifiers;
+    /// Starts it again with this number of verifying threads.
+    pub(crate) fn restart_with_verifiers(&mut self, verifiers: u8) {
+        self.settings.verifiers = verifiers;
         self.restart();
     }
 
@@ -147,18 +128,17 @@ impl TestServer {
         self.database.execute(&format!(
             "UPDATE verifications SET taken_by = '{address}', taken_until_unix_seconds = 1e12, attempts = attempts + 1"
         ));
-        self.setting.listen = address.to_string();
+        self.settings.listen = address.to_string();
         self.restart_with_verifiers(1);
     }
 
     /// Stops the server and starts another one on the same database, at the same moment.
     pub(crate) fn restart(&mut self) {
         self.stop();
-        let (client, metrics, running) = launch(&self.database, &self.now, self.setting.clone());
+        let (client, metrics, running) = launch(&self.database, &self.now, self.settings.clone());
         (self.client, self.metrics, self.running) = (client, metrics, Some(running));
     }
 
-    /// Reads what monitoring reads.
     pub(crate) fn metrics(&self) -> &Client {
         self.metrics.as_ref().expect("started with an address for metrics")
     }
@@ -167,7 +147,6 @@ impl TestServer {
         *self.now.lock().unwrap() += seconds;
     }
 
-    /// Time of the pretended clock.
     #[cfg(target_os = "linux")]
     pub(crate) fn now(&self) -> f64 {
         *self.now.lock().unwrap()
@@ -181,7 +160,7 @@ impl TestServer {
         &self.database
     }
 
-    /// An announced run and a record that fits it; the time that it takes has passed.
+    /// Returns an announced run and a record that fits it, after the time that it takes.
     pub(crate) fn honest_run(&self) -> (StartedRun, RunRecord) {
         let started = self.begin();
         let record = record::for_run(&started);
@@ -189,32 +168,27 @@ impl TestServer {
         (started, record)
     }
 
-    /// An honest run, changed by `change` (its summaries follow), uploaded and accepted.
+    /// Uploads an honest run, changed by `change` (its summaries follow), which is accepted.
     pub(crate) fn accepted(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let (started, mut record) = self.honest_run();
         change(&mut record);
         record::summarise(&mut record);
-        let answer = self.upload(&started.run_id, &record);
-        assert_eq!(answer.status, 201, "{}", answer.text());
-        answer.parse()
+        self.upload(&started.run_id, &record).with_status(201).parse()
     }
 
-    /// An accepted run that was proven, as far as the leaderboard knows.
+    /// Uploads a run like [`Self::accepted`], and makes it proven.
     pub(crate) fn proven(&self, change: impl FnOnce(&mut RunRecord)) -> AcceptedRun {
         let run = self.accepted(change);
         self.set_tier(&run.run_id, Tier::Proven);
         AcceptedRun { tier: Tier::Proven, ..run }
     }
 
-    /// What `leaderboard set-tier` does.
     pub(crate) fn set_tier(&self, run_id: &str, tier: Tier) {
         let database = ExistingDatabase { address: self.database.address() };
         let task = Task::SetTier { run_id: run_id.to_owned(), tier, reason: None, database };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        runtime.block_on(upkeep::perform(task)).unwrap();
+        block_on(upkeep::perform(task)).unwrap();
     }
 
-    /// Makes every run that was submitted a proven one.
     pub(crate) fn prove_all(&self) {
         for run_id in self.database.words("SELECT run_id FROM runs") {
             self.set_tier(&run_id, Tier::Proven);
@@ -235,30 +209,16 @@ impl Drop for TestServer {
     }
 }
 
-/// What servers share that have no file beside which to keep it.
+/// Secret of servers that have no file to keep it next to.
 pub(crate) const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
-/// Enough for whatever the tests do at once from one address.
-pub(crate) const CONNECTIONS_PER_ADDRESS: usize = 64;
+/// Connections that suffice for all that the tests do at once from one address.
+pub(crate) const CONNECTIONS_PER_ADDRESS: u16 = 64;
 
-fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, setting: Setting) -> (Client, Option<Client>, Running) {
-    let clock = Arc::clone(now);
-    let config = Config {
-        listen: setting.listen,
-        database: database.address(),
-        page: setting.page,
-        data: setting.data,
-        snapshots: setting.snapshots,
-        secret_file: None,
-        // Where there is a file, it lies beside it.
-        secret: crate::on_postgres().then(|| SECRET.to_owned()),
-        verifiers: setting.verifiers,
-        run_lifetime_seconds: 6.0 * 3600.0,
-        seed: setting.seed,
-        connections_per_address: Some(CONNECTIONS_PER_ADDRESS),
-        protection: setting.protection,
-        clock: Clock::from_fn(move || *clock.lock().unwrap()),
-    };
+fn launch(database: &TestDatabase, now: &Arc<Mutex<f64>>, settings: Config) -> (Client, Option<Client>, Running) {
+    let now = Arc::clone(now);
+    let clock = Clock::from_fn(move || *now.lock().unwrap());
+    let config = Config { database: database.address(), clock, ..settings };
     let (stop, stopped) = oneshot::channel::<()>();
     let (tell_address, address) = std::sync::mpsc::channel();
     let thread = std::thread::spawn(move || {
@@ -306,13 +266,13 @@ impl ServerProcess {
         Self { child, client }
     }
 
-    /// Ends the process in the middle of whatever it does (SIGKILL on Unix).
+    /// Ends the process at once (SIGKILL on Unix).
     pub(crate) fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// The most memory that the process has had so far.
+    /// Returns the peak of the process's memory so far.
     #[cfg(target_os = "linux")]
     pub(crate) fn peak_memory_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
@@ -345,7 +305,7 @@ pub(crate) fn command() -> Command {
     command
 }
 
-/// The same where it may have so many files and connections open.
+/// Returns [`command`] with a limit of open files and connections.
 #[cfg(target_os = "linux")]
 pub(crate) fn command_with_descriptors(most: u32) -> Command {
     let program = command();

@@ -1,0 +1,370 @@
+//! All calls of the API: route, handler and documentation in one table.
+
+use std::collections::BTreeMap;
+
+use axum::handler::Handler;
+use axum::routing::{MethodFilter, MethodRouter, on};
+use results::RunRecord;
+use results::api::{
+    AcceptedComparison, AcceptedRun, CommitSegment, CommittedSegment, Comparing, ComparingQuery, DataSetList,
+    DeviceHistory, DeviceHistoryQuery, DeviceSummary, Distribution, DistributionQuery, ListRuns, ModerationLog,
+    ModerationQuery, OpenLap, OpenedLap, ProofWanted, ProvePart, RunList, RunStanding, SharedComparison, Standings,
+    StandingsQuery, StartRun, StartedRun, StoredComparison, StoredRun, Verdict,
+};
+use results::badge::{Badge, BadgeQuery};
+use results::open_data::{ExportAbout, ExportQuery, SnapshotList};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+
+use super::{
+    Leaderboard, compare, comparisons, devices, export, list, list_data_sets, openapi, pictures, runs, segments,
+    standings, submissions,
+};
+
+/// Adds the schema of a type to the document and returns a reference to it.
+pub(super) type Shape = fn(&mut SchemaGenerator) -> Schema;
+
+type Refusal = (&'static str, &'static [&'static str]);
+
+pub(super) struct Call {
+    pub(super) method: &'static str,
+    pub(super) path: &'static str,
+    pub(super) handler: MethodRouter<Leaderboard>,
+    pub(super) summary: &'static str,
+    pub(super) query: Option<Shape>,
+    /// The secret in `Authorization: Bearer …`.
+    pub(super) bearer: Option<&'static str>,
+    pub(super) body: Option<Content>,
+    /// Status, meaning and content of each successful answer.
+    pub(super) answers: Vec<(&'static str, &'static str, Option<Content>)>,
+    refusals: Vec<Refusal>,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Content {
+    Json(Shape),
+    Other(&'static str),
+}
+
+fn call<H, T>((method, filter): (&'static str, MethodFilter), path: &'static str, handler: H) -> Call
+where
+    H: Handler<T, Leaderboard>,
+    T: 'static,
+{
+    let handler = on(filter, handler);
+    let (answers, refusals) = (Vec::new(), Vec::new());
+    Call { method, path, handler, summary: "", query: None, bearer: None, body: None, answers, refusals }
+}
+
+const GET: (&str, MethodFilter) = ("get", MethodFilter::GET);
+const POST: (&str, MethodFilter) = ("post", MethodFilter::POST);
+const PUT: (&str, MethodFilter) = ("put", MethodFilter::PUT);
+const DELETE: (&str, MethodFilter) = ("delete", MethodFilter::DELETE);
+
+fn shape_of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
+    generator.subschema_for::<T>()
+}
+
+impl Call {
+    fn about(self, summary: &'static str) -> Self {
+        Self { summary, ..self }
+    }
+
+    fn query<T: JsonSchema>(self) -> Self {
+        Self { query: Some(shape_of::<T>), ..self }
+    }
+
+    fn bearer(self, scheme: &'static str) -> Self {
+        Self { bearer: Some(scheme), ..self }
+    }
+
+    fn takes<T: JsonSchema>(self) -> Self {
+        Self { body: Some(Content::Json(shape_of::<T>)), ..self }
+    }
+
+    fn takes_bytes(self) -> Self {
+        Self { body: Some(Content::Other("application/octet-stream")), ..self }
+    }
+
+    fn answers<T: JsonSchema>(self, status: &'static str, meaning: &'static str) -> Self {
+        self.answers_with(status, meaning, Some(Content::Json(shape_of::<T>)))
+    }
+
+    fn answers_with(mut self, status: &'static str, meaning: &'static str, content: Option<Content>) -> Self {
+        self.answers.push((status, meaning, content));
+        self
+    }
+
+    fn refuses(mut self, refusals: &[Refusal]) -> Self {
+        self.refusals.extend(refusals);
+        self
+    }
+
+    /// Returns the codes of each status, in order.
+    pub(super) fn all_refusals(&self) -> BTreeMap<&'static str, Vec<&'static str>> {
+        let mut lists = vec![ANY, &self.refusals];
+        if let Some(body) = self.body {
+            lists.push(WITH_BODY);
+            if matches!(body, Content::Json(_)) {
+                lists.push(WITH_JSON);
+            }
+        }
+        if self.body.is_some() || self.bearer.is_some() {
+            lists.push(WRITING);
+        }
+        let mut found: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (status, codes) in lists.into_iter().flatten() {
+            found.entry(*status).or_default().extend(codes.iter().copied());
+        }
+        for codes in found.values_mut() {
+            codes.sort_unstable();
+            codes.dedup();
+        }
+        found
+    }
+}
+
+/// Refusals of every call.
+const ANY: &[Refusal] =
+    &[("408", &["timeout", "too_slow"]), ("429", &["too_many_requests"]), ("500", &["internal"]), ("503", &["busy"])];
+
+/// Refusals of calls with a body.
+const WITH_BODY: &[Refusal] = &[("400", &["broken_body"]), ("413", &["too_large"]), ("415", &["wrong_content_type"])];
+
+/// Refusals of calls with a JSON body.
+const WITH_JSON: &[Refusal] =
+    &[("400", &["malformed_json", "missing_field", "out_of_range", "unknown_field", "wrong_type"])];
+
+/// Refusals of calls that write.
+const WRITING: &[Refusal] = &[("503", &["read_only"]), ("507", &["full"])];
+
+/// Codes of refused records.
+const RECORD: &[Refusal] = &[
+    ("422", &["bad_hash", "bad_name", "control_character", "duplicate_workload", "empty", "incomplete_suite"]),
+    ("422", &["inconsistent", "network_of_a_file", "not_finite", "not_increasing", "nothing_completed"]),
+    ("422", &["out_of_range", "summary_mismatch", "time_does_not_fit", "too_long", "too_many", "too_precise"]),
+    ("422", &["unknown_backend", "unknown_schema_version", "unknown_workload", "wrong_segment", "wrong_work"]),
+];
+
+/// Refusals of requests that a run sends while it trains and right after.
+const TRAINING: &[Refusal] = &[
+    ("403", &["wrong_nonce"]),
+    UNKNOWN_RUN,
+    ("409", &["already_submitted", "unexpected_segment"]),
+    ("410", &["expired"]),
+    ("422", &["bad_hash", "bad_name", "control_character", "not_provable", "out_of_range", "too_long", "too_many"]),
+    ("422", &["not_finite", "unknown_workload", "wrong_losses"]),
+    ("429", &["too_many_segments"]),
+];
+
+const UNKNOWN_RUN: Refusal = ("404", &["unknown_run"]);
+const UNKNOWN_DEVICE: Refusal = ("404", &["unknown_device"]);
+const UNKNOWN_COMPARISON: Refusal = ("404", &["unknown_comparison"]);
+const BAD_QUERY: Refusal = ("400", &["bad_query"]);
+const DELETING: &[Refusal] = &[("401", &["missing_secret"]), ("403", &["wrong_secret"])];
+
+const HTML: Option<Content> = Some(Content::Other("text/html"));
+const SVG: Option<Content> = Some(Content::Other("image/svg+xml"));
+
+pub(super) fn all() -> impl Iterator<Item = Call> {
+    [runs_and_lists(), runs_in_training(), pictures(), devices_and_tables(), open_data()].into_iter().flatten()
+}
+
+fn runs_and_lists() -> Vec<Call> {
+    vec![
+        call(GET, "/v1/runs", list::show)
+            .about("Results that fit a query, page by page: of one workload the fastest first, otherwise the newest")
+            .query::<ListRuns>()
+            .answers::<RunList>("200", "A page of them")
+            .refuses(&[BAD_QUERY]),
+        call(POST, "/v1/runs", submissions::start)
+            .about("Registers a run before it starts")
+            .takes::<StartRun>()
+            .answers::<StartedRun>("201", "Id, nonce and seed of the run")
+            .refuses(&[
+                ("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"]),
+                ("503", &["too_many_open_runs"]),
+            ]),
+        call(POST, "/v1/runs/import", submissions::import)
+            .about("Hands in the record of a run that was not registered")
+            .takes::<RunRecord>()
+            .answers::<AcceptedRun>("201", "The record is stored as unverified")
+            .answers::<AcceptedRun>("200", "The same record with the same header `Idempotency-Key`: its answer again")
+            .refuses(RECORD)
+            .refuses(&[("400", &["bad_idempotency_key"]), ("409", &["already_submitted"]), ("410", &["deleted"])])
+            .refuses(&[("503", &["too_many_imports"])]),
+        call(GET, "/v1/runs/{id}", runs::show)
+            .about("A run with everything that is stored of it")
+            .answers::<StoredRun>("200", "The run")
+            .refuses(&[UNKNOWN_RUN]),
+        call(PUT, "/v1/runs/{id}", submissions::upload)
+            .about("Hands in the record of a registered run")
+            .takes::<RunRecord>()
+            .answers::<AcceptedRun>("200", "The same record came a moment ago; this is a further deletion secret")
+            .answers::<AcceptedRun>("201", "The record is stored")
+            .refuses(RECORD)
+            .refuses(&[("403", &["wrong_nonce"]), UNKNOWN_RUN, ("409", &["already_submitted"])])
+            .refuses(&[("410", &["deleted", "expired"])])
+            .refuses(&[("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"])]),
+        call(DELETE, "/v1/runs/{id}", runs::delete)
+            .about("Deletes a run for ever")
+            .bearer("deletion_secret")
+            .answers_with("204", "It is gone", None)
+            .refuses(DELETING)
+            .refuses(&[UNKNOWN_RUN]),
+        call(GET, "/v1/moderation", list::moderation_log)
+            .about("What moderators did and why, the newest first")
+            .query::<ModerationQuery>()
+            .answers::<ModerationLog>("200", "A page of the log")
+            .refuses(&[BAD_QUERY]),
+    ]
+}
+
+fn runs_in_training() -> Vec<Call> {
+    vec![
+        call(POST, "/v1/runs/{id}/laps", segments::open_lap)
+            .about("Begins a lap: segments of training that follow each other with nothing in between")
+            .takes::<OpenLap>()
+            .answers::<OpenedLap>("200", "Beacons of its first two segments")
+            .refuses(TRAINING),
+        call(POST, "/v1/runs/{id}/segments", segments::commit)
+            .about("Commits to the state with which a segment ended")
+            .takes::<CommitSegment>()
+            .answers::<CommittedSegment>(
+                "200",
+                "Beacon of the segment after the next one, unless the lap ends, and the draws that fall on this \
+                 segment",
+            )
+            .refuses(TRAINING),
+        call(POST, "/v1/runs/{id}/proof", segments::prove)
+            .about("Ends the training of a workload, and sends hashes that are wanted")
+            .takes::<ProvePart>()
+            .answers::<ProofWanted>("200", "Hashes or states that are wanted next")
+            .refuses(TRAINING),
+        call(PUT, "/v1/runs/{id}/states/{workload}/{step}", segments::show)
+            .about("Sends a state that is wanted")
+            .takes_bytes()
+            .bearer("nonce")
+            .answers_with("204", "It is kept until it has been looked at", None)
+            .refuses(&[("401", &["missing_nonce"]), ("403", &["wrong_nonce"]), UNKNOWN_RUN])
+            .refuses(&[("409", &["already_submitted", "unexpected_segment"]), ("410", &["expired"])])
+            .refuses(&[("422", &["bad_name", "not_provable", "unknown_workload", "wrong_state"])]),
+        call(GET, "/v1/runs/{id}/verdict", runs::verdict)
+            .about("How far a run is trusted by now")
+            .answers::<Verdict>("200", "Its tier, and why")
+            .refuses(&[UNKNOWN_RUN]),
+    ]
+}
+
+fn pictures() -> Vec<Call> {
+    const NO_BADGE: &[Refusal] = &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])];
+    vec![
+        call(GET, "/v1/runs/{id}/badge.svg", pictures::badge_svg)
+            .about("A result in one line, as a picture")
+            .query::<BadgeQuery>()
+            .answers_with("200", "The picture", SVG)
+            .refuses(NO_BADGE),
+        call(GET, "/v1/runs/{id}/badge.json", pictures::badge_json)
+            .about("A result in one line, as shields.io reads it")
+            .query::<BadgeQuery>()
+            .answers::<Badge>("200", "What the badge says")
+            .refuses(NO_BADGE),
+        call(GET, "/v1/runs/{id}/card.png", pictures::card_png)
+            .about("A result as a picture of 1200 × 630 pixels, for previews of links")
+            .answers_with("200", "The picture", Some(Content::Other("image/png")))
+            .refuses(&[UNKNOWN_RUN]),
+        call(GET, "/v1/runs/{id}/card.svg", pictures::card_svg)
+            .about("The same picture for programs that draw it themselves, with the fonts that they have")
+            .answers_with("200", "The picture", SVG)
+            .refuses(&[UNKNOWN_RUN]),
+    ]
+}
+
+fn devices_and_tables() -> Vec<Call> {
+    vec![
+        call(GET, "/v1/runs/{id}/standing", standings::of_run)
+            .about("Where a run stands among all proven ones, and its score")
+            .answers::<RunStanding>("200", "Its share of each workload")
+            .refuses(&[UNKNOWN_RUN]),
+        call(GET, "/v1/standings", standings::show)
+            .about("The places of devices, all tables of a suite at once")
+            .query::<StandingsQuery>()
+            .answers::<Standings>("200", "A table for each network")
+            .refuses(&[BAD_QUERY]),
+        call(GET, "/v1/distribution", standings::show_distribution)
+            .about("How many proven runs of a workload have which rate")
+            .query::<DistributionQuery>()
+            .answers::<Distribution>("200", "Their number in each bin")
+            .refuses(&[BAD_QUERY]),
+        call(GET, "/v1/devices/{key}", devices::show)
+            .about("What all runs of a device come to")
+            .answers::<DeviceSummary>("200", "Its figures, and its latest runs")
+            .refuses(&[UNKNOWN_DEVICE]),
+        call(GET, "/v1/devices/{key}/history", devices::show_history)
+            .about("What the latest proven runs of a device come to by engine version, by driver and by month")
+            .query::<DeviceHistoryQuery>()
+            .answers::<DeviceHistory>("200", "The groups of one category")
+            .refuses(&[BAD_QUERY, UNKNOWN_DEVICE]),
+        call(GET, "/v1/compare", compare::show)
+            .about("Two to four runs, or devices, side by side, with ratios to the first")
+            .query::<ComparingQuery>()
+            .answers::<Comparing>("200", "Figures, and what differs")
+            .refuses(&[BAD_QUERY, UNKNOWN_RUN, UNKNOWN_DEVICE]),
+        call(POST, "/v1/comparisons", comparisons::share)
+            .about("Shares a comparison of back ends, whose records are no runs and rank nowhere")
+            .takes::<SharedComparison>()
+            .answers::<AcceptedComparison>("201", "It is kept")
+            .answers::<AcceptedComparison>(
+                "200",
+                "The same comparison with the same header `Idempotency-Key`: its answer again",
+            )
+            .refuses(RECORD)
+            .refuses(&[("400", &["bad_idempotency_key"]), ("503", &["too_many_imports"])])
+            .refuses(&[("422", &["not_standard", "several_devices", "streamed_input", "too_few", "unknown_suite"])]),
+        call(GET, "/v1/comparisons/{id}", comparisons::show)
+            .about("A comparison of back ends, with the records that its tables are made from")
+            .answers::<StoredComparison>("200", "The comparison")
+            .refuses(&[UNKNOWN_COMPARISON]),
+        call(DELETE, "/v1/comparisons/{id}", comparisons::delete)
+            .about("Deletes a comparison for ever")
+            .bearer("deletion_secret")
+            .answers_with("204", "It is gone", None)
+            .refuses(DELETING)
+            .refuses(&[UNKNOWN_COMPARISON]),
+    ]
+}
+
+fn open_data() -> Vec<Call> {
+    let schema = Some(Content::Other("application/schema+json"));
+    let table = Some(Content::Other("text/csv"));
+    vec![
+        call(GET, "/", openapi::html).about("This API as a page for people").answers_with("200", "The page", HTML),
+        call(GET, "/v1/data-sets", list_data_sets)
+            .about("Which data sets the server can hand out to pages")
+            .answers::<DataSetList>("200", "All of them"),
+        call(GET, "/v1/export", export::all)
+            .about("All visible results as one file, or those of a list with its filters and order, under CC0")
+            .query::<ExportQuery>()
+            .answers_with(
+                "200",
+                "A table (format=csv), one with types (format=parquet), or a JSON document a line (format=jsonl)",
+                table,
+            )
+            .refuses(&[BAD_QUERY]),
+        call(GET, "/v1/export/about", export::about)
+            .about("What the columns of an export mean, its licence, and how many runs there are")
+            .answers::<ExportAbout>("200", "All of that"),
+        call(GET, "/v1/snapshots", export::list_snapshots)
+            .about("Exports of the last days that lie ready under /snapshots/, where the host keeps them")
+            .answers::<SnapshotList>("200", "Their names, sizes and sums"),
+        call(GET, "/v1/schema", runs::schema).about("The JSON Schema of a run record").answers_with(
+            "200",
+            "The schema",
+            schema,
+        ),
+        call(GET, "/v1/openapi.json", openapi::json).about("This API as an OpenAPI document").answers_with(
+            "200",
+            "The document",
+            Some(Content::Other("application/json")),
+        ),
+    ]
+}

@@ -1,0 +1,253 @@
+//! The API as an OpenAPI 3.1 document, and a plain page made from it. The schemas are those of schemars.
+
+use std::fmt::Write;
+use std::sync::OnceLock;
+
+use axum::http::header;
+use axum::response::{Html, IntoResponse};
+use results::api::ErrorBody;
+use results::open_data::LICENCE;
+use schemars::SchemaGenerator;
+use schemars::generate::SchemaSettings;
+use serde_json::{Map, Value, json};
+
+use super::calls::{Call, Content, all};
+use crate::badge::escaped;
+use crate::error::Result;
+
+pub(crate) async fn json() -> Result<impl IntoResponse> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    let text = made_once(&TEXT, || serde_json::to_string_pretty(&document()))?;
+    Ok(([(header::CONTENT_TYPE, "application/json")], text))
+}
+
+pub(crate) async fn html() -> Result<Html<&'static str>> {
+    static TEXT: OnceLock<String> = OnceLock::new();
+    Ok(Html(made_once(&TEXT, || Ok(page(&document())))?))
+}
+
+/// Returns the text in a cell, which is made at the first call.
+pub(crate) fn made_once(
+    cell: &'static OnceLock<String>,
+    make: impl FnOnce() -> Result<String, serde_json::Error>,
+) -> Result<&'static str, serde_json::Error> {
+    match cell.get() {
+        Some(text) => Ok(text),
+        None => make().map(|text| cell.get_or_init(|| text).as_str()),
+    }
+}
+
+fn document() -> Value {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.definitions_path = "/components/schemas".into();
+    let mut generator = settings.into_generator();
+    let mut paths = json!({});
+    for call in all() {
+        let path = format!("/api{}", call.path);
+        paths[path.trim_end_matches('/')][call.method] = operation(&call, &mut generator);
+    }
+    let bearer = |what: &str| json!({ "type": "http", "scheme": "bearer", "description": what });
+    let about = format!(
+        "Registers runs, checks and keeps their records, and lists them. Results are open data ({LICENCE}). Time is in \
+         seconds and memory in bytes. Every refusal has a code for programs, which stays as it is, and a sentence for \
+         people; who is asked to wait finds the seconds in Retry-After. What is read has an ETag."
+    );
+    json!({
+        "openapi": "3.1.0",
+        "info": { "title": "Gradmark leaderboard", "version": env!("CARGO_PKG_VERSION"), "description": about },
+        "paths": paths,
+        "components": {
+            "schemas": generator.take_definitions(true),
+            "securitySchemes": {
+                "nonce": bearer("The nonce that the registration of the run gave."),
+                "deletion_secret": bearer("The secret that the answer to the upload had."),
+            },
+        },
+    })
+}
+
+fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
+    // Such as `get_v1_runs_id_verdict`, for programs that generate clients.
+    let words = call.path.split(|character: char| !character.is_ascii_alphanumeric());
+    let id: Vec<&str> = [call.method].into_iter().chain(words).filter(|word| !word.is_empty()).collect();
+    let mut responses = Map::new();
+    for (status, meaning, content) in &call.answers {
+        let mut response = json!({ "description": meaning });
+        if let Some(content) = content {
+            response["content"] = described(*content, generator);
+        }
+        responses.insert((*status).to_owned(), response);
+    }
+    for (status, codes) in call.all_refusals() {
+        let schema = generator.subschema_for::<ErrorBody>();
+        let refusal = json!({
+            "description": format!("Refused with the code {}", codes.join(", ")),
+            "content": { "application/json": { "schema": schema } },
+            "x-codes": codes,
+        });
+        responses.insert(status.to_owned(), refusal);
+    }
+    let mut operation = json!({ "summary": call.summary, "operationId": id.join("_"), "responses": responses });
+    let parameters: Vec<Value> = path_parameters(call.path).chain(query_parameters(call, generator)).collect();
+    if !parameters.is_empty() {
+        operation["parameters"] = parameters.into();
+    }
+    if let Some(content) = call.body {
+        operation["requestBody"] = json!({ "required": true, "content": described(content, generator) });
+    }
+    if let Some(scheme) = call.bearer {
+        operation["security"] = json!([{ scheme: [] }]);
+    }
+    operation
+}
+
+fn described(content: Content, generator: &mut SchemaGenerator) -> Value {
+    match content {
+        Content::Json(shape) => json!({ "application/json": { "schema": shape(generator) } }),
+        Content::Other(kind) => json!({ kind: {} }),
+    }
+}
+
+fn path_parameters(path: &'static str) -> impl Iterator<Item = Value> {
+    let names = path.split('/').filter_map(|part| part.strip_prefix('{')?.split('}').next());
+    names.map(|name| {
+        let (schema, meaning) = match name {
+            "id" => (json!({ "type": "string", "pattern": "^[0-9a-f]{16}$" }), "The run"),
+            "step" => (json!({ "type": "integer", "minimum": 0 }), "Steps done"),
+            _ => (json!({ "type": "string" }), "Its name"),
+        };
+        json!({ "name": name, "in": "path", "required": true, "description": meaning, "schema": schema })
+    })
+}
+
+/// Returns the fields of the type that reads the query. Each refers to the schema of its field.
+fn query_parameters(call: &Call, generator: &mut SchemaGenerator) -> Vec<Value> {
+    let Some(shape) = call.query else { return Vec::new() };
+    let schema = shape(generator);
+    let place = schema.get("$ref").and_then(Value::as_str).unwrap_or_default();
+    let name = place.rsplit('/').next().unwrap_or_default();
+    let fields = generator.definitions().get(name).and_then(|schema| schema.get("properties")?.as_object());
+    let parameter = |(field, schema): (&String, &Value)| {
+        let mut parameter = json!({ "name": field, "in": "query", "required": false });
+        parameter["schema"] = json!({ "$ref": format!("{place}/properties/{field}") });
+        if let Some(description) = schema.get("description") {
+            parameter["description"] = description.clone();
+        }
+        parameter
+    };
+    fields.into_iter().flat_map(Map::iter).map(parameter).collect()
+}
+
+fn page(document: &Value) -> String {
+    let mut text = String::from(
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width\">\n<title>Gradmark leaderboard: API</title>\n</head>\n<body>\n\
+         <h1>The leaderboard's API</h1>\n",
+    );
+    let _ = writeln!(text, "<p>{}</p>", string(&document["info"]["description"]));
+    text.push_str(
+        "<p>For programs: <a href=\"/api/v1/openapi.json\">the OpenAPI document</a>, with the schema of everything that is \
+         sent and answered, and <a href=\"/api/v1/schema\">the JSON Schema of a run record</a>.</p>\n",
+    );
+    for (path, item) in members(&document["paths"]) {
+        for (method, call) in members(item) {
+            write_call(&mut text, path, method, call);
+        }
+    }
+    text.push_str("</body>\n</html>\n");
+    text
+}
+
+fn write_call(text: &mut String, path: &str, method: &str, call: &Value) {
+    let _ = writeln!(text, "<h2><code>{} {}</code></h2>", method.to_uppercase(), escaped(path));
+    let _ = writeln!(text, "<p>{}.</p>\n<ul>", string(&call["summary"]));
+    for parameter in call["parameters"].as_array().into_iter().flatten() {
+        let (name, place) = (string(&parameter["name"]), string(&parameter["in"]));
+        let _ = writeln!(text, "<li><code>{name}</code> in the {place}: {}</li>", string(&parameter["description"]));
+    }
+    for (scheme, _) in call["security"].as_array().into_iter().flatten().flat_map(members) {
+        let _ = writeln!(text, "<li>header <code>Authorization: Bearer &lt;{}&gt;</code></li>", escaped(scheme));
+    }
+    for content in contents(&call["requestBody"]) {
+        let _ = writeln!(text, "<li>body: {content}</li>");
+    }
+    for (status, response) in members(&call["responses"]) {
+        let answered = contents(response).filter(|_| response.get("x-codes").is_none());
+        let content: String = answered.map(|content| format!(", {content}")).collect();
+        let _ = writeln!(text, "<li>{}: {}{content}</li>", escaped(status), string(&response["description"]));
+    }
+    text.push_str("</ul>\n");
+}
+
+/// Returns the media type of a body, and its schema if it has one.
+fn contents(body: &Value) -> impl Iterator<Item = String> {
+    members(&body["content"]).map(|(kind, content)| {
+        let schema = content["schema"]["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+        let named = schema.map_or_else(String::new, |schema| format!(", <code>{}</code>", escaped(schema)));
+        format!("<code>{}</code>{named}", escaped(kind))
+    })
+}
+
+fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+fn string(value: &Value) -> String {
+    escaped(value.as_str().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
+        match value {
+            Value::Object(members) => {
+                if let Some(Value::String(reference)) = members.get("$ref") {
+                    found.push(reference);
+                }
+                members.values().for_each(|member| references(member, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| references(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere_and_every_call_says_what_may_go_wrong() {
+        let document = document();
+        assert_eq!(document["openapi"], "3.1.0");
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 100);
+        for reference in found {
+            let pointer = reference.strip_prefix('#').unwrap_or_else(|| panic!("{reference} leaves the document"));
+            assert!(document.pointer(pointer).is_some(), "{reference}");
+        }
+        let mut ids = BTreeSet::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            for (method, call) in item.as_object().unwrap() {
+                assert!(ids.insert(call["operationId"].as_str().unwrap()), "{method} {path} has another one's name");
+                assert_eq!(call["responses"]["429"]["x-codes"][0], "too_many_requests", "{method} {path}");
+                let names = path.matches('{').count();
+                let parameters = call["parameters"].as_array().map_or(&[][..], Vec::as_slice);
+                assert_eq!(parameters.iter().filter(|one| one["in"] == "path").count(), names, "{method} {path}");
+            }
+        }
+        let list = &document["paths"]["/api/v1/runs"]["get"];
+        let ranked = list["parameters"].as_array().unwrap().iter().find(|one| one["name"] == "ranked").unwrap();
+        assert!(ranked["description"].as_str().unwrap().contains("may be ranked"), "{ranked}");
+    }
+
+    #[test]
+    fn the_page_has_every_call_and_nothing_from_elsewhere() {
+        let page = page(&document());
+        for call in all() {
+            assert!(page.contains(format!("/api{}", call.path).trim_end_matches('/')), "{}", call.path);
+            assert!(page.contains(call.summary), "{}", call.summary);
+        }
+        assert!(!page.contains("<script") && !page.contains("style") && !page.contains("src="), "{page}");
+    }
+}
