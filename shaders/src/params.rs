@@ -1,12 +1,8 @@
 //! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
 //!
-//! Names, offsets and sizes of the fields are those of the WGSL structures; `tests/validate.rs` compares them.
+//! Names, offsets and sizes of the fields are those of the WGSL structures; `tests/wgsl.rs` compares them.
 
-/// A parameter block, or a part of one, whose fields are known by name.
-pub trait Block {
-    /// In order.
-    const FIELDS: &'static [Field];
-}
+use bytemuck::{Pod, Zeroable};
 
 /// A field of a parameter block; offset and size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,49 +12,29 @@ pub struct Field {
     pub bytes: usize,
 }
 
-/// Defines structures as they lie in memory, with the list of their fields.
-macro_rules! block {
-    ($(#[$about:meta])* pub struct $block:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty,)* }) => {
+/// Defines parameter blocks and their parts, each with the list of its fields.
+macro_rules! blocks {
+    ($($(#[$about:meta])* pub struct $block:ident { $($(#[$doc:meta])* pub $field:ident: $type:ty,)* })*) => {$(
         $(#[$about])*
         #[repr(C)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
         pub struct $block {
             $($(#[$doc])* pub $field: $type,)*
         }
 
-        impl Block for $block {
-            const FIELDS: &'static [Field] = &[$(Field {
+        impl $block {
+            /// In order.
+            pub const FIELDS: &'static [Field] = &[$(Field {
                 name: stringify!($field),
                 offset: std::mem::offset_of!($block, $field),
                 bytes: size_of::<$type>(),
             },)*];
         }
-    };
+    )*};
 }
 
-mod attention;
-mod elementwise;
-mod input;
-mod memories;
-mod normalizers;
-mod peak;
-mod sequences;
-
-pub use attention::{Attention, LARGEST_HEAD};
-pub use elementwise::{Add, Blend, Elementwise, Position};
-pub use input::{
-    Gather, GatherAugmented, LOCAL_CONTRAST_PIXELS, LocalContrast, MirrorOrder, Shuffle, Standardize, edge, flip,
-    normalization, shift,
-};
-pub use memories::{ChannelSoftmax, Concatenate, PixelProducts, SentenceSum, Transpose};
-pub use normalizers::{BatchNorm, LayerNorm, LocalResponse};
-pub use peak::{PEAK_FMAS, PeakFma, PeakStream};
-pub use sequences::{Embedding, Recurrent};
-
-use bytemuck::{Pod, Zeroable};
-
-block! {
+blocks! {
     /// What changes from one step to the next; group 1, binding 0 of every kernel.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
     pub struct Step {
         /// Number of the step, the `step` lane of the generator.
         pub step: u32,
@@ -93,11 +69,8 @@ block! {
         /// 1 if a segment begins before this step and `mirror_order` changes the order of the samples from `offset` on.
         pub mirror_rest: u32,
     }
-}
 
-block! {
     /// Activation and dropout applied to a value before it is stored.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
     pub struct Epilogue {
         /// One of [`activation`].
         pub activation: u32,
@@ -114,30 +87,8 @@ block! {
         pub features: u32,
         pub reserved: u32,
     }
-}
 
-impl Epilogue {
-    /// For a layout that stores channels in multiples of `alignment`.
-    #[must_use]
-    pub fn stored(self, alignment: u32) -> Self {
-        Self { stored_channels: self.channels.next_multiple_of(alignment), ..self }
-    }
-}
-
-/// Numbers of the activations that an [`Epilogue`] knows: their slope follows from their result.
-pub mod activation {
-    pub const IDENTITY: u32 = 0;
-    /// `max(x, 0)`, with slope 0 at 0.
-    pub const RELU: u32 = 1;
-    pub const TANH: u32 = 2;
-    /// `x·Φ(x)`. Its slope does not follow from its result: no [`Epilogue`](super::Epilogue) has it, but the
-    /// layers that apply it themselves do.
-    pub const GELU: u32 = 3;
-}
-
-block! {
     /// `dense_forward`, `dense_weight_gradient`, `dense_input_gradient`.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct Dense {
         /// Rows of the batch, B.
         pub rows: u32,
@@ -157,11 +108,8 @@ block! {
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
     }
-}
 
-block! {
     /// `conv2d_forward`, `conv2d_weight_gradient`, `conv2d_input_gradient` and their narrow variants.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct Conv2d {
         /// Samples of the batch, B.
         pub rows: u32,
@@ -195,11 +143,8 @@ block! {
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
     }
-}
 
-block! {
     /// `max_pool_forward`, `max_pool_backward`, `average_pool_forward`, `average_pool_backward`.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct Pool {
         pub rows: u32,
         pub input_height: u32,
@@ -216,11 +161,8 @@ block! {
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
     }
-}
 
-block! {
     /// `softmax_cross_entropy`.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct Softmax {
         pub rows: u32,
         pub classes: u32,
@@ -236,11 +178,8 @@ block! {
         pub gradient_scale: f32,
         pub reserved: u32,
     }
-}
 
-block! {
     /// `sum_parts`: adds partial gradients.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct SumParts {
         pub elements: u32,
         pub parts: u32,
@@ -248,22 +187,16 @@ block! {
         pub accumulate: u32,
         pub reserved: u32,
     }
-}
 
-block! {
     /// `limit_gradients`.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct GradientLimit {
         pub elements: u32,
         /// How long all gradients may be together, as they are multiplied on the device.
         pub limit: f32,
         pub reserved: [u32; 2],
     }
-}
 
-block! {
     /// `sgd`, `rmsprop`, `adadelta`, `adam`, `adamw`, `average`: one update of a whole arena.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
     pub struct Optimizer {
         /// A multiple of 256.
         pub elements: u32,
@@ -280,11 +213,8 @@ block! {
         pub gradient_scale: f32,
         pub reserved: u32,
     }
-}
 
-block! {
     /// `round_weights`: what products read of the weights.
-    #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
     pub struct RoundWeights {
         /// A multiple of 4.
         pub elements: u32,
@@ -292,11 +222,8 @@ block! {
         pub largest: f32,
         pub reserved: [u32; 2],
     }
-}
 
-block! {
     /// Multipliers of 256 consecutive elements of the arenas, which belong to one tensor.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
     pub struct BlockMultipliers {
         pub learning_rate: f32,
         pub weight_decay: f32,
@@ -304,14 +231,8 @@ block! {
         pub frozen_from: u32,
         pub reserved: u32,
     }
-}
 
-/// A `bias_offset` that says: there is no bias.
-pub const NO_BIAS: u32 = u32::MAX;
-
-block! {
     /// What a step leaves behind.
-    #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
     pub struct StepResult {
         /// Mean over the batch.
         pub loss: f32,
@@ -320,7 +241,473 @@ block! {
         /// [`Step::mark`] of the step.
         pub mark: u32,
     }
+
+    /// `gelu_forward`, `gelu_backward`, `pass_gradient`: each value for itself.
+    pub struct Elementwise {
+        /// Stored values of the whole batch, a multiple of 4.
+        pub elements: u32,
+        pub reserved: [u32; 3],
+        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        pub epilogue: Epilogue,
+    }
+
+    /// `blend`: a weighted mean, one part after the other.
+    pub struct Blend {
+        /// A multiple of 4.
+        pub elements: u32,
+        pub weight: f32,
+        /// 1 for the first part: what was there before does not count.
+        pub first: u32,
+        pub reserved: u32,
+    }
+
+    /// `add_forward`, `add_gradient`.
+    pub struct Add {
+        /// Pixels of the sum over the whole batch, P.
+        pub pixels: u32,
+        /// Stored channels, C, a multiple of 4.
+        pub channels: u32,
+        /// How often each pixel of the second summand is used, R, a divisor of the pixels of a sample: 1 where both have
+        /// the same shape, all of them where one vector is added to every pixel. In gradients: of the summand at hand.
+        pub repeats: u32,
+        pub reserved: u32,
+        /// Forward: of the sum. Backward: of the layer below, which made the summand.
+        pub epilogue: Epilogue,
+    }
+
+    /// `position_forward`, `position_gradient`.
+    pub struct Position {
+        pub rows: u32,
+        /// Stored values of a row, positions times channels, a multiple of 4.
+        pub values: u32,
+        /// Rows of the batch that one part of the gradient sums.
+        pub rows_per_part: u32,
+        /// Elements from one part of the gradient to the next.
+        pub part_stride: u32,
+        /// Forward: of this layer.
+        pub epilogue: Epilogue,
+    }
+
+    /// `local_response_forward`, `local_response_backward`.
+    pub struct LocalResponse {
+        pub rows: u32,
+        /// Pixels of a row.
+        pub pixels: u32,
+        /// Stored channels, C, a multiple of 4.
+        pub stored_channels: u32,
+        /// Neighbours on each side of a channel that count.
+        pub radius: u32,
+        /// What is added to the weighted sum of squares; above zero.
+        pub bias: f32,
+        /// Weight of the sum of squares.
+        pub alpha: f32,
+        /// Power of the denominator.
+        pub beta: f32,
+        pub reserved: u32,
+        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        pub epilogue: Epilogue,
+    }
+
+    /// `batch_norm_statistics`, `batch_norm_finish`, `batch_norm_forward`, `batch_norm_gradient_sums`,
+    /// `batch_norm_input_gradient`.
+    pub struct BatchNorm {
+        pub rows: u32,
+        /// Pixels of a row.
+        pub pixels: u32,
+        /// Stored channels, C, a multiple of 4.
+        pub stored_channels: u32,
+        /// Pixels (over the whole batch) that one part of a sum covers.
+        pub pixels_per_part: u32,
+        /// Parts of a sum: rows · pixels / `pixels_per_part`, rounded up.
+        pub parts: u32,
+        /// Elements from one part of the gradients to the next.
+        pub part_stride: u32,
+        /// Where a part's gradient of beta begins, after that of gamma; in the summed gradients too.
+        pub bias_offset: u32,
+        /// One of [`activation`], applied to the normalised value.
+        pub activation: u32,
+        /// What is added to the variance; above zero.
+        pub epsilon: f32,
+        /// How much of the running averages a step keeps.
+        pub keep: f32,
+        pub reserved: [u32; 2],
+        /// Forward: of this layer, behind `activation`. Backward: of the layer below, which made `x`.
+        pub epilogue: Epilogue,
+    }
+
+    /// `layer_norm_forward`, `layer_norm_input_gradient`, `layer_norm_weight_gradient`.
+    pub struct LayerNorm {
+        pub rows: u32,
+        /// Tokens of a row.
+        pub tokens: u32,
+        /// Channels that the network knows of.
+        pub channels: u32,
+        /// Stored channels, C, a multiple of 4.
+        pub stored_channels: u32,
+        /// Tokens (over the whole batch) that one part of a weight gradient sums.
+        pub tokens_per_part: u32,
+        /// Elements from one part of the gradients to the next.
+        pub part_stride: u32,
+        /// Where a part's gradient of beta begins, after that of gamma.
+        pub bias_offset: u32,
+        /// What is added to the variance; above zero.
+        pub epsilon: f32,
+        /// Forward: of this layer. Backward: of the layer below, which made `x`.
+        pub epilogue: Epilogue,
+    }
+
+    /// `attention_forward`, `attention_query_gradient`, `attention_key_value_gradient`.
+    pub struct Attention {
+        pub rows: u32,
+        /// Tokens of a row, T.
+        pub tokens: u32,
+        pub heads: u32,
+        /// Values of a head, D, a multiple of 4, at most [`LARGEST_HEAD`].
+        pub head_size: u32,
+        /// What a query's product with a key is multiplied by, 1/√D as a rule.
+        pub scale: f32,
+        pub reserved: [u32; 3],
+        /// Backward only: of the layer below, which made queries, keys and values. The result itself has none, because
+        /// its gradient needs it as it is.
+        pub epilogue: Epilogue,
+    }
+
+    /// `lstm_forward`, `gru_forward`, `simple_rnn_forward`, their backward passes and all variants.
+    pub struct Recurrent {
+        /// Sequences of the whole batch, N: samples times the sequences of a sample.
+        pub sequences: u32,
+        /// Steps of a sequence, T.
+        pub steps: u32,
+        /// Units that the network knows of.
+        pub units: u32,
+        /// Units as stored, S, a multiple of 4.
+        pub stored_units: u32,
+        /// What makes a hidden state, or a candidate for one: [`activation::RELU`] or
+        /// [`activation::TANH`]. LSTMs have the latter and do not look.
+        pub activation: u32,
+        pub reserved: [u32; 3],
+        /// Forward only: of the last hidden state.
+        pub epilogue: Epilogue,
+    }
+
+    /// `embedding_forward`, `embedding_weight_gradient`.
+    pub struct Embedding {
+        /// Samples of the batch, B.
+        pub rows: u32,
+        /// Word numbers of a row that are used, P.
+        pub tokens: u32,
+        /// Values of a row of `ids`.
+        pub id_stride: u32,
+        /// First of the used values of a row.
+        pub id_offset: u32,
+        /// Words, V; every word number is below it.
+        pub vocabulary: u32,
+        /// Stored values of a word's vector, S, a multiple of 4.
+        pub channels: u32,
+        /// Word numbers (over the whole batch) that one part of a weight gradient sums.
+        pub tokens_per_part: u32,
+        /// Elements from one part of the gradients to the next.
+        pub part_stride: u32,
+        /// 1 where word 0 is padding: it has a vector of zeros, which is not trained.
+        pub zero_padding: u32,
+        pub reserved: [u32; 3],
+        /// Forward only: of this layer.
+        pub epilogue: Epilogue,
+    }
+
+    /// `sentence_sum_forward`, `sentence_sum_gradient`.
+    pub struct SentenceSum {
+        /// Sentences of the whole batch, S.
+        pub sentences: u32,
+        /// Words of a sentence, J.
+        pub words: u32,
+        /// Values of a word's vector that count, d.
+        pub channels: u32,
+        /// The same as stored, C, a multiple of 4.
+        pub stored_channels: u32,
+        /// Forward: of this layer. Gradient: of the layer below.
+        pub epilogue: Epilogue,
+    }
+
+    /// `pixel_products_forward`, `pixel_products_gradient`.
+    pub struct PixelProducts {
+        /// Samples of the batch, B.
+        pub rows: u32,
+        /// Pixels of a sample of the first factor, P.
+        pub first_pixels: u32,
+        /// Pixels of a sample of the second factor, Q.
+        pub second_pixels: u32,
+        /// Stored channels of both factors, C, a multiple of 4.
+        pub channels: u32,
+        /// Stored channels of the products: Q, filled up to a multiple of 4.
+        pub stored_products: u32,
+        /// Gradient only: 0 for that of the first factor, 1 for that of the second.
+        pub of_second: u32,
+        pub reserved: [u32; 2],
+        /// Forward: of this layer. Gradient: of the layer that made the factor.
+        pub epilogue: Epilogue,
+    }
+
+    /// `channel_softmax_forward`, `channel_softmax_backward`.
+    pub struct ChannelSoftmax {
+        /// Pixels over the whole batch, P.
+        pub pixels: u32,
+        /// Channels that count.
+        pub channels: u32,
+        /// The same as stored, C, a multiple of 4.
+        pub stored_channels: u32,
+        /// 1 where the input passes as it is in steps that are linear ([`Step::linear`]).
+        pub linear_start: u32,
+        /// Forward: of this layer. Backward: of the layer below.
+        pub epilogue: Epilogue,
+    }
+
+    /// `transpose_forward`, `transpose_gradient`.
+    pub struct Transpose {
+        /// Samples of the batch, B.
+        pub rows: u32,
+        /// Pixels of a sample of the input, P: channels of the output.
+        pub pixels: u32,
+        /// Channels of the input, Q: pixels of the output.
+        pub channels: u32,
+        /// Channels of the input as stored, a multiple of 4.
+        pub stored_channels: u32,
+        /// Channels of the output as stored, a multiple of 4.
+        pub stored_pixels: u32,
+        pub reserved: [u32; 3],
+        /// Forward: of this layer. Gradient: of the layer below.
+        pub epilogue: Epilogue,
+    }
+
+    /// `concatenate_forward`, `concatenate_gradient`.
+    pub struct Concatenate {
+        /// Pixels over the whole batch, P.
+        pub pixels: u32,
+        /// Channels of the first input, A.
+        pub first: u32,
+        /// Channels of the second input, B.
+        pub second: u32,
+        /// Channels of the first input as stored, a multiple of 4.
+        pub stored_first: u32,
+        /// Channels of the second input as stored, a multiple of 4.
+        pub stored_second: u32,
+        /// Channels of the output as stored, a multiple of 4.
+        pub stored_channels: u32,
+        /// Gradient only: 0 for that of the first input, 1 for that of the second.
+        pub of_second: u32,
+        pub reserved: u32,
+        /// Forward: of this layer. Gradient: of the layer that made the input.
+        pub epilogue: Epilogue,
+    }
+
+    /// `gather`: bytes of chosen samples become numbers.
+    pub struct Gather {
+        /// Rows of the batch buffer.
+        pub rows: u32,
+        /// Values of a sample.
+        pub features: u32,
+        /// Values of a row of the output, at least `features`, a multiple of 4.
+        pub stride: u32,
+        /// Samples of the set.
+        pub samples: u32,
+        pub divisor: f32,
+        /// Samples from this one on lie in the second binding. A twin has all of them in one slice.
+        pub samples_in_first: u32,
+        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        pub streamed: u32,
+        pub reserved: u32,
+    }
+
+    /// `gather_augmented`: bytes of chosen samples become numbers, cropped or padded, shifted, mirrored and normalised.
+    pub struct GatherAugmented {
+        /// Rows of the batch buffer.
+        pub rows: u32,
+        /// Samples of the set.
+        pub samples: u32,
+        /// Samples from this one on lie in the second binding. A twin has all of them in one slice.
+        pub samples_in_first: u32,
+        pub source_height: u32,
+        pub source_width: u32,
+        /// Of the images in the batch.
+        pub height: u32,
+        pub width: u32,
+        /// Of the source; at most 4 if they are normalised one by one.
+        pub channels: u32,
+        /// Stored channels of a pixel of the batch, at least `channels`, or 1 if they become grey; what is beyond is zero.
+        pub channel_stride: u32,
+        /// Values of a row of the batch, at least height · width · `channel_stride`, a multiple of 4; the tail is zero.
+        pub row_stride: u32,
+        /// Row of the source at which an image begins: positive for a crop, negative for a border.
+        pub offset_y: i32,
+        pub offset_x: i32,
+        /// One of [`edge`].
+        pub edge: u32,
+        /// One of [`flip`].
+        pub flip: u32,
+        /// One of [`shift`].
+        pub shift: u32,
+        /// Largest shift: in pixels for [`shift::WHOLE`], in 1/1024 pixels, below 31 pixels, for [`shift::REAL`].
+        pub shift_range: u32,
+        pub divisor: f32,
+        /// First of two streams of the generator.
+        pub stream: u32,
+        /// One of [`normalization`].
+        pub normalization: u32,
+        /// 1 to make one channel of all: their mean. Not together with a mean image.
+        pub grey: u32,
+        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        pub streamed: u32,
+        pub reserved: [u32; 3],
+        /// Of each channel, in units of byte / divisor.
+        pub mean: [f32; 4],
+        pub inverse_deviation: [f32; 4],
+    }
+
+    /// `shuffle`: the order of the samples in an epoch, which is that of the step.
+    pub struct Shuffle {
+        /// How many are trained on, at least one.
+        pub samples: u32,
+        /// Number of the first of them.
+        pub first: u32,
+        /// First of eight streams of the generator.
+        pub stream: u32,
+        pub reserved: u32,
+    }
+
+    /// `mirror_order`: the order of the samples, mirrored from the step's place on.
+    pub struct MirrorOrder {
+        /// How many are trained on; more than the step's offset.
+        pub samples: u32,
+        /// Stream of the generator.
+        pub stream: u32,
+        pub reserved: [u32; 2],
+    }
+
+    /// `standardize`: each image gets mean 0 and deviation 1, in training after random changes of light.
+    pub struct Standardize {
+        pub rows: u32,
+        /// Pixels of an image.
+        pub pixels: u32,
+        /// At most 4; stored without padding.
+        pub channels: u32,
+        /// Values of a row of the batch.
+        pub row_stride: u32,
+        /// Largest change of all values, up or down; 0 for none.
+        pub brightness: f32,
+        /// Range of the factor of each value's distance from the mean of its channel; 1 to 1 for no change.
+        pub lowest_contrast: f32,
+        pub highest_contrast: f32,
+        /// Stream of the random numbers.
+        pub stream: u32,
+    }
+
+    /// `local_contrast`: RGB becomes YUV with a locally normalised Y.
+    pub struct LocalContrast {
+        pub rows: u32,
+        /// height · width is at most [`LOCAL_CONTRAST_PIXELS`].
+        pub height: u32,
+        pub width: u32,
+        /// Values of a row of the batch; pixels are stored without padding.
+        pub row_stride: u32,
+        pub mean_u: f32,
+        pub mean_v: f32,
+        /// What U is multiplied by after `mean_u` is subtracted.
+        pub scale_u: f32,
+        pub scale_v: f32,
+        /// Local deviations that are not larger are taken for this.
+        pub threshold: f32,
+        pub reserved: [u32; 3],
+    }
+
+    /// `peak_fma_2`, `peak_fma_4`, `peak_fma_8`: fused multiply-adds in registers.
+    pub struct PeakFma {
+        /// Times that each invocation makes [`PEAK_FMAS`] of them.
+        pub iterations: u32,
+        pub invocations: u32,
+        pub multiplier: f32,
+        pub addend: f32,
+    }
+
+    /// `peak_copy`, `peak_read`: a long array, once from end to end.
+    pub struct PeakStream {
+        /// Length of the array, in fours.
+        pub quads: u32,
+        pub invocations: u32,
+        pub reserved: [u32; 2],
+    }
 }
+
+impl Epilogue {
+    /// For a layout that stores channels in multiples of `alignment`.
+    #[must_use]
+    pub fn stored(self, alignment: u32) -> Self {
+        Self { stored_channels: self.channels.next_multiple_of(alignment), ..self }
+    }
+}
+
+/// Numbers of the activations that an [`Epilogue`] knows: their slope follows from their result.
+pub mod activation {
+    pub const IDENTITY: u32 = 0;
+    /// `max(x, 0)`, with slope 0 at 0.
+    pub const RELU: u32 = 1;
+    pub const TANH: u32 = 2;
+    /// `x·Φ(x)`. Its slope does not follow from its result: no [`Epilogue`] has it, but the
+    /// layers that apply it themselves do.
+    pub const GELU: u32 = 3;
+}
+
+/// A `bias_offset` that says: there is no bias.
+pub const NO_BIAS: u32 = u32::MAX;
 
 /// Elements of an arena that share their multipliers; tensors begin at multiples of it.
 pub const BLOCK_ELEMENTS: u32 = 256;
+
+/// The largest head that the attention kernels have room for.
+pub const LARGEST_HEAD: u32 = 64;
+
+/// What `gather_augmented` sees outside of an image.
+pub mod edge {
+    /// Black, which is normalised like any pixel; where there is a mean image, it is black there as well.
+    pub const ZERO: u32 = 0;
+    /// The nearest pixel.
+    pub const NEAREST: u32 = 1;
+    /// The image mirrored, without its edge repeated, as PyTorch's padding "reflect". Beyond that the nearest pixel.
+    pub const REFLECT: u32 = 2;
+}
+
+/// Which images `gather_augmented` mirrors left to right.
+pub mod flip {
+    pub const NEVER: u32 = 0;
+    /// In training half of them, drawn anew each time.
+    pub const RANDOM: u32 = 1;
+    /// In training half of them, drawn once, and in every other epoch the other half (airbench94).
+    pub const ALTERNATING: u32 = 2;
+    /// All of them, in tests too.
+    pub const ALWAYS: u32 = 3;
+}
+
+/// How far `gather_augmented` shifts images in training, rows and columns each for itself.
+pub mod shift {
+    pub const NONE: u32 = 0;
+    /// Whole pixels, each from minus to plus the range as likely as the others.
+    pub const WHOLE: u32 = 1;
+    /// Uniform real numbers; each pixel becomes the one nearest to where it then reads, as in Keras 2.
+    pub const REAL: u32 = 2;
+    /// Units of a pixel in which the range of [`REAL`] is given.
+    pub const REAL_UNITS: u32 = 1024;
+}
+
+/// How `gather_augmented` normalises `byte / divisor`.
+pub mod normalization {
+    pub const NONE: u32 = 0;
+    /// `(value - mean) · inverse deviation`, of each channel.
+    pub const CHANNELS: u32 = 1;
+    /// Minus the value of a mean image at this place of the source.
+    pub const MEAN_IMAGE: u32 = 2;
+}
+
+/// Pixels of the largest image that `local_contrast` can hold in the memory of a workgroup.
+pub const LOCAL_CONTRAST_PIXELS: u32 = 2048;
+
+/// Fused multiply-adds of one number in an iteration of a `peak_fma` kernel.
+pub const PEAK_FMAS: u32 = 128;

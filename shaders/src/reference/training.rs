@@ -1,5 +1,71 @@
+//! The loss, the gradients of all tensors together, and the update of the weights.
+
 use crate::Real;
-use crate::params::BLOCK_ELEMENTS;
+use crate::params::{BLOCK_ELEMENTS, RoundWeights, Softmax, Step, StepResult, SumParts};
+
+/// Twin of `softmax_cross_entropy.wgsl`: mean loss, count of right answers, and the logits' gradient.
+///
+/// `logits`, `gradient`: (B, stride); `labels`: (B). Rows from `step.count` on and padding get gradient zero.
+/// Returns the loss in this precision, and what the kernel stores.
+pub fn softmax_cross_entropy<T: Real>(
+    params: &Softmax,
+    step: &Step,
+    logits: &[T],
+    labels: &[u32],
+    gradient: &mut [T],
+) -> (T, StepResult) {
+    let (classes, stride) = (params.classes as usize, params.stride as usize);
+    let count = step.count.min(params.rows);
+    let share = T::ONE / T::from_f64(f64::from(count + step.elsewhere));
+    let weight = if params.summed == 1 { T::ONE } else { share };
+    let scale = T::from_f64(f64::from(params.logits_scale));
+    let gradient_scale = T::from_f64(f64::from(params.gradient_scale));
+    let spread = T::from_f64(f64::from(params.label_smoothing));
+    let each = spread / T::from_f64(f64::from(params.classes));
+    let (mut loss, mut correct) = (T::ZERO, 0);
+    gradient.fill(T::ZERO);
+    for row in 0..count as usize {
+        let logits: Vec<T> = logits[row * stride..row * stride + classes].iter().map(|&logit| scale * logit).collect();
+        let label = labels[row] as usize;
+        let largest = logits.iter().copied().fold(logits[0], T::maximum);
+        let sum: T = logits.iter().map(|&logit| (logit - largest).exp()).sum();
+        // The first of equal logits is the answer.
+        let answer = logits.iter().position(|&logit| logit == largest);
+        correct += u32::from(answer == Some(label));
+        for (class, (gradient, &logit)) in gradient[row * stride..].iter_mut().zip(&logits).enumerate() {
+            let probability = (logit - largest).exp() / sum;
+            let target = if class == label { T::ONE - spread + each } else { each };
+            loss += target * (sum.ln() + largest - logit) * share;
+            *gradient = (probability - target) * weight * scale * gradient_scale;
+        }
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "the record keeps losses in float32")]
+    let stored = StepResult { loss: loss.to_f64() as f32, correct, mark: step.mark };
+    (loss, stored)
+}
+
+/// Twin of `sum_parts.wgsl`: `sum[i] = Σ parts[p, i]`, in the order of the parts, added to what is there where the
+/// parameters say so.
+///
+/// `parts`: (parts, elements); `sum`: (elements).
+pub fn sum_parts<T: Real>(params: &SumParts, parts: &[T], sum: &mut [T]) {
+    let mut total = vec![T::ZERO; sum.len()];
+    for part in parts.chunks_exact(params.elements as usize).take(params.parts as usize) {
+        for (total, &part) in total.iter_mut().zip(part) {
+            *total += part;
+        }
+    }
+    for (sum, total) in sum.iter_mut().zip(total) {
+        *sum = if params.accumulate == 1 { *sum + total } else { total };
+    }
+}
+
+/// Twin of `limit_gradients.wgsl`, of all tensors of a network: what gradients are multiplied by, so that together they
+/// are no longer than `limit`.
+pub fn gradient_factor<'a, T: Real>(limit: T, gradients: impl Iterator<Item = &'a [T]>) -> T {
+    let length = gradients.flatten().map(|&gradient| gradient * gradient).sum::<T>().sqrt();
+    if length > limit { limit / length } else { T::ONE }
+}
 
 /// Scalars of one update, in the precision of the arithmetic.
 #[derive(Clone, Copy, Debug, Default)]
@@ -160,4 +226,29 @@ fn moving<T: Real>(
 /// Moves an exponential average towards `value`.
 fn follow<T: Real>(average: &mut T, keep: T, value: T) {
     *average = keep * *average + (T::ONE - keep) * value;
+}
+
+/// Twin of `round_weights.wgsl`: `stored[i] = round(weights[i])`, where `round` is that of what is stored.
+///
+/// Both slices: (elements). Returns whether all weights are numbers that can be stored; if not, the loss is not a
+/// number.
+pub fn round_weights<T: Real>(params: &RoundWeights, weights: &[T], stored: &mut [T], round: impl Fn(T) -> T) -> bool {
+    let weights = &weights[..params.elements as usize];
+    for (stored, &weight) in stored.iter_mut().zip(weights) {
+        *stored = round(weight);
+    }
+    weights.iter().all(|weight| weight.to_f64().abs() <= f64::from(params.largest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_gradients_that_are_too_long_are_shortened() {
+        let tensors = [vec![3.0], vec![0.0, 4.0]];
+        let factor = |limit: f64| gradient_factor(limit, tensors.iter().map(Vec::as_slice));
+        assert!((factor(2.0) - 0.4).abs() < 1e-12);
+        assert_eq!((factor(5.0), factor(6.0)), (1.0, 1.0));
+    }
 }

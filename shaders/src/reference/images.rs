@@ -1,5 +1,56 @@
+//! Preprocessing of the images of a gathered batch.
+
+use super::pcg4d::pcg4d;
 use crate::Real;
-use crate::params::{LocalContrast, Step};
+use crate::params::{LocalContrast, Standardize, Step};
+
+/// Twin of `standardize.wgsl`: `x = (x - mean_c)·contrast + mean_c + brightness` in training, then
+/// `y = (x - mean) / max(deviation, 1/√N)`, over all N values of an image, in place.
+///
+/// `batch`: (rows, row stride), of which (pixels, channels) are in use; the rest, and rows from `step.count` on, stay.
+pub fn standardize<T: Real>(params: &Standardize, step: &Step, batch: &mut [T]) {
+    let values = (params.pixels * params.channels) as usize;
+    let count = step.count.min(params.rows);
+    for (row, stored) in (0..count).zip(batch.chunks_mut(params.row_stride as usize)) {
+        let image = &mut stored[..values];
+        if step.training == 1 {
+            relight(params, step, row, image);
+        }
+        let mean = mean(image.iter().copied());
+        let variance = self::mean(image.iter().map(|&value| (value - mean) * (value - mean)));
+        let smallest = T::ONE / size::<T>(values).sqrt();
+        let deviation = variance.sqrt().maximum(smallest);
+        for value in image {
+            *value = (*value - mean) / deviation;
+        }
+    }
+}
+
+/// Changes brightness and contrast at random.
+fn relight<T: Real>(params: &Standardize, step: &Step, row: u32, image: &mut [T]) {
+    let [x, y, ..] = pcg4d([step.first_row + row, params.stream, step.step, step.seed]);
+    let number = |value: f32| T::from_f64(f64::from(value));
+    let uniform = |lane: u32| T::from_f64(f64::from(lane >> 8) / f64::from(1 << 24));
+    let brightness = number(params.brightness) * (uniform(x) + uniform(x) - T::ONE);
+    let (lowest, highest) = (number(params.lowest_contrast), number(params.highest_contrast));
+    let contrast = lowest + (highest - lowest) * uniform(y);
+    let channels = params.channels as usize;
+    for channel in 0..channels {
+        let mean = mean(image[channel..].iter().step_by(channels).copied());
+        for value in image[channel..].iter_mut().step_by(channels) {
+            *value = (*value - mean) * contrast + mean + brightness;
+        }
+    }
+}
+
+fn mean<T: Real>(values: impl ExactSizeIterator<Item = T>) -> T {
+    let count = size(values.len());
+    values.sum::<T>() / count
+}
+
+fn size<T: Real>(count: usize) -> T {
+    T::from_f64(count as f64)
+}
 
 /// Taps of the Gaussian along each side.
 const TAPS: usize = 7;
@@ -88,20 +139,36 @@ fn gaussian() -> [f64; TAPS] {
 mod tests {
     use super::*;
 
+    fn two_pixels() -> Standardize {
+        let sizes = Standardize { rows: 1, pixels: 2, channels: 2, row_stride: 5, ..Standardize::default() };
+        Standardize { lowest_contrast: 1.0, highest_contrast: 1.0, stream: 5002, ..sizes }
+    }
+
+    fn contrast_params(height: u32, width: u32, row_stride: u32, scale: f32) -> LocalContrast {
+        let sizes = LocalContrast { rows: 1, height, width, row_stride, ..LocalContrast::default() };
+        LocalContrast { scale_u: scale, scale_v: scale, threshold: 1e-4, ..sizes }
+    }
+
+    #[test]
+    fn standardizing_gives_mean_zero_and_deviation_one() {
+        let mut batch = [1.0f64, 3.0, 5.0, 7.0, 99.0];
+        standardize(&two_pixels(), &Step { count: 1, ..Step::default() }, &mut batch);
+        let deviation = 5.0f64.sqrt();
+        for (found, expected) in batch.iter().zip([-3.0, -1.0, 1.0, 3.0, 99.0 * deviation]) {
+            assert!((found - expected / deviation).abs() < 1e-12, "{batch:?}");
+        }
+    }
+
+    #[test]
+    fn an_image_of_one_colour_becomes_zero() {
+        let mut batch = [5.0f64; 5];
+        standardize(&two_pixels(), &Step { count: 1, ..Step::default() }, &mut batch);
+        assert_eq!(batch, [0.0, 0.0, 0.0, 0.0, 5.0]);
+    }
+
     #[test]
     fn an_even_grey_has_no_contrast_up_to_its_edges() {
-        let params = LocalContrast {
-            rows: 1,
-            height: 5,
-            width: 9,
-            row_stride: 3 * 45 + 1,
-            mean_u: 0.0,
-            mean_v: 0.0,
-            scale_u: -1.0,
-            scale_v: -1.0,
-            threshold: 1e-4,
-            reserved: [0; 3],
-        };
+        let params = contrast_params(5, 9, 3 * 45 + 1, -1.0);
         let mut batch = vec![128.0f32; 3 * 45 + 1];
         local_contrast(&params, &Step { count: 1, ..Step::default() }, &mut batch);
         assert_eq!(batch.pop(), Some(128.0), "the tail stays");
@@ -112,19 +179,8 @@ mod tests {
 
     /// The sums written out for a plane of three pixels in a row, where every tap but the farthest ones is inside.
     #[test]
-    fn a_row_of_three_pixels_is_normalised_as_torch_does_it() {
-        let params = LocalContrast {
-            rows: 1,
-            height: 1,
-            width: 3,
-            row_stride: 12,
-            mean_u: 0.0,
-            mean_v: 0.0,
-            scale_u: 1.0,
-            scale_v: 1.0,
-            threshold: 1e-4,
-            reserved: [0; 3],
-        };
+    fn a_row_of_three_pixels_is_normalised_as_by_torch() {
+        let params = contrast_params(1, 3, 12, 1.0);
         let [.., w0, w1, w2, _] = gaussian();
         let y = [10.0, 20.0, 60.0];
         let covered = [w0 * (w0 + w1 + w2), w0 * (w0 + 2.0 * w1), w0 * (w0 + w1 + w2)];
@@ -146,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn yuv_of_the_primary_colours_are_torchs_constants() {
+    fn yuv_of_primary_colours_are_the_constants_of_torch() {
         assert_eq!(yuv([1.0f64, 0.0, 0.0]), [0.299, -0.14713, 0.615]);
         assert_eq!(yuv([0.0f64, 0.0, 1.0]), [0.114, 0.436, -0.10001]);
     }

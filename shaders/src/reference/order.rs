@@ -1,20 +1,20 @@
-//! Twin of `kernels/shuffle.wgsl`.
+//! The order of the training samples.
 
 use super::pcg4d::pcg4d;
-use crate::params::{Shuffle, Step};
+use crate::params::{MirrorOrder, Shuffle, Step};
 
-/// Four make a permutation that a small machine cannot tell from one drawn at random (Luby and Rackoff, 1988); the halves
-/// are short here, so that there are twice as many.
+/// Rounds of the permutation. Four already look random to a small machine (Luby and Rackoff, 1988); the halves are
+/// short here, hence twice as many.
 const ROUNDS: u32 = 8;
 
-/// Fills `order`, of (samples), with the order in which the epoch of `step` goes through its samples.
+/// Twin of `shuffle.wgsl`: fills `order`, of (samples), with the order in which the epoch of `step` goes through its samples.
 pub fn shuffle(params: &Shuffle, step: &Step, order: &mut [u32]) {
     for (place, sample) in (0..params.samples).zip(order) {
         *sample = params.first + permuted(place, params, step);
     }
 }
 
-/// Where a permutation of `0..samples` puts `place`.
+/// Value of a permutation of `0..samples` at `place`.
 fn permuted(place: u32, params: &Shuffle, step: &Step) -> u32 {
     let bits = (u32::BITS - (params.samples - 1).leading_zeros()).max(2);
     let low_bits = bits / 2;
@@ -37,13 +37,28 @@ fn permuted(place: u32, params: &Shuffle, step: &Step) -> u32 {
     }
 }
 
+/// Twin of `mirror_order.wgsl`: changes `order`, of (samples): the places from the one on at which the batch of `step` begins, and those before it.
+pub fn mirror_order(params: &MirrorOrder, step: &Step, order: &mut [u32]) {
+    let [x, y, ..] = pcg4d([0, params.stream, step.step, step.seed]);
+    let (before, rest) = order[..params.samples as usize].split_at_mut(step.offset as usize);
+    for (random, part) in [(y, before), (x, rest)] {
+        let length = part.len();
+        for place in 0..length {
+            let partner = (random as usize % length + length - place) % length;
+            if place < partner {
+                part.swap(place, partner);
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn order(samples: u32, epoch: u32, seed: u32) -> Vec<u32> {
         let mut order = vec![0; samples as usize];
-        let params = Shuffle { samples, first: 0, stream: 2000, reserved: 0 };
+        let params = Shuffle { samples, first: 0, stream: 2000, ..Shuffle::default() };
         shuffle(&params, &Step { epoch, seed, ..Step::default() }, &mut order);
         order
     }
@@ -63,9 +78,9 @@ mod tests {
         assert!(orders[0] != orders[1] && orders[0] != orders[2] && orders[1] != orders[2]);
     }
 
-    /// Pearson's test: of so many orders, every number is as often at every place. Neighbours are as often neighbours.
+    /// Pearson's test: of many orders, every number is as often at every place. Neighbours are as often neighbours.
     #[test]
-    fn all_places_are_equally_likely_for_every_number_and_for_what_follows_it() {
+    fn all_places_and_all_neighbors_are_equally_likely() {
         const SAMPLES: u32 = 12;
         const ORDERS: u32 = 12_000;
         let cells = (SAMPLES * SAMPLES) as usize;
@@ -90,5 +105,21 @@ mod tests {
         let counts = followers.into_iter().enumerate().filter(off_diagonal).map(|(_, count)| count);
         let of_followers = chi_squared(&mut counts.into_iter(), f64::from(ORDERS) / f64::from(SAMPLES));
         assert!(of_followers < 220.0, "{of_followers}");
+    }
+
+    #[test]
+    fn places_change_in_pairs_on_both_sides_of_the_offset() {
+        let params = MirrorOrder { samples: 20, stream: 8000, ..MirrorOrder::default() };
+        for seed in 0..50 {
+            let step = Step { step: 3, seed, offset: 7, ..Step::default() };
+            let mut order: Vec<u32> = (0..20).collect();
+            mirror_order(&params, &step, &mut order);
+            let mut before = order[..7].to_vec();
+            before.sort_unstable();
+            assert!(before.iter().copied().eq(0..7), "{order:?}");
+            assert!(!order.iter().take(7).copied().eq(0..7) && !order.iter().skip(7).copied().eq(7..20), "{order:?}");
+            mirror_order(&params, &step, &mut order);
+            assert!(order.iter().copied().eq(0..20), "{order:?}");
+        }
     }
 }

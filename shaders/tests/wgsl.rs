@@ -1,12 +1,44 @@
-//! Every shader on disk is registered, valid for a browser, and agrees with the registry.
+//! Every shader on disk is registered, valid for a browser, agrees with the registry, and can be translated to the
+//! languages below WebGPU and wgpu.
 
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use crate::common::{module, modules};
-use naga::{AddressSpace, Module, StorageAccess, TypeInner};
-use shaders::params::{Block, BlockMultipliers, Epilogue, Field, Step};
-use shaders::{Access, KERNELS};
+use naga::back::{PipelineConstants, glsl, hlsl, msl, pipeline_constants, spv};
+use naga::proc::BoundsCheckPolicies;
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::{AddressSpace, Module, ShaderStage, StorageAccess, TypeInner};
+use shaders::params::{BlockMultipliers, Epilogue, Field, Step};
+use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
+
+/// The module of a kernel, which a browser has to accept unless it is for matrix units, which no browser offers yet; and
+/// what naga has found out about it.
+fn module(kernel: &Kernel, form: Form) -> (Module, ModuleInfo) {
+    let source = kernel.source(form);
+    // Default capabilities are what every browser accepts.
+    let mut capabilities = Capabilities::default();
+    if form.stored == Stored::F16 {
+        capabilities |= Capabilities::SHADER_FLOAT16;
+    }
+    if form.matrices.and_then(Matrices::side).is_some() {
+        capabilities |= Capabilities::COOPERATIVE_MATRIX;
+    }
+    let module = naga::front::wgsl::parse_str(&source)
+        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    if kernel.needs_subgroups() {
+        validator = Validator::new(ValidationFlags::all(), capabilities | Capabilities::SUBGROUP);
+        validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    }
+    let valid = validator.validate(&module);
+    let info = valid.unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
+    (module, info)
+}
+
+/// Every kernel in every form.
+fn modules() -> impl Iterator<Item = (&'static Kernel, Form)> {
+    KERNELS.iter().flat_map(|kernel| kernel.forms().into_iter().map(move |form| (kernel, form)))
+}
 
 fn bound(variable: &naga::GlobalVariable) -> Option<(u32, u32)> {
     variable.binding.map(|b| (b.group, b.binding))
@@ -137,5 +169,68 @@ fn storage_buffers_are_those_of_the_registry() {
         let expected: Vec<(u32, Access)> = (1..).zip(kernel.storage.iter().copied()).collect();
         assert_eq!(storage, expected, "{}", kernel.name);
         assert!(storage.len() <= 8, "{}: more storage buffers than a default device has", kernel.name);
+    }
+}
+
+/// Outcome of a translation, or the reason of its failure.
+type Translated = Result<(), String>;
+
+fn to_spirv(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = spv::Options { lang_version: (1, 3), ..spv::Options::default() };
+    let words = spv::write_vec(module, info, &options, None).map_err(|error| error.to_string())?;
+    if words.first() == Some(&0x0723_0203) { Ok(()) } else { Err("it does not begin as SPIR-V does".to_owned()) }
+}
+
+fn to_msl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = msl::Options { lang_version: (2, 4), ..msl::Options::default() };
+    let translated = msl::write_string(module, info, &options, &msl::PipelineOptions::default());
+    let (text, _) = translated.map_err(|error| error.to_string())?;
+    if text.contains("kernel void") { Ok(()) } else { Err("it has no kernel".to_owned()) }
+}
+
+fn to_hlsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_2, ..hlsl::Options::default() };
+    let mut text = String::new();
+    let pipeline = hlsl::PipelineOptions::default();
+    let mut writer = hlsl::Writer::new(&mut text, &options, &pipeline);
+    writer.write(module, info, None).map_err(|error| error.to_string())?;
+    if text.contains("numthreads") { Ok(()) } else { Err("it has no workgroups".to_owned()) }
+}
+
+fn to_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = glsl::Options { version: glsl::Version::Desktop(450), ..glsl::Options::default() };
+    let pipeline =
+        glsl::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned(), multiview: None };
+    let mut text = String::new();
+    let writer = glsl::Writer::new(&mut text, module, info, &options, &pipeline, BoundsCheckPolicies::default());
+    writer.and_then(|mut writer| writer.write()).map_err(|error| error.to_string())?;
+    if text.contains("local_size_x") { Ok(()) } else { Err("it has no workgroups".to_owned()) }
+}
+
+#[test]
+fn every_kernel_can_be_translated_to_what_platforms_compile() {
+    for (kernel, form) in modules() {
+        let (module, info) = module(kernel, form);
+        let main = Some((ShaderStage::Compute, "main"));
+        let (module, info) =
+            pipeline_constants::process_overrides(&module, &info, main, &PipelineConstants::default()).unwrap();
+        let matrices = form.matrices.and_then(Matrices::side);
+        let mut translations = vec![("SPIR-V", to_spirv(&module, &info))];
+        // Metal has matrices of 8 × 8 only, and DX12 none that wgpu knows.
+        if matrices.is_none_or(|side| side == 8) {
+            translations.push(("MSL", to_msl(&module, &info)));
+        }
+        if matrices.is_none() {
+            translations.push(("HLSL", to_hlsl(&module, &info)));
+        }
+        // OpenGL has neither numbers of 16 bits nor subgroups that all drivers offer; wgpu uses it for nothing of ours.
+        if form.stored == Stored::F32 && !kernel.needs_subgroups() {
+            translations.push(("GLSL", to_glsl(&module, &info)));
+        }
+        for (language, translated) in translations {
+            if let Err(reason) = translated {
+                panic!("{} as {form:?} cannot be translated to {language}: {reason}", kernel.name);
+            }
+        }
     }
 }
