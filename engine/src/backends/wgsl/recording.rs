@@ -32,7 +32,7 @@ pub(super) enum BufferContents {
 
 /// A part of a job that lies in a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JobPart {
+pub(crate) enum JobPart {
     /// Start values of all tensors, where the plan's layouts put them.
     Weights,
     /// The same, rounded to what products read.
@@ -52,7 +52,7 @@ pub(super) enum JobPart {
 
 /// Half of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Half {
+pub(crate) enum Half {
     Training,
     Test,
 }
@@ -77,7 +77,7 @@ impl BufferRange {
 
 /// One launch of a kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Dispatch {
+pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
     /// Values of the kernel's `override` constants that differ from their defaults or may do so.
     pub(super) constants: Vec<(&'static str, f64)>,
@@ -100,7 +100,7 @@ impl Dispatch {
 
 /// The launches of one step, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
     /// Where several devices that share each batch tell each other what they found, in the order of the launches after
     /// which they do; nothing where there is one.

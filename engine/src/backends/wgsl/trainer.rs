@@ -6,15 +6,14 @@ use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{TensorLayout, arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
-use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
+use super::plan::{Contents, Places, Plan, RESULT_SLOTS, Setup};
 use super::recording::{Exchange, JobPart, Recording};
-use super::setup::Setup;
+use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -29,9 +28,9 @@ pub(super) struct WgslTrainer {
     shuffle: Option<Executor>,
     mirror: Option<Executor>,
     training: Executor,
-    /// Where batches come from the host.
+    /// Batches that come from the host, if they do.
     streaming: Option<Streaming>,
-    /// Where devices that share each batch tell each other what they found.
+    /// Exchanges between devices that share each batch.
     exchanges: Vec<Exchange>,
     evaluation: Executor,
     held_out: Option<Executor>,
@@ -47,34 +46,23 @@ pub(super) struct WgslTrainer {
     training_pace: Pace,
     evaluation_pace: Pace,
     step: u64,
-    /// That of the step that was submitted last.
+    /// Mark of the step that was submitted last.
     mark: u32,
 }
 
-/// Operations of the first submission, of which nothing is known yet: any device does them in a moment.
+/// Operations of the first submission, before the pace is known: any device does them in a moment.
 const FIRST_OPERATIONS: u64 = 1 << 24;
 
-/// Which recording a submission runs.
+/// Recording that a submission runs.
 #[derive(Clone, Copy)]
-enum Work {
+enum StepKind {
     Training,
     Evaluation(EvaluationSet),
 }
 
 impl WgslTrainer {
     /// Plans, chooses kernels for the products of the plan, and plans again with them.
-    #[cfg(test)]
     pub(super) async fn new(
-        device: Rc<Device>,
-        clock: Rc<dyn Clock>,
-        choices: &mut Choices,
-        job: &TrainingJob,
-    ) -> Result<Self, EngineError> {
-        Self::with(device, clock, choices, job, Setup::STANDARD).await
-    }
-
-    /// The same for another setup.
-    pub(super) async fn with(
         device: Rc<Device>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
@@ -83,12 +71,12 @@ impl WgslTrainer {
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
-        let mut plan = Plan::with(job, setup, largest_binding, choices)?;
+        let mut plan = Plan::new(job, setup, largest_binding, choices)?;
         let planned = clock.now_seconds();
         let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
-            plan = Plan::with(job, setup, largest_binding, choices)?;
+            plan = Plan::new(job, setup, largest_binding, choices)?;
         }
         #[cfg(test)]
         if let Some(omission) = device.omission() {
@@ -141,7 +129,7 @@ impl WgslTrainer {
         })
     }
 
-    /// Bytes that the trainer of this job will allocate. Nothing is allocated to find out.
+    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
     ///
     /// # Errors
     /// What [`WgslTrainer::new`] refuses before it allocates.
@@ -151,10 +139,10 @@ impl WgslTrainer {
         job: &TrainingJob,
         setup: Setup,
     ) -> Result<u64, EngineError> {
-        Ok(Plan::with(job, setup, device.largest_binding_bytes(), choices)?.bytes())
+        Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
     }
 
-    /// How long it took to time kernels for this trainer, if that was necessary.
+    /// Seconds spent on timing kernels for this trainer, if any were timed.
     pub(super) fn tuning_seconds(&self) -> Option<f64> {
         self.preparation.tuning_seconds
     }
@@ -164,13 +152,13 @@ impl WgslTrainer {
         Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
     }
 
-    /// Weights that are trained but not rounded again train unseen: a step is too small for products to show it.
+    /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
     async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
         let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
         let rounded = self.read_arena(rounded, stored).await?;
-        let off = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
-        match weights.iter().zip(&rounded).filter(|pair| off(*pair)).count() {
+        let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
+        match weights.iter().zip(&rounded).filter(|pair| differs(*pair)).count() {
             0 => Ok(()),
             count => {
                 Err(EngineError::WorkDropped { missing: format!("{count} weights are not those that products read") })
@@ -206,7 +194,7 @@ impl Trainer for WgslTrainer {
             let job = Rc::clone(&self.job);
             let step = |slot| job.step(first + u64::from(slot), slot);
             let count = left.min(RESULT_SLOTS);
-            for (slot, result) in (0..).zip(self.run(Work::Training, count, &step).await?) {
+            for (slot, result) in (0..).zip(self.run(StepKind::Training, count, &step).await?) {
                 report.losses.push(f64::from(result.loss));
                 report.correct += u64::from(result.correct);
                 report.samples += u64::from(step(slot).count);
@@ -228,7 +216,7 @@ impl Trainer for WgslTrainer {
                 Step { offset, count: rows.min(samples - offset), slot, seed, linear, ..Step::default() }
             };
             let count = (samples - first).div_ceil(rows).min(RESULT_SLOTS);
-            for (slot, result) in (0..).zip(self.run(Work::Evaluation(set), count, &step).await?) {
+            for (slot, result) in (0..).zip(self.run(StepKind::Evaluation(set), count, &step).await?) {
                 report.loss += f64::from(result.loss) * f64::from(step(slot).count) / f64::from(samples);
                 report.correct += u64::from(result.correct);
             }
@@ -305,7 +293,7 @@ impl Trainer for WgslTrainer {
     }
 }
 
-/// The numbers that were stored as these bytes.
+/// Reads numbers that were stored as these bytes.
 pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     match stored {
         Stored::F32 => bytemuck::pod_collect_to_vec(bytes),
@@ -313,8 +301,6 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
-mod host_batches;
-mod replica;
 mod streaming;
 mod submissions;
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::model::Cell;
 
 /// What a device has that decides between variants; by default nothing out of the ordinary.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Abilities {
+pub(crate) struct Abilities {
     /// Whether it is a GPU that a CPU emulates.
     pub(super) software: bool,
     /// Lanes that every subgroup has at least; 0 without subgroups.

@@ -1,7 +1,7 @@
 use shaders::params::{Dense, Epilogue, activation};
 use shaders::reference as twin;
 
-use super::super::plan::tiles;
+use super::super::plan::weight_gradient::tiles;
 use super::super::products::{Pass, Product};
 use super::{
     Variants, assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, variants, with_device,

@@ -37,9 +37,9 @@ use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Stored};
 
 use super::device::Device;
+use super::device::adapters::Kernels;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
-use super::device::kernels::Kernels;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;
@@ -83,7 +83,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-        let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels)).ok().map(Rc::new);
+        let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
         // llvmpipe lists matrices of 8 × 8 numbers whatever the width of its vectors, and has them for eight lanes only.
         let units = subgroup_sizes::chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(Kernels::OnMatrixUnits);
         let others = [Kernels::WithPlainMatrices, Stored::F16.into()];

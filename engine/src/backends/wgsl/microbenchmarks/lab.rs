@@ -1,32 +1,39 @@
-//! Where things are timed.
+//! Timing of repeated work.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use bytemuck::Pod;
 use results::kernels::Timing;
+use shaders::params::Step;
 
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
-use super::super::recording::BufferRange;
-use super::work::{SLOTS, Work};
+use super::super::plan::weight_gradient::sum_of_parts;
+use super::super::products::Product;
+use super::super::recording::{
+    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES,
+    operations_of, workgroups,
+};
+use super::super::variants::Variant;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
-/// A window is about so long, so that reading the clock and the last wait cost little.
+/// Length of a window, so that reading the clock and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;
-/// A look at a variant, to find the one that is worth measuring.
-const LOOK_SECONDS: f64 = 0.02;
-/// Where a device tells late that it is done, as in Firefox, every window is too long by up to that much: they last many
-/// times as long, so that this makes a tenth of a window at most.
+/// Length of a trial of a variant, to find the one that is worth measuring.
+const TRIAL_SECONDS: f64 = 0.02;
+/// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a
+/// tenth of a window then.
 const LATENCIES_OF_WINDOW: f64 = 10.0;
-const LATENCIES_OF_LOOK: f64 = 4.0;
+const LATENCIES_OF_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
-/// Windows that are made whatever they cost.
-pub(super) const FEWEST_WINDOWS: usize = 3;
+/// Windows that are made at any cost.
+pub(super) const MIN_WINDOWS: usize = 3;
 
 /// An open device and a clock.
 #[derive(Clone)]
@@ -48,34 +55,34 @@ impl Lab {
     ///
     /// # Errors
     /// A device that refuses, is full or lost.
-    pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup, EngineError> {
+    pub(super) async fn set_up(&self, mut work: Work) -> Result<Bench, EngineError> {
         let (params, steps) = work.finish();
         let latency = self.device.latency_seconds(self.clock()).await?;
         let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
         let preparation = Executor::new(&self.device, &buffers, &work.preparation, params, steps).await?;
         let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
-        let output = work.output.expect("every work leaves something behind");
+        let output = work.output.expect("every work has an output");
         let pace = Pace::new(1, u64::from(SLOTS), latency);
-        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace, latency })
+        Ok(Bench { lab: self.clone(), buffers, repeated, output, pace, latency })
     }
 }
 
 /// A value that is read back.
 const READ_BYTES: u64 = 4;
 
-/// Something that is ready to be repeated.
-pub(super) struct Setup {
+/// Work that is ready to be repeated.
+pub(super) struct Bench {
     lab: Lab,
     buffers: Buffers,
     repeated: Executor,
     output: BufferRange,
     pace: Pace,
-    /// Seconds from the end of work until the device tells.
+    /// Seconds from the end of work until the host knows of it.
     latency: f64,
 }
 
-impl Setup {
+impl Bench {
     /// One value of the output.
     pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
         let offset = self.output.offset_bytes + READ_BYTES * at;
@@ -83,9 +90,9 @@ impl Setup {
         Ok(bytemuck::pod_read_unaligned(&bytes))
     }
 
-    /// Repeats, and returns how long that took until a value had come back.
+    /// Repeats the work and measures the time until a value has come back.
     ///
-    /// Several submissions are under way at a time, each of as many repetitions as the pace allows.
+    /// Several submissions run at a time, each of as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
@@ -100,7 +107,7 @@ impl Setup {
                 left -= count;
             }
             if left == 0 && reading.is_none() {
-                // Asked for only when the last has finished, it would come late once more.
+                // Asked for after the last has finished, it would cost another latency.
                 reading = Some(self.buffers.begin_to_read(device, BufferRange { bytes: READ_BYTES, ..self.output }));
             }
             if let Some((count, finished)) = under_way.pop_front() {
@@ -116,10 +123,10 @@ impl Setup {
         Ok(Window::new(repetitions, clock.now_seconds() - start))
     }
 
-    /// One window of about the time of a short look, after a first run that warms up.
-    pub(super) async fn look(&mut self) -> Result<Window, EngineError> {
+    /// One short window, after a first run that warms up.
+    pub(super) async fn trial(&mut self) -> Result<Window, EngineError> {
         self.window(1).await?;
-        let seconds = LOOK_SECONDS.max(LATENCIES_OF_LOOK * self.latency);
+        let seconds = TRIAL_SECONDS.max(LATENCIES_OF_TRIAL * self.latency);
         let mut length = Length::default();
         loop {
             let window = self.window(length.repetitions(seconds)).await?;
@@ -136,7 +143,7 @@ impl Setup {
     /// A device that is lost.
     pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
         let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
-        Ok(timing.expect("nobody cancels what is not observed"))
+        Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
     /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left
@@ -153,7 +160,7 @@ impl Setup {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock(), observer };
-        let (fewest_rounds, most_rounds) = (FEWEST_WINDOWS, WINDOWS);
+        let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * latency);
         contest.run(Rules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
@@ -162,7 +169,7 @@ impl Setup {
         }
     }
 
-    /// Windows of submissions that are each waited for before the next: what a round trip costs.
+    /// Windows of submissions that are each waited for before the next: the cost of a round trip.
     pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
@@ -183,15 +190,127 @@ impl Setup {
 }
 
 #[async_trait(?Send)]
-impl Repeatable for &mut Setup {
+impl Repeatable for &mut Bench {
     async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
-        Setup::window(self, repetitions).await
+        Bench::window(self, repetitions).await
     }
 }
 
-/// Nobody looks on.
+/// Observer of a measurement that nothing observes.
 struct Unobserved;
 
 impl Observer<Event> for Unobserved {
     fn event(&mut self, _event: &Event) {}
+}
+
+/// Repetitions that fit into one submission.
+const SLOTS: u32 = 256;
+
+/// Place of the step table in the list of buffers.
+const STEPS: usize = 0;
+
+/// Something to repeat, as data: buffers, launches before, and launches in every repetition.
+pub(super) struct Work {
+    buffers: Vec<BufferPlan>,
+    params: Vec<u8>,
+    /// Launched once, before anything is timed.
+    preparation: Recording,
+    repeated: Recording,
+    /// Result of the timed launches.
+    pub(super) output: Option<BufferRange>,
+}
+
+impl Work {
+    /// No launches yet; all `rows` rows of the batch hold samples.
+    pub(super) fn new(rows: u32) -> Self {
+        let step = Step { count: rows, training: 1, ..Step::default() };
+        let mut row = bytemuck::bytes_of(&step).to_vec();
+        row.resize(STEP_STRIDE_BYTES as usize, 0);
+        let steps = BufferPlan {
+            name: "steps",
+            bytes: u64::from(SLOTS * STEP_STRIDE_BYTES),
+            uniform: true,
+            contents: BufferContents::Bytes(row.repeat(SLOTS as usize)),
+        };
+        Self {
+            buffers: vec![steps],
+            params: Vec::new(),
+            preparation: Recording::default(),
+            repeated: Recording::default(),
+            output: None,
+        }
+    }
+
+    /// A storage buffer of `elements` zeros of four bytes.
+    pub(super) fn zeros(&mut self, name: &'static str, elements: u64) -> BufferRange {
+        self.add(BufferPlan { name, bytes: 4 * elements, uniform: false, contents: BufferContents::Zeros })
+    }
+
+    /// A storage buffer with these numbers.
+    pub(super) fn floats(&mut self, name: &'static str, numbers: &[f32]) -> BufferRange {
+        let contents: Vec<u8> = bytemuck::cast_slice(numbers).to_vec();
+        let bytes = contents.len() as u64;
+        self.add(BufferPlan { name, bytes, uniform: false, contents: BufferContents::Bytes(contents) })
+    }
+
+    fn add(&mut self, plan: BufferPlan) -> BufferRange {
+        let range = BufferRange { buffer: self.buffers.len(), offset_bytes: 0, bytes: plan.bytes };
+        self.buffers.push(plan);
+        range
+    }
+
+    /// Launches `kernel` in every repetition.
+    pub(super) fn repeat<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        let dispatch = self.dispatch(kernel, bytemuck::bytes_of(params), bindings, invocations);
+        self.repeated.dispatches.push(dispatch);
+    }
+
+    /// Launches a variant of `product` in every repetition.
+    pub(super) fn repeat_variant(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
+        let invocations = variant.invocations(product);
+        let dispatch = self.dispatch(variant.kernel, product.params.bytes(), bindings, invocations);
+        self.repeated.dispatches.push(Dispatch { constants: product.constants(), ..dispatch });
+    }
+
+    /// Adds up partial gradients in every repetition, if there are several; returns the place of the sum.
+    pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
+        let Some(params) = product.sum_of_parts() else { return partial };
+        let sum = self.zeros("gradient", u64::from(params.elements));
+        let (kernel, invocations) = sum_of_parts(&params, emulated);
+        self.repeat(kernel, &params, &[partial, sum], invocations);
+        sum
+    }
+
+    /// Launches `kernel` once, before all repetitions.
+    pub(super) fn prepare<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        let dispatch = self.dispatch(kernel, bytemuck::bytes_of(params), bindings, invocations);
+        self.preparation.dispatches.push(dispatch);
+    }
+
+    fn dispatch(&mut self, kernel: &str, params: &[u8], bindings: &[BufferRange], invocations: u64) -> Dispatch {
+        let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
+        debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
+        debug_assert_eq!(kernel.storage.len(), bindings.len(), "{}", kernel.name);
+        let params_offset_bytes = self.params.len() as u64;
+        self.params.extend(params);
+        let stride = usize::try_from(PARAMS_STRIDE_BYTES).expect("a small number");
+        self.params.resize(self.params.len().next_multiple_of(stride), 0);
+        Dispatch {
+            kernel,
+            constants: Vec::new(),
+            params_offset_bytes,
+            bindings: bindings.to_vec(),
+            workgroups: workgroups(invocations, kernel.workgroup_size),
+            operations: operations_of(invocations),
+        }
+    }
+
+    /// Adds the buffer of parameter blocks; returns its place and that of the step table.
+    fn finish(&mut self) -> (usize, usize) {
+        let params = std::mem::take(&mut self.params);
+        let bytes = params.len() as u64;
+        let contents = BufferContents::Bytes(params);
+        let range = self.add(BufferPlan { name: "parameters", bytes, uniform: true, contents });
+        (range.buffer, STEPS)
+    }
 }

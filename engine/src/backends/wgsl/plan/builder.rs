@@ -1,20 +1,17 @@
 use bytemuck::Pod;
 
-use super::super::choices::Choices;
-use super::super::products::Product;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS_STRIDE_BYTES, Recording,
     operations_of, workgroups,
 };
-use super::gradient_parts::Part;
+use super::gradient_parts::GradientPart;
 
-/// Collects buffers, parameter blocks and the recording that is being made.
+/// Collects buffers, parameter blocks and launches.
 #[derive(Default)]
 pub(super) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
     recording: Recording,
-    products: Vec<Product>,
 }
 
 impl Builder {
@@ -39,7 +36,7 @@ impl Builder {
         self.zeros(name, 4 * elements)
     }
 
-    /// A storage buffer of so many bytes, up to the next whole word, that starts with a part of the job.
+    /// A storage buffer that starts with a part of the job, rounded up to whole words.
     pub(super) fn part(&mut self, name: &'static str, bytes: u64, part: JobPart) -> BufferRange {
         self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
@@ -49,42 +46,17 @@ impl Builder {
         BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
     }
 
-    /// Records a launch of `kernel` with so many invocations.
+    /// Records a launch of `kernel`.
     pub(super) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        self.dispatch_with(kernel, &[], params, bindings, invocations);
-    }
-
-    /// Records a product, by the kernel that was chosen for it.
-    pub(super) fn product(&mut self, choices: &Choices, product: Product, bindings: &[BufferRange]) {
-        let variant = choices.pick(&product);
-        let (constants, invocations) = (product.constants(), variant.invocations(&product));
-        let params = product.params.bytes();
-        self.launch(variant.kernel, &constants, params, bindings, invocations, product.flops());
-        self.products.push(product);
-    }
-
-    /// All products so far.
-    pub(super) fn products(&self) -> &[Product] {
-        &self.products
+        let operations = operations_of(invocations);
+        self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 
     /// Records a launch of `kernel`, compiled with these constants.
-    pub(super) fn dispatch_with<P: Pod>(
+    pub(super) fn launch(
         &mut self,
         kernel: &str,
-        constants: &[(&'static str, f64)],
-        params: &P,
-        bindings: &[BufferRange],
-        invocations: u64,
-    ) {
-        let operations = operations_of(invocations);
-        self.launch(kernel, constants, bytemuck::bytes_of(params), bindings, invocations, operations);
-    }
-
-    fn launch(
-        &mut self,
-        kernel: &str,
-        constants: &[(&'static str, f64)],
+        constants: Vec<(&'static str, f64)>,
         params: &[u8],
         bindings: &[BufferRange],
         invocations: u64,
@@ -99,7 +71,7 @@ impl Builder {
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         self.recording.dispatches.push(Dispatch {
             kernel,
-            constants: constants.to_vec(),
+            constants,
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
@@ -113,12 +85,12 @@ impl Builder {
         self.recording.exchanges.push(Exchange { after, until: after, staging: 0, read, write, combination });
     }
 
-    /// Records that parts of an arena are summed over all devices while these go on to what is recorded here.
-    pub(super) fn exchange_parts(&mut self, arena: BufferRange, parts: &[Part]) {
+    /// Records that parts of an arena are summed over all devices, which meanwhile compute everything before this place.
+    pub(super) fn exchange_parts(&mut self, arena: BufferRange, parts: &[GradientPart]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
-        for &Part { offset, elements, after } in parts {
-            // Those that nobody waits for are under way together, each through a buffer of its own.
+        for &GradientPart { offset, elements, after } in parts {
+            // Exchanges that the devices do not wait for run at the same time, each through its own buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };
             let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
@@ -137,7 +109,7 @@ impl Builder {
         std::mem::take(&mut self.recording)
     }
 
-    /// All buffers, and the place of the one with the parameter blocks.
+    /// Returns all buffers, and the place of the one with the parameter blocks.
     pub(super) fn finish(mut self) -> (Vec<BufferPlan>, usize) {
         let params = std::mem::take(&mut self.params);
         let bytes = params.len() as u64;
