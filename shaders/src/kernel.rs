@@ -82,7 +82,7 @@ impl Kernel {
     }
 }
 
-/// Form of a kernel's text: the stored type, and what multiplies blocks in kernels whose subgroups do so.
+/// Form of a kernel's text: the stored type, and the multiplication of blocks if its subgroups multiply some.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Form {
     pub stored: Stored,
@@ -223,7 +223,7 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
 
-/// The file of a kernel: the one that its line names, or that of its name.
+/// The file of a kernel: the one that its line names, or the one of its name.
 macro_rules! kernel_file {
     ($name:literal) => {
         $name

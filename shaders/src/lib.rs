@@ -2,7 +2,7 @@
 //!
 //! `kernels/NAME.wgsl` ↔ [`reference`]`::NAME`, a function. Everything here is data and arithmetic: no device, no I/O.
 
-// What clippy.toml lists is not done here; tests may.
+// The crate avoids everything that clippy.toml lists; tests may use it.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)

@@ -1,6 +1,6 @@
 //! Parameter blocks: the uniform at group 0, binding 0 of each kernel, and the step's at group 1.
 //!
-//! Names, offsets and sizes of the fields are those of the WGSL structures; `tests/wgsl.rs` compares them.
+//! Names, offsets and sizes of the fields equal those of the WGSL structures, as `tests/wgsl.rs` checks.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -34,16 +34,16 @@ macro_rules! blocks {
 }
 
 blocks! {
-    /// What changes from one step to the next; group 1, binding 0 of every kernel.
+    /// Values that change from step to step; group 1, binding 0 of every kernel.
     pub struct Step {
         /// Number of the step, the `step` lane of the generator.
         pub step: u32,
         pub seed: u32,
         /// First place of the batch in the order of the samples.
         pub offset: u32,
-        /// Samples in the batch; rows from here on hold nothing.
+        /// Samples in the batch; the rows after them are empty.
         pub count: u32,
-        /// Where the results of this step go.
+        /// Place of this step's results.
         pub slot: u32,
         /// 1 in training, 0 in tests: dropout and gradients happen in training only.
         pub training: u32,
@@ -52,19 +52,16 @@ blocks! {
         pub decay_rate: f32,
         /// Number of the epoch, from 0: augmentation may alternate with it.
         pub epoch: u32,
-        /// What `average` does after this step: 0 nothing, 1 the average follows the weights, 2 and they jump to it.
+        /// Action of `average` after this step: 0 none, 1 the average follows the weights, 2 and they jump to it.
         pub average: u32,
-        /// How much of the average is kept.
         pub average_keep: f32,
-        /// What the step writes beside its results: a number that none before it had, so that nobody takes older results
-        /// for its own.
+        /// Number that the step writes with its results, different from all before, so that old results are noticed.
         pub mark: u32,
         /// 1 while attention has no softmax: the linear start of memory networks.
         pub linear: u32,
-        /// Row of the batch that is this device's first one, where several devices share a batch: random numbers are
-        /// counted over all of it.
+        /// First row of this device, if several share a batch: random numbers are counted over the whole batch.
         pub first_row: u32,
-        /// Samples of the batch that other devices train on. Losses and gradients are shares of the whole batch.
+        /// Samples of the batch on other devices. Losses and gradients are shares of the whole batch.
         pub elsewhere: u32,
         /// 1 if a segment begins before this step and `mirror_order` changes the order of the samples from `offset` on.
         pub mirror_rest: u32,
@@ -77,13 +74,12 @@ blocks! {
         /// Stream of the dropout's random numbers; 0 for no dropout.
         pub dropout_stream: u32,
         pub dropout_rate: f32,
-        /// Backward only: 1 to add to the gradient that is there already, because the value is used more than once.
+        /// Backward only: 1 to add to the existing gradient of a value that is used more than once.
         pub accumulate: u32,
-        /// Channels of the value that the network knows of.
         pub channels: u32,
-        /// Channels as stored; what is beyond the known ones stays zero.
+        /// Channels with their padding, which stays zero.
         pub stored_channels: u32,
-        /// Values of a sample that the network knows of: so many random numbers of dropout are before those of the next.
+        /// Values of a sample without padding, each with its random number of dropout.
         pub features: u32,
         pub reserved: u32,
     }
@@ -96,13 +92,13 @@ blocks! {
         pub inputs: u32,
         /// Stored outputs of the layer, N, a multiple of 4.
         pub outputs: u32,
-        /// Outputs that the network knows of; the rest is padding that stays zero.
+        /// Outputs without padding, which stays zero.
         pub units: u32,
-        /// Rows of the batch that one part of a weight gradient sums.
+        /// Rows of the batch in one part of a weight gradient.
         pub rows_per_part: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
-        /// Where a part's bias gradient begins, after its weight gradient, or [`NO_BIAS`].
+        /// Offset of a part's bias gradient, after its weight gradient, or [`NO_BIAS`].
         pub bias_offset: u32,
         pub reserved: u32,
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
@@ -129,16 +125,16 @@ blocks! {
         pub padding_rows: u32,
         /// Zeros before the first column.
         pub padding_columns: u32,
-        /// Output pixels (over the whole batch) that one part of a weight gradient sums.
+        /// Output pixels (over the whole batch) in one part of a weight gradient.
         pub pixels_per_part: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
-        /// Where a part's bias gradient begins, after its weight gradient, or [`NO_BIAS`].
+        /// Offset of a part's bias gradient, after its weight gradient, or [`NO_BIAS`].
         pub bias_offset: u32,
         /// Pixels from one window to the next; kernels get it as their constant `STRIDE`.
         pub stride: u32,
-        /// Values that are stored behind each sample of the input: those that fill up the data to whole fours, where C is
-        /// none. Only narrow kernels read such inputs.
+        /// Values behind each sample of the input that fill up the data to fours if C is no multiple of four, for narrow
+        /// kernels.
         pub input_spare: u32,
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
@@ -155,7 +151,7 @@ blocks! {
         pub output_width: u32,
         pub side: u32,
         pub stride: u32,
-        /// Elements before the first row and column that are not there. Windows are cut at the image's edges.
+        /// Missing elements before the first row and column. Windows are cut at the image's edges.
         pub padding: u32,
         pub reserved: [u32; 3],
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
@@ -183,7 +179,7 @@ blocks! {
     pub struct SumParts {
         pub elements: u32,
         pub parts: u32,
-        /// 1 to add to what is there: the gradient that another layer left in a tensor that they share.
+        /// 1 to add to the gradient that another layer left in a shared tensor.
         pub accumulate: u32,
         pub reserved: u32,
     }
@@ -191,7 +187,7 @@ blocks! {
     /// `limit_gradients`.
     pub struct GradientLimit {
         pub elements: u32,
-        /// How long all gradients may be together, as they are multiplied on the device.
+        /// Largest length of all gradients together, with the device's gradient scale.
         pub limit: f32,
         pub reserved: [u32; 2],
     }
@@ -209,12 +205,12 @@ blocks! {
         pub nesterov: u32,
         /// `sgd` only: 1 to keep the learning rate outside of the velocity.
         pub rate_outside: u32,
-        /// Gradients are multiplied by this first: it takes back what the loss was scaled by.
+        /// Factor of the gradients that undoes the scale of the loss.
         pub gradient_scale: f32,
         pub reserved: u32,
     }
 
-    /// `round_weights`: what products read of the weights.
+    /// `round_weights`: the weights that products read.
     pub struct RoundWeights {
         /// A multiple of 4.
         pub elements: u32,
@@ -227,22 +223,22 @@ blocks! {
     pub struct BlockMultipliers {
         pub learning_rate: f32,
         pub weight_decay: f32,
-        /// From this step on the tensor is left as it is.
+        /// Step from which the tensor is frozen.
         pub frozen_from: u32,
         pub reserved: u32,
     }
 
-    /// What a step leaves behind.
+    /// Results of a step.
     pub struct StepResult {
         /// Mean over the batch.
         pub loss: f32,
-        /// Samples classified rightly.
+        /// Samples that were classified correctly.
         pub correct: u32,
         /// [`Step::mark`] of the step.
         pub mark: u32,
     }
 
-    /// `gelu_forward`, `gelu_backward`, `pass_gradient`: each value for itself.
+    /// `gelu_forward`, `gelu_backward`, `pass_gradient`: each value independently.
     pub struct Elementwise {
         /// Stored values of the whole batch, a multiple of 4.
         pub elements: u32,
@@ -256,7 +252,7 @@ blocks! {
         /// A multiple of 4.
         pub elements: u32,
         pub weight: f32,
-        /// 1 for the first part: what was there before does not count.
+        /// 1 for the first part, which replaces earlier contents.
         pub first: u32,
         pub reserved: u32,
     }
@@ -267,8 +263,8 @@ blocks! {
         pub pixels: u32,
         /// Stored channels, C, a multiple of 4.
         pub channels: u32,
-        /// How often each pixel of the second summand is used, R, a divisor of the pixels of a sample: 1 where both have
-        /// the same shape, all of them where one vector is added to every pixel. In gradients: of the summand at hand.
+        /// Uses of each pixel of the second summand, R, a divisor of the pixels of a sample: 1 for equal shapes, all of
+        /// them for a vector that is added to every pixel. In gradients: of this summand.
         pub repeats: u32,
         pub reserved: u32,
         /// Forward: of the sum. Backward: of the layer below, which made the summand.
@@ -291,13 +287,12 @@ blocks! {
     /// `local_response_forward`, `local_response_backward`.
     pub struct LocalResponse {
         pub rows: u32,
-        /// Pixels of a row.
         pub pixels: u32,
         /// Stored channels, C, a multiple of 4.
         pub stored_channels: u32,
         /// Neighbours on each side of a channel that count.
         pub radius: u32,
-        /// What is added to the weighted sum of squares; above zero.
+        /// Summand of the weighted sum of squares; above zero.
         pub bias: f32,
         /// Weight of the sum of squares.
         pub alpha: f32,
@@ -312,7 +307,6 @@ blocks! {
     /// `batch_norm_input_gradient`.
     pub struct BatchNorm {
         pub rows: u32,
-        /// Pixels of a row.
         pub pixels: u32,
         /// Stored channels, C, a multiple of 4.
         pub stored_channels: u32,
@@ -322,13 +316,12 @@ blocks! {
         pub parts: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
-        /// Where a part's gradient of beta begins, after that of gamma; in the summed gradients too.
+        /// Offset of the gradient of beta, after gamma's, in a part and in the sum.
         pub bias_offset: u32,
         /// One of [`activation`], applied to the normalised value.
         pub activation: u32,
-        /// What is added to the variance; above zero.
         pub epsilon: f32,
-        /// How much of the running averages a step keeps.
+        /// Share of the running averages that a step keeps.
         pub keep: f32,
         pub reserved: [u32; 2],
         /// Forward: of this layer, behind `activation`. Backward: of the layer below, which made `x`.
@@ -338,7 +331,6 @@ blocks! {
     /// `layer_norm_forward`, `layer_norm_input_gradient`, `layer_norm_weight_gradient`.
     pub struct LayerNorm {
         pub rows: u32,
-        /// Tokens of a row.
         pub tokens: u32,
         /// Channels that the network knows of.
         pub channels: u32,
@@ -348,9 +340,8 @@ blocks! {
         pub tokens_per_part: u32,
         /// Elements from one part of the gradients to the next.
         pub part_stride: u32,
-        /// Where a part's gradient of beta begins, after that of gamma.
+        /// Offset of a part's gradient of beta, after gamma's.
         pub bias_offset: u32,
-        /// What is added to the variance; above zero.
         pub epsilon: f32,
         /// Forward: of this layer. Backward: of the layer below, which made `x`.
         pub epilogue: Epilogue,
@@ -364,7 +355,7 @@ blocks! {
         pub heads: u32,
         /// Values of a head, D, a multiple of 4, at most [`LARGEST_HEAD`].
         pub head_size: u32,
-        /// What a query's product with a key is multiplied by, 1/√D as a rule.
+        /// Factor of a query's product with a key, usually 1/√D.
         pub scale: f32,
         pub reserved: [u32; 3],
         /// Backward only: of the layer below, which made queries, keys and values. The result itself has none, because
@@ -382,8 +373,8 @@ blocks! {
         pub units: u32,
         /// Units as stored, S, a multiple of 4.
         pub stored_units: u32,
-        /// What makes a hidden state, or a candidate for one: [`activation::RELU`] or
-        /// [`activation::TANH`]. LSTMs have the latter and do not look.
+        /// Activation of a hidden state, or of a candidate for one: [`activation::RELU`] or [`activation::TANH`]; LSTMs
+        /// always have the latter.
         pub activation: u32,
         pub reserved: [u32; 3],
         /// Forward only: of the last hidden state.
@@ -441,7 +432,7 @@ blocks! {
         pub channels: u32,
         /// Stored channels of the products: Q, filled up to a multiple of 4.
         pub stored_products: u32,
-        /// Gradient only: 0 for that of the first factor, 1 for that of the second.
+        /// Gradient only: 0 for the first factor, 1 for the second.
         pub of_second: u32,
         pub reserved: [u32; 2],
         /// Forward: of this layer. Gradient: of the layer that made the factor.
@@ -452,7 +443,6 @@ blocks! {
     pub struct ChannelSoftmax {
         /// Pixels over the whole batch, P.
         pub pixels: u32,
-        /// Channels that count.
         pub channels: u32,
         /// The same as stored, C, a multiple of 4.
         pub stored_channels: u32,
@@ -493,7 +483,7 @@ blocks! {
         pub stored_second: u32,
         /// Channels of the output as stored, a multiple of 4.
         pub stored_channels: u32,
-        /// Gradient only: 0 for that of the first input, 1 for that of the second.
+        /// Gradient only: 0 for the first input, 1 for the second.
         pub of_second: u32,
         pub reserved: u32,
         /// Forward: of this layer. Gradient: of the layer that made the input.
@@ -502,33 +492,28 @@ blocks! {
 
     /// `gather`: bytes of chosen samples become numbers.
     pub struct Gather {
-        /// Rows of the batch buffer.
         pub rows: u32,
-        /// Values of a sample.
         pub features: u32,
         /// Values of a row of the output, at least `features`, a multiple of 4.
         pub stride: u32,
-        /// Samples of the set.
         pub samples: u32,
         pub divisor: f32,
-        /// Samples from this one on lie in the second binding. A twin has all of them in one slice.
+        /// Number of samples in the first binding; the others are in the second. A twin has all in one slice.
         pub samples_in_first: u32,
-        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        /// 1 if images and labels come in the order of gathering instead of the set's.
         pub streamed: u32,
         pub reserved: u32,
     }
 
     /// `gather_augmented`: bytes of chosen samples become numbers, cropped or padded, shifted, mirrored and normalised.
     pub struct GatherAugmented {
-        /// Rows of the batch buffer.
         pub rows: u32,
-        /// Samples of the set.
         pub samples: u32,
-        /// Samples from this one on lie in the second binding. A twin has all of them in one slice.
+        /// Number of samples in the first binding; the others are in the second. A twin has all in one slice.
         pub samples_in_first: u32,
         pub source_height: u32,
         pub source_width: u32,
-        /// Of the images in the batch.
+        /// Size of the images in the batch.
         pub height: u32,
         pub width: u32,
         /// Of the source; at most 4 if they are normalised one by one.
@@ -555,7 +540,7 @@ blocks! {
         pub normalization: u32,
         /// 1 to make one channel of all: their mean. Not together with a mean image.
         pub grey: u32,
-        /// 1 where images and labels lie in the order in which they are gathered, and not in that of the set.
+        /// 1 if images and labels come in the order of gathering instead of the set's.
         pub streamed: u32,
         pub reserved: [u32; 3],
         /// Of each channel, in units of byte / divisor.
@@ -563,9 +548,9 @@ blocks! {
         pub inverse_deviation: [f32; 4],
     }
 
-    /// `shuffle`: the order of the samples in an epoch, which is that of the step.
+    /// `shuffle`: the order of the samples in the step's epoch.
     pub struct Shuffle {
-        /// How many are trained on, at least one.
+        /// Number of samples that are trained on, at least one.
         pub samples: u32,
         /// Number of the first of them.
         pub first: u32,
@@ -576,9 +561,8 @@ blocks! {
 
     /// `mirror_order`: the order of the samples, mirrored from the step's place on.
     pub struct MirrorOrder {
-        /// How many are trained on; more than the step's offset.
+        /// Number of samples that are trained on; more than the step's offset.
         pub samples: u32,
-        /// Stream of the generator.
         pub stream: u32,
         pub reserved: [u32; 2],
     }
@@ -586,7 +570,6 @@ blocks! {
     /// `standardize`: each image gets mean 0 and deviation 1, in training after random changes of light.
     pub struct Standardize {
         pub rows: u32,
-        /// Pixels of an image.
         pub pixels: u32,
         /// At most 4; stored without padding.
         pub channels: u32,
@@ -597,7 +580,6 @@ blocks! {
         /// Range of the factor of each value's distance from the mean of its channel; 1 to 1 for no change.
         pub lowest_contrast: f32,
         pub highest_contrast: f32,
-        /// Stream of the random numbers.
         pub stream: u32,
     }
 
@@ -611,7 +593,7 @@ blocks! {
         pub row_stride: u32,
         pub mean_u: f32,
         pub mean_v: f32,
-        /// What U is multiplied by after `mean_u` is subtracted.
+        /// Factor of U after `mean_u` is subtracted.
         pub scale_u: f32,
         pub scale_v: f32,
         /// Local deviations that are not larger are taken for this.
@@ -638,7 +620,7 @@ blocks! {
 }
 
 impl Epilogue {
-    /// For a layout that stores channels in multiples of `alignment`.
+    /// Epilogue for a layout that stores channels in multiples of `alignment`.
     #[must_use]
     pub fn stored(self, alignment: u32) -> Self {
         Self { stored_channels: self.channels.next_multiple_of(alignment), ..self }
@@ -665,7 +647,7 @@ pub const BLOCK_ELEMENTS: u32 = 256;
 /// The largest head that the attention kernels have room for.
 pub const LARGEST_HEAD: u32 = 64;
 
-/// What `gather_augmented` sees outside of an image.
+/// Surroundings of an image in `gather_augmented`.
 pub mod edge {
     /// Black, which is normalised like any pixel; where there is a mean image, it is black there as well.
     pub const ZERO: u32 = 0;
@@ -675,7 +657,7 @@ pub mod edge {
     pub const REFLECT: u32 = 2;
 }
 
-/// Which images `gather_augmented` mirrors left to right.
+/// Selection of the images that `gather_augmented` mirrors left to right.
 pub mod flip {
     pub const NEVER: u32 = 0;
     /// In training half of them, drawn anew each time.
@@ -686,7 +668,7 @@ pub mod flip {
     pub const ALWAYS: u32 = 3;
 }
 
-/// How far `gather_augmented` shifts images in training, rows and columns each for itself.
+/// Shifts of images by `gather_augmented` in training, of rows and columns independently.
 pub mod shift {
     pub const NONE: u32 = 0;
     /// Whole pixels, each from minus to plus the range as likely as the others.
@@ -697,7 +679,7 @@ pub mod shift {
     pub const REAL_UNITS: u32 = 1024;
 }
 
-/// How `gather_augmented` normalises `byte / divisor`.
+/// Normalization of `byte / divisor` by `gather_augmented`.
 pub mod normalization {
     pub const NONE: u32 = 0;
     /// `(value - mean) · inverse deviation`, of each channel.

@@ -124,7 +124,7 @@ fn expected(fields: &[Field]) -> (Vec<(String, usize, usize)>, usize) {
     (fields.iter().map(field).filter(|(name, ..)| !is_reserved(name)).collect(), end)
 }
 
-/// What only fills the place up to the next multiple of 16 bytes: one array here, single numbers there.
+/// Returns true for fields that fill up a block to 16 bytes: one array in Rust, single numbers in WGSL.
 fn is_reserved(name: &str) -> bool {
     name.starts_with("reserved")
 }

@@ -174,7 +174,7 @@ fn places(params: &Transpose) -> impl Iterator<Item = (usize, usize)> {
     })
 }
 
-/// Twin of `concatenate_forward.wgsl`: `y[p] = (a[p], b[p])`, the channels of both, one behind the other.
+/// Twin of `concatenate_forward.wgsl`: `y[p] = (a[p], b[p])`, the channels of both in sequence.
 ///
 /// `a`: (P, stored first); `b`: (P, stored second); `y`: (P, stored channels); padding is zero.
 pub fn concatenate_forward<T: Real>(params: &Concatenate, step: &Step, a: &[T], b: &[T], y: &mut [T]) {

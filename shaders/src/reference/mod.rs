@@ -87,7 +87,7 @@ fn slope<T: Real>(output: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
 /// Finishes the gradient of a value `x` that `epilogue` made: `dx = sum ⊙ slope(x)`, added to what `dx` held where
 /// the epilogue says so.
 ///
-/// `sum`, `x`, `dx`: as many values, in the stored layout of the whole batch.
+/// `sum`, `x`, `dx`: equal numbers of values, in the stored layout of the whole batch.
 pub fn store_gradient<T: Real>(sum: &[T], x: &[T], epilogue: &Epilogue, step: &Step, dx: &mut [T]) {
     for (at, ((dx, &x), &sum)) in (0u32..).zip(dx.iter_mut().zip(x).zip(sum)) {
         let gradient = sum * slope(x, at, epilogue, step);

@@ -76,7 +76,7 @@ impl<T: Real> Normalizer<'_, T> {
         (x - self.saved[channel]) * self.saved[self.gamma.len() + channel]
     }
 
-    /// The gradient of the activation's argument, given that of its result.
+    /// Gradient of the activation's argument, from the gradient of its result.
     fn through_activation(&self, params: &BatchNorm, dy: T, normalized: T, channel: usize) -> T {
         dy * slope(params.activation, normalized * self.gamma[channel] + self.beta[channel])
     }
@@ -111,7 +111,7 @@ fn real_pixels(params: &BatchNorm, step: &Step) -> usize {
     (step.count.min(params.rows) * params.pixels) as usize
 }
 
-/// Pixels that made the statistics: those of the batch's samples, on whatever device they are.
+/// Pixels of the statistics: of all samples of the batch, on all devices.
 fn pixels_of_batch(params: &BatchNorm, step: &Step) -> usize {
     real_pixels(params, step) + (step.elsewhere * params.pixels) as usize
 }

@@ -56,7 +56,7 @@ pub(super) fn weights_and_bias<T>(part: &mut [T], bias_offset: u32) -> (&mut [T]
     part.split_at_mut(if bias_offset == NO_BIAS { length } else { bias_offset as usize })
 }
 
-/// Where the taps of one output pixel fall: (offset of the input pixel, offset of the tap in the kernel).
+/// Taps of one output pixel: (offset of the input pixel, offset of the tap in the kernel).
 ///
 /// Taps outside the image read zeros and are left out.
 fn taps(params: &Conv2d, sample: usize, row: u32, column: u32) -> impl Iterator<Item = (Range<usize>, usize)> {

@@ -44,7 +44,7 @@ pub fn softmax_cross_entropy<T: Real>(
     (loss, stored)
 }
 
-/// Twin of `sum_parts.wgsl`: `sum[i] = Σ parts[p, i]`, in the order of the parts, added to what is there where the
+/// Twin of `sum_parts.wgsl`: `sum[i] = Σ parts[p, i]`, in the order of the parts, added to the existing sum if the
 /// parameters say so.
 ///
 /// `parts`: (parts, elements); `sum`: (elements).
@@ -228,7 +228,7 @@ fn follow<T: Real>(average: &mut T, keep: T, value: T) {
     *average = keep * *average + (T::ONE - keep) * value;
 }
 
-/// Twin of `round_weights.wgsl`: `stored[i] = round(weights[i])`, where `round` is that of what is stored.
+/// Twin of `round_weights.wgsl`: `stored[i] = round(weights[i])`, where `round` rounds to the stored type.
 ///
 /// Both slices: (elements). Returns whether all weights are numbers that can be stored; if not, the loss is not a
 /// number.

@@ -93,27 +93,27 @@ fn open(precision: Precision) -> Option<WgslBackend> {
 fn check_omissions(precision: Precision) {
     let Some(backend) = open(precision) else { return };
     let mut missed = Vec::new();
-    // In f16 the rounding of three samples behind fifty narrow normalisations comes to more (0.398 of the gradients) than the
-    // check allows (0.3), which compares four samples of the network in its full width. Its kernels are those of the others.
+    // In f16 the rounding of three samples behind fifty narrow normalizations is larger (0.398 of the gradients) than the
+    // check allows (0.3), which compares four samples of the network in its full width. Others have the same kernels.
     let is_too_deep = |name: &str| name == "inception-v3-synthetic";
     for workload in workloads().filter(|workload| precision == Precision::F32 || !is_too_deep(workload.name)) {
         let judged = Judged::new(workload);
         let name = judged.workload.name;
         assert_eq!(judged.objection(&backend, &judged.job), None, "{name} in {}", precision.name());
-        let choices = Choices::new(backend.device.abilities());
+        let choices = Choices::new(backend.device.abilities);
         let plan = Plan::new(&judged.job, Setup::STANDARD, backend.device.largest_binding_bytes(), &choices).unwrap();
         let launches = plan.launches();
         let (mut left_out, mut caught) = (0, 0);
         let every = if launches.len() > MANY_LAUNCHES { STRIDE } else { 1 };
         for (place, launch) in launches.iter().enumerate().step_by(every) {
-            backend.device.omit(Some(Omission(place)));
+            backend.device.omission.set(Some(Omission(place)));
             left_out += 1;
             match judged.objection(&backend, &judged.job) {
                 Some(_) => caught += 1,
                 None => missed.push(format!("{name} in {}: {launch} (launch {place})", precision.name())),
             }
         }
-        backend.device.omit(None);
+        backend.device.omission.set(None);
         eprintln!("{name} in {}: {left_out} launches left out, {caught} caught", precision.name());
     }
     assert!(missed.is_empty(), "{} were not caught:\n{}", missed.len(), missed.join("\n"));
@@ -121,13 +121,8 @@ fn check_omissions(precision: Precision) {
 
 #[test]
 #[ignore = "leaves out every launch of every network"]
-fn in_f32_every_omitted_launch_is_caught() {
+fn every_omitted_launch_is_caught() {
     check_omissions(Precision::F32);
-}
-
-#[test]
-#[ignore = "leaves out every launch of every network"]
-fn in_f16_every_omitted_launch_is_caught() {
     check_omissions(Precision::F16);
 }
 

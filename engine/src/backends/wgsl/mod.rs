@@ -1,7 +1,7 @@
 //! Our own kernels on WebGPU, Vulkan, Metal or DX12.
 //!
-//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into
-//! commands; many steps go into one submission and nothing is read back between them.
+//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands; many steps go into
+//! one submission and nothing is read back between them.
 
 #[cfg(test)]
 mod broken_tests;
@@ -62,10 +62,10 @@ pub struct WgslBackend {
 fn choices_key(device: &Device) -> String {
     let Adapter { name, vendor, api, driver, .. } = device.adapter();
     let mut digest = Sha256::new();
-    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form())));
+    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let lanes = device.abilities().subgroup_lanes;
-    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form())
+    let lanes = device.abilities.subgroup_lanes;
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form)
 }
 
 impl WgslBackend {
@@ -91,13 +91,13 @@ impl WgslBackend {
         };
         let device = Device::open(&adapter, kernels, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
-        let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
+        let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
         Ok(Self { choices: RefCell::new(choices), keeper, without, input, ..Self::on(Rc::new(device), clock) })
     }
 
     /// A back end that knows nothing of this device and keeps nothing.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
-        let choices = RefCell::new(Choices::new(device.abilities()));
+        let choices = RefCell::new(Choices::new(device.abilities));
         let (without, input) = (Vec::new(), InputMode::Resident);
         Self { device, clock, choices, keeper: None, without, input }
     }

@@ -25,7 +25,7 @@ use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
 use arenas::{Arenas, gradient_scale};
-use builder::Builder;
+pub(super) use builder::Builder;
 pub(super) use contents::Contents;
 use input::Input;
 pub(super) use input::Streamed;
@@ -184,8 +184,8 @@ impl Plan {
         self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes().iter().sum::<u64>()
     }
 
-    /// Bytes of each buffer that results are read back through. The first is for the results of all slots, after a window,
-    /// and for exchanges that devices sharing a batch wait for; the others are for exchanges while they compute.
+    /// Bytes of each buffer that results are read back through. The first is for the results of all slots, after a window, and
+    /// for exchanges that devices sharing a batch wait for; the others are for exchanges while they compute.
     pub(super) fn staging_bytes(&self) -> Vec<u64> {
         let mut bytes = vec![self.buffers[self.places.results].bytes];
         for exchange in &self.training.exchanges {

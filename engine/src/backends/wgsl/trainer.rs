@@ -9,10 +9,10 @@ use shaders::params::Step;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
-use super::layout::{TensorLayout, arena_elements, arena_of, bytes_of};
+use super::layout::{arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
 use super::plan::{Contents, Places, Plan, RESULT_SLOTS, Setup};
-use super::recording::{Exchange, JobPart, Recording};
+use super::recording::{JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -21,25 +21,18 @@ use crate::training::Segments;
 use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
-    device: Rc<Device>,
+    pub(super) device: Rc<Device>,
     clock: Rc<dyn Clock>,
     job: Rc<TrainingJob>,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     shuffle: Option<Executor>,
     mirror: Option<Executor>,
     training: Executor,
     /// Batches that come from the host, if they do.
     streaming: Option<Streaming>,
-    /// Exchanges between devices that share each batch.
-    exchanges: Vec<Exchange>,
     evaluation: Executor,
     held_out: Option<Executor>,
-    tensors: Vec<TensorLayout>,
-    places: Places,
-    logits_stride: u32,
-    gradient_scale: f32,
-    evaluation_rows: u32,
-    bytes: u64,
+    pub(super) plan: Plan,
     variants: Vec<String>,
     preparation: Preparation,
     latency_seconds: f64,
@@ -79,11 +72,11 @@ impl WgslTrainer {
             plan = Plan::new(job, setup, largest_binding, choices)?;
         }
         #[cfg(test)]
-        if let Some(omission) = device.omission() {
+        if let Some(omission) = device.omission.get() {
             plan.omit(omission);
         }
         for recording in plan.recordings() {
-            device.pipelines().compile(&device, recording).await?;
+            device.pipelines.compile(&device, recording).await?;
         }
         let preparation = Preparation {
             compiling_seconds: Some(clock.now_seconds() - tuned),
@@ -107,15 +100,9 @@ impl WgslTrainer {
             held_out: optional(&plan.held_out).await?,
             training: executor(&plan.training).await?,
             streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
-            exchanges: plan.training.exchanges.clone(),
             evaluation: executor(&plan.evaluation).await?,
             variants,
-            bytes: plan.bytes(),
-            tensors: plan.tensors,
-            places: plan.places,
-            logits_stride: plan.logits_stride,
-            gradient_scale: plan.gradient_scale,
-            evaluation_rows: plan.evaluation_rows,
+            plan,
             buffers,
             device,
             clock,
@@ -132,7 +119,7 @@ impl WgslTrainer {
     /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
     ///
     /// # Errors
-    /// What [`WgslTrainer::new`] refuses before it allocates.
+    /// Errors of [`WgslTrainer::new`] before it allocates.
     pub(super) fn predicted_bytes(
         device: &Device,
         choices: &Choices,
@@ -147,14 +134,14 @@ impl WgslTrainer {
         self.preparation.tuning_seconds
     }
 
-    async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
-        let bytes = stored.bytes() * u64::from(arena_elements(&self.tensors));
+    pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
+        let bytes = stored.bytes() * u64::from(arena_elements(&self.plan.tensors));
         Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
     }
 
     /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
     async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
-        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
         let rounded = self.read_arena(rounded, stored).await?;
         let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
@@ -166,13 +153,13 @@ impl WgslTrainer {
         }
     }
 
-    /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the
-    /// host before the first step, and by the device afterwards, which may round differently.
+    /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the host
+    /// before the first step, and by the device afterwards, which may round differently.
     async fn round_again(&self) -> Result<(), EngineError> {
-        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
         if self.step == 0 {
-            let contents = Contents { job: &self.job, tensors: &self.tensors, stored: self.device.stored() };
+            let contents = Contents { job: &self.job, tensors: &self.plan.tensors, stored: self.device.stored() };
             self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
         } else {
             self.write_table(0, &[Step::default()]);
@@ -207,7 +194,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        let (rows, seed, linear) = (self.evaluation_rows, self.job.seed, self.job.linear(self.step));
+        let (rows, seed, linear) = (self.plan.evaluation_rows, self.job.seed, self.job.linear(self.step));
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut first = 0;
         while first < samples {
@@ -226,15 +213,15 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let weights = self.read_arena(self.places.weights, Stored::F32).await?;
+        let weights = self.read_arena(self.plan.places.weights, Stored::F32).await?;
         self.check_rounded(&weights).await?;
-        Ok(self.tensors.iter().map(|layout| layout.load(&weights)).collect())
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let mut gradients = self.read_arena(self.places.gradients, Stored::F32).await?;
-        gradients.iter_mut().for_each(|gradient| *gradient /= self.gradient_scale);
-        Ok(self.tensors.iter().map(|layout| layout.load(&gradients)).collect())
+        let mut gradients = self.read_arena(self.plan.places.gradients, Stored::F32).await?;
+        gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
     }
 
     fn begin_segment(&mut self, seed: u32) {
@@ -242,24 +229,24 @@ impl Trainer for WgslTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        let weights = bytes_of(&self.tensors, &self.read_arena(self.places.weights, Stored::F32).await?);
+        let weights = bytes_of(&self.plan.tensors, &self.read_arena(self.plan.places.weights, Stored::F32).await?);
         let mut memory = Vec::new();
-        for &arena in &self.places.memories {
-            memory.append(&mut bytes_of(&self.tensors, &self.read_arena(arena, Stored::F32).await?));
+        for &arena in &self.plan.places.memories {
+            memory.append(&mut bytes_of(&self.plan.tensors, &self.read_arena(arena, Stored::F32).await?));
         }
         Ok(StateBytes { weights, memory })
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let lists = self.job.tensors_of_state(state)?;
-        let arenas = [self.places.weights].into_iter().chain(self.places.memories.iter().copied());
+        let arenas = [self.plan.places.weights].into_iter().chain(self.plan.places.memories.iter().copied());
         for (arena, tensors) in arenas.zip(&lists) {
-            let contents = arena_of(&self.tensors, tensors);
+            let contents = arena_of(&self.plan.tensors, tensors);
             self.buffers.write(&self.device, arena, 0, bytemuck::cast_slice(&contents));
         }
         let job = Rc::make_mut(&mut self.job);
         job.segments = segments.clone();
-        if let Some(order) = self.places.order {
+        if let Some(order) = self.plan.places.order {
             self.buffers.write(&self.device, order, 0, bytemuck::cast_slice(&job.order_before(step)));
         }
         self.step = step;
@@ -267,10 +254,10 @@ impl Trainer for WgslTrainer {
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
-        let stride = self.logits_stride;
+        let stride = self.plan.logits_stride;
         let stored = self.device.stored();
         let bytes = stored.bytes() * u64::from(rows) * u64::from(stride);
-        let logits = numbers(stored, &self.buffers.read(&self.device, self.places.logits, bytes).await?);
+        let logits = numbers(stored, &self.buffers.read(&self.device, self.plan.places.logits, bytes).await?);
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
@@ -285,7 +272,7 @@ impl Trainer for WgslTrainer {
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        self.bytes
+        self.plan.bytes()
     }
 
     fn variants(&self) -> Vec<String> {

@@ -90,12 +90,9 @@ fn key(product: &Product) -> String {
 }
 
 impl Choices {
-    /// Times the variants of all `products` that were not timed before, and returns the number of those. Nothing is timed
-    /// on an emulated GPU, where the rule is as good and timing slow, nor on a device with a high latency and without
-    /// timestamps, where all variants would seem to take as long.
-    ///
-    /// # Errors
-    /// A device that refuses a kernel, is full or lost.
+    /// Times the variants of all `products` that were not timed before, and returns the number of those. Nothing is timed on
+    /// an emulated GPU, where the rule is as good and timing slow, nor on a device with a high latency and without timestamps,
+    /// where all variants would seem to take as long.
     pub(super) async fn tune(
         &mut self,
         device: &Device,
@@ -103,7 +100,7 @@ impl Choices {
         products: &[Product],
     ) -> Result<usize, EngineError> {
         if self.abilities.software
-            || (!device.has_timestamps() && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
+            || (!device.has_timestamps && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
         {
             return Ok(0);
         }
@@ -135,7 +132,7 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
     let buffers = Buffers::new(device, &plans, 4).await?;
     let mut seconds = Vec::new();
-    for variant in product.candidates(device.abilities()) {
+    for variant in product.candidates(device.abilities) {
         seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
     }
     Ok(choose(&seconds))
@@ -223,7 +220,7 @@ mod tests {
     fn a_device_with_timestamps_is_timed_by_them() {
         let Some(device) = any_device(&[]) else { return };
         let expected = crate::testing::has_everything(device.adapter());
-        if !device.has_timestamps() || device.abilities().subgroup_lanes < 8 || !device.adapter().software {
+        if !device.has_timestamps || device.abilities.subgroup_lanes < 8 || !device.adapter().software {
             return crate::testing::skipped(
                 expected,
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
@@ -238,7 +235,7 @@ mod tests {
     fn a_late_device_without_timestamps_is_not_timed() {
         let Some(device) = any_device(&[Feature::Timestamps]) else { return };
         // Each reading is a second later, so that the device seems to have a latency of a second.
-        let mut choices = Choices::new(Abilities { software: false, ..device.abilities() });
+        let mut choices = Choices::new(Abilities { software: false, ..device.abilities });
         let timed = pollster::block_on(choices.tune(&device, &TickingClock::default(), &[product()])).unwrap();
         assert_eq!(timed, 0);
     }
@@ -259,10 +256,10 @@ mod tests {
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
         // A first launch and the trials, each between two readings of the clock.
-        let readings = 2 * (1 + TRIALS) * product.candidates(device.abilities()).count();
+        let readings = 2 * (1 + TRIALS) * product.candidates(device.abilities).count();
         assert_eq!(clock.now_seconds(), (readings + 1) as f64);
         assert_eq!(choice.kernel, product.variants()[0].kernel);
-        let mut chosen = Choices::new(device.abilities());
+        let mut chosen = Choices::new(device.abilities);
         chosen.by_product.insert(key(&product), choice);
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");

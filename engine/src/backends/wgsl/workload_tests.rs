@@ -107,8 +107,8 @@ pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJo
     figures
 }
 
-/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same
-/// goes for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
+/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same goes
+/// for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
 fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
         Precision::F16Matrix => on_matrices(&choice),
@@ -130,7 +130,7 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
 fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
     let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
     let device = open(Kernels::OnMatrixUnits).or_else(|_| open(Kernels::WithPlainMatrices))?;
-    eprintln!("matrices: {:?}", device.form().matrices);
+    eprintln!("matrices: {:?}", device.form.matrices);
     Ok(Box::new(WgslBackend::on(Rc::new(device), Rc::new(Standstill))))
 }
 
@@ -153,8 +153,8 @@ fn is_deep(workload: &Workload) -> bool {
 }
 
 /// At a twentieth of its rate a workload's losses hardly change, and an optimiser that does nothing may stay within a
-/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for
-/// batch normalisation over three random images in twenty and more layers, 2e-4.
+/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for batch
+/// normalisation over three random images in twenty and more layers, 2e-4.
 pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
     match precision {
         Precision::F32 | Precision::F64 if !is_deep(workload) => 1e-5,
@@ -182,43 +182,28 @@ fn compare_with_reference(
     }
 }
 
-#[test]
-fn in_f32_every_narrow_workload_trains_as_the_reference() {
-    compare_with_reference(Precision::F32, workloads(), narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn in_f32_every_workload_trains_as_the_reference() {
-    compare_with_reference(Precision::F32, workloads(), calm_job);
-}
-
-#[test]
-fn in_f16_every_narrow_workload_trains_as_the_reference() {
-    compare_with_reference(Precision::F16, workloads(), narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn in_f16_every_workload_trains_as_the_reference() {
-    compare_with_reference(Precision::F16, workloads(), calm_job);
-}
-
 /// Not all workloads: loops in the place of matrix units are slow.
 fn workloads_of_each_kind_of_layer() -> impl Iterator<Item = Workload> {
     let names = ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
     names.into_iter().map(|name| crate::workload(name).unwrap())
 }
 
+/// Every workload in f32 and f16, and some in f16-matrix.
+fn compare_all_precisions(job: fn(&Workload) -> TrainingJob) {
+    compare_with_reference(Precision::F32, workloads(), job);
+    compare_with_reference(Precision::F16, workloads(), job);
+    compare_with_reference(Precision::F16Matrix, workloads_of_each_kind_of_layer(), job);
+}
+
 #[test]
-fn in_f16_matrix_narrow_workloads_train_as_the_reference() {
-    compare_with_reference(Precision::F16Matrix, workloads_of_each_kind_of_layer(), narrow_job);
+fn narrow_workloads_train_as_the_reference_in_every_precision() {
+    compare_all_precisions(narrow_job);
 }
 
 #[test]
 #[ignore = "trains every network in its full width"]
-fn in_f16_matrix_workloads_train_as_the_reference() {
-    compare_with_reference(Precision::F16Matrix, workloads_of_each_kind_of_layer(), calm_job);
+fn workloads_train_as_the_reference_in_every_precision() {
+    compare_all_precisions(calm_job);
 }
 
 #[test]

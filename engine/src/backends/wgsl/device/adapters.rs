@@ -28,8 +28,8 @@ pub struct Features {
     pub subgroup_lanes: u32,
     /// True if it measures when it begins and ends its work.
     pub timestamps: bool,
-    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32; 0 if it lists none that
-    /// the kernels use.
+    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32; 0 if it lists none that the
+    /// kernels use.
     pub matrix_side: u32,
 }
 
@@ -150,8 +150,8 @@ pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     }
     #[cfg(not(target_arch = "wasm32"))]
     {
-        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that
-        // used it ends afterwards (gfx-rs/wgpu#8365).
+        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that used
+        // it ends afterwards (gfx-rs/wgpu#8365).
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         Ok(INSTANCE.get_or_init(new_instance).enumerate_adapters(wgpu::Backends::PRIMARY).await)
     }

@@ -19,15 +19,12 @@ pub(crate) struct Buffers {
 
 impl Buffers {
     /// Allocates all buffers and uploads what they start with; `staging_bytes` may be read back at once.
-    ///
-    /// # Errors
-    /// Too large for the device, or out of memory.
     pub(crate) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
         Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
     }
 
-    /// The same for the plan of a job, with a staging buffer of each size. Parts of the data set are on the device once
-    /// for all trainers.
+    /// The same for the plan of a job, with a staging buffer of each size. Parts of the data set are on the device once for
+    /// all trainers.
     ///
     /// # Errors
     /// As [`Buffers::new`], and a model whose tensors do not fit together.
@@ -44,11 +41,11 @@ impl Buffers {
                 device.queue.write_buffer(&buffer, 0, &contents.bytes(part)?);
                 Ok(buffer)
             };
-            if part.is_of_the_data_set() { device.data().get(&contents.job.data, part, make) } else { make() }
+            if part.is_of_the_data_set() { device.data.get(&contents.job.data, part, make) } else { make() }
         })
         .await;
         // The driver may have complained of a remembered buffer, which is unusable then.
-        built.inspect_err(|_| device.data().clear())
+        built.inspect_err(|_| device.data.clear())
     }
 
     async fn filled(
@@ -116,8 +113,8 @@ impl Buffers {
         Ok(map_through(device, &self.buffers[index], offset_bytes, staging, bytes).await?.to_vec())
     }
 
-    /// Begins to read a part of a buffer that fits into the first staging buffer, after everything submitted so far.
-    /// Nothing else can be read through that buffer before the future ends.
+    /// Begins to read a part of a buffer that fits into the first staging buffer, after everything submitted so far. Nothing
+    /// else can be read through that buffer before the future ends.
     pub(crate) fn begin_to_read(
         &self,
         device: &Device,
@@ -198,9 +195,6 @@ fn map_through(
 }
 
 /// Submits commands that fill `staging`, at once, and returns a future that reads it.
-///
-/// # Errors
-/// A device that is lost or does not answer.
 pub(super) fn map(
     device: &Device,
     commands: wgpu::CommandBuffer,
@@ -241,11 +235,8 @@ struct DataSetBuffer {
 }
 
 impl DataSets {
-    /// Returns the buffer with a part of `data`, which `make` makes if it does not exist yet. Buffers of other data sets
-    /// are released; trainers that still have them keep them.
-    ///
-    /// # Errors
-    /// Those of `make`.
+    /// Returns the buffer with a part of `data`, which `make` makes if it does not exist yet. Buffers of other data sets are
+    /// released; trainers that still have them keep them.
     pub(crate) fn get(
         &self,
         data: &Arc<DataSet>,

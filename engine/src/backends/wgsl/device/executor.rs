@@ -24,8 +24,8 @@ struct Launch {
 }
 
 impl Executor {
-    /// Compiles the kernels of `recording` that were not compiled before, and binds its dispatches. `params` and `steps` are the
-    /// plan's uniform buffers.
+    /// Compiles the kernels of `recording` that were not compiled before, and binds its dispatches. `params` and `steps` are
+    /// the plan's uniform buffers.
     pub(crate) async fn new(
         device: &Device,
         buffers: &Buffers,
@@ -33,7 +33,7 @@ impl Executor {
         params: usize,
         steps: usize,
     ) -> Result<Self, EngineError> {
-        device.pipelines().compile(device, recording).await?;
+        device.pipelines.compile(device, recording).await?;
         device
             .watched(|| Self {
                 launches: recording
@@ -45,7 +45,7 @@ impl Executor {
                     device,
                     &wgpu::BindGroupDescriptor {
                         label: Some("step"),
-                        layout: device.pipelines().step_layout(),
+                        layout: device.pipelines.step_layout(),
                         entries: &[wgpu::BindGroupEntry {
                             binding: 0,
                             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -65,8 +65,8 @@ impl Executor {
         self.launches.len()
     }
 
-    /// Returns the launches from `first` on that together have at most `most` operations, and their sum. The first may
-    /// exceed that where it is `alone` in its submission.
+    /// Returns the launches from `first` on that together have at most `most` operations, and their sum. The first may exceed
+    /// that where it is `alone` in its submission.
     pub(crate) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
         let mut end = first;
         let mut operations = 0;
@@ -140,7 +140,7 @@ impl Commands {
 }
 
 fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Launch {
-    let Pipeline { pipeline, layout } = device.pipelines().get(dispatch);
+    let Pipeline { pipeline, layout } = device.pipelines.get(dispatch);
     let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
         binding,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -192,9 +192,6 @@ impl Pipelines {
     }
 
     /// Compiles the kernels of a recording that were not compiled before.
-    ///
-    /// # Errors
-    /// A shader that the driver refuses.
     pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
         for dispatch in &recording.dispatches {
             let key = dispatch.pipeline_key();
@@ -260,7 +257,7 @@ fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLa
     });
     let descriptor = wgpu::ShaderModuleDescriptor {
         label: Some(kernel.name),
-        source: wgpu::ShaderSource::Wgsl(kernel.source(device.form()).into()),
+        source: wgpu::ShaderSource::Wgsl(kernel.source(device.form).into()),
     };
     let checks = if kernel.runs_unchecked() {
         wgpu::ShaderRuntimeChecks::unchecked()
@@ -301,11 +298,8 @@ pub(crate) struct Timestamps {
 
 impl Timestamps {
     /// `None` on a device without them.
-    ///
-    /// # Errors
-    /// A device that refuses or is full.
     pub(crate) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
-        if !device.has_timestamps() {
+        if !device.has_timestamps {
             return Ok(None);
         }
         let buffer = |label, usage| {
@@ -328,11 +322,7 @@ impl Timestamps {
         made.await.map(Some)
     }
 
-    /// Runs a recording once and returns its seconds; `None` if the clock stood still or ran backwards, as with some
-    /// drivers.
-    ///
-    /// # Errors
-    /// A device that refuses, or is lost.
+    /// Runs a recording once and returns its seconds; `None` if the clock stood still or ran backwards, as with some drivers.
     pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
         let mut commands = Commands::timed(device, &self.queries);
         commands.add(executor, 0, 0..executor.launches());

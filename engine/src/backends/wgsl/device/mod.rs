@@ -1,5 +1,5 @@
-//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests
-//! can read without a GPU.
+//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests can
+//! read without a GPU.
 
 pub(super) mod adapters;
 pub(super) mod buffer;
@@ -35,21 +35,25 @@ pub(crate) struct Device {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
-    subgroup_lanes: u32,
-    large_matrix_tiles: bool,
-    timestamps: bool,
-    form: Form,
+    /// Abilities that decide between variants of kernels.
+    pub(crate) abilities: Abilities,
+    /// True if the device measures when it begins and ends its work.
+    pub(crate) has_timestamps: bool,
+    /// The form of the kernels on this device.
+    pub(crate) form: Form,
     fault: Arc<Mutex<Option<Fault>>>,
     counts: Cell<Counts>,
-    pipelines: Pipelines,
-    data: DataSets,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) data: DataSets,
     latency_seconds: Cell<Option<f64>>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
+    /// Launch that trainers built from now on leave out, as if the driver dropped it.
     #[cfg(test)]
-    omission: Cell<Option<Omission>>,
+    pub(crate) omission: Cell<Option<Omission>>,
+    /// Largest part of a buffer, as of a small device.
     #[cfg(test)]
-    allowed_bytes: Cell<Option<u64>>,
+    pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
 
 /// Requests to the driver so far; tests check those of timed windows.
@@ -88,7 +92,7 @@ impl Device {
             instead: kernels.instead(),
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
-        // Where they are offered, some kernels have variants that use them.
+        // Some kernels have variants with subgroups.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
@@ -96,6 +100,13 @@ impl Device {
         let large_matrix_tiles = form.matrices.is_some()
             && adapter.get_info().subgroup_max_size <= MAX_LARGE_TILE_LANES
             && offered.max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
+        let abilities = Abilities {
+            software: described[index].software,
+            subgroup_lanes,
+            stored: form.stored,
+            matrices: form.matrices.is_some(),
+            large_matrix_tiles,
+        };
         let usual = wgpu::Limits::default();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
@@ -142,9 +153,8 @@ impl Device {
             #[cfg(test)]
             allowed_bytes: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
-            subgroup_lanes,
-            large_matrix_tiles,
-            timestamps,
+            abilities,
+            has_timestamps: timestamps,
             form,
             pipelines: Pipelines::new(&device),
             data: DataSets::default(),
@@ -168,73 +178,25 @@ impl Device {
         self.counts.get()
     }
 
-    /// Sets the launch that trainers built from now on leave out, as if the driver dropped it.
-    #[cfg(test)]
-    pub(crate) fn omit(&self, omission: Option<Omission>) {
-        self.omission.set(omission);
-    }
-
-    #[cfg(test)]
-    pub(crate) fn omission(&self) -> Option<Omission> {
-        self.omission.get()
-    }
-
     /// Is lost, as when a driver resets it.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
         self.fault.lock().unwrap().get_or_insert(Fault::Lost("a test pulled the plug".to_owned()));
     }
 
-    /// Lets no part of a buffer be larger, as a small device does.
-    #[cfg(test)]
-    pub(crate) fn allow(&self, bytes: u64) {
-        self.allowed_bytes.set(Some(bytes));
-    }
-
-    /// Bytes that the driver's memory has reserved for buffers, where it tells.
+    /// Bytes that the driver has reserved for buffers, if it reports them.
     #[cfg(test)]
     pub(crate) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
-    }
-
-    /// Pipelines compiled on this device so far.
-    pub(crate) fn pipelines(&self) -> &Pipelines {
-        &self.pipelines
-    }
-
-    /// The data set on this device.
-    pub(crate) fn data(&self) -> &DataSets {
-        &self.data
     }
 
     pub(crate) fn adapter(&self) -> &Adapter {
         &self.adapter
     }
 
-    /// Abilities that decide between variants of kernels.
-    pub(crate) fn abilities(&self) -> Abilities {
-        Abilities {
-            software: self.adapter.software,
-            subgroup_lanes: self.subgroup_lanes,
-            stored: self.form.stored,
-            matrices: self.form.matrices.is_some(),
-            large_matrix_tiles: self.large_matrix_tiles,
-        }
-    }
-
-    /// Returns true if the device measures when it begins and ends its work.
-    pub(crate) fn has_timestamps(&self) -> bool {
-        self.timestamps
-    }
-
     /// Type that kernels on this device store.
     pub(crate) fn stored(&self) -> Stored {
         self.form.stored
-    }
-
-    /// The form of the kernels on this device.
-    pub(crate) fn form(&self) -> Form {
-        self.form
     }
 
     /// Precision of these kernels.
@@ -287,9 +249,6 @@ impl Device {
     }
 
     /// Releases the data set, forgets the driver's complaint, and waits for an empty submission.
-    ///
-    /// # Errors
-    /// A device that is lost, or does not answer.
     pub(crate) async fn recover(&self) -> Result<(), EngineError> {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
@@ -303,9 +262,6 @@ impl Device {
     }
 
     /// Seconds from the end of work until the host knows of it, measured once with empty submissions.
-    ///
-    /// # Errors
-    /// A device that refuses, is full or lost.
     pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
@@ -360,8 +316,8 @@ fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     if form.matrices.and_then(Matrices::side).is_none() {
         return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());
     }
-    // SAFETY: experimental features may be wrong. They are enabled only for this precision, whose results are compared
-    // with the reference before they count.
+    // SAFETY: experimental features may be wrong. They are enabled only for this precision, whose results are compared with
+    // the reference before they count.
     let granted = unsafe { wgpu::ExperimentalFeatures::enabled() };
     (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
 }
@@ -395,8 +351,8 @@ impl Fault {
 #[cfg(target_arch = "wasm32")]
 const MAX_WAIT_SECONDS: u32 = 120;
 
-/// Waits for the device's answer to the request that `when` names, in a page not forever: nobody could see what it waits
-/// for, or end it. In a terminal a wait has no limit.
+/// Waits for the device's answer to the request that `when` names. Only a page limits the wait, because its user could neither
+/// see nor end it.
 ///
 /// # Errors
 /// In a page, a device that did not answer in two minutes.

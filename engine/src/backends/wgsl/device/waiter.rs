@@ -34,13 +34,12 @@ impl Waiter {
     }
 
     pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
-        // The thread is gone only after the device failed, which its callbacks have told.
+        // The thread ends early only after the device failed, which its callbacks have reported.
         let _ = self.submissions.as_ref().map(|submissions| submissions.send(submission));
     }
 }
 
-/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver
-/// (gfx-rs/wgpu#8365).
+/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver (gfx-rs/wgpu#8365).
 impl Drop for Waiter {
     fn drop(&mut self) {
         drop(self.submissions.take());

@@ -229,7 +229,7 @@ fn embedding_weight_gradient_equals_its_twin_part_by_part() {
         let tokens = params.rows * params.tokens;
         let (ids, dy) = (ids(&params), numbers(tokens * params.channels, 2));
         let parts = tokens.div_ceil(params.tokens_per_part);
-        // Sums begin at zero whatever the buffer holds.
+        // Sums begin at zero, not at the buffer's contents.
         let stride = params.part_stride as usize;
         let mut gradient = vec![3.0; parts as usize * stride];
         gradient.chunks_exact_mut(stride).for_each(|part| part[stride - 8..].fill(0.0));

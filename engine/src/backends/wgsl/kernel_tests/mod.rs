@@ -49,8 +49,8 @@ thread_local! {
     static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `test` with a device that stores f32, and one that stores f16 if the adapter does. Without a device it is skipped
-/// and says so, or fails when `REQUIRE_GPU` is 1; likewise without f16 on an adapter that must have it.
+/// Runs `test` with a device that stores f32, and one that stores f16 if the adapter does. Without a device it is skipped and
+/// says so, or fails when `REQUIRE_GPU` is 1; likewise without f16 on an adapter that must have it.
 pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     let Some((single, half)) = open() else {
         return skipped(true, "there is no adapter");
@@ -60,7 +60,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     match half {
         Some(half) => {
             STORED.set(Stored::F16);
-            if !half.abilities().matrices {
+            if !half.abilities.matrices {
                 skipped(has_everything(half.adapter()), "the adapter has no subgroups, which multiply blocks");
             }
             test(&half);
@@ -72,7 +72,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
         let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
-        // llvmpipe lists matrices of 8 × 8 numbers whatever the width of its vectors, and has them for eight lanes only.
+        // llvmpipe lists matrices of 8 × 8 numbers for all widths of its vectors, but only has them for eight lanes.
         let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(Kernels::OnMatrixUnits);
         let others = [Kernels::WithPlainMatrices, Stored::F16.into()];
         Some((open(Stored::F32.into())?, units.into_iter().chain(others).find_map(open)))
@@ -88,23 +88,44 @@ enum Variants {
     Every,
 }
 
+/// Defines a test with the usual variants of a product, and one with every variant, which runs only on request.
+macro_rules! test_variants {
+    ($($name:ident: $check:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn usual_variants_equal_the_twin() {
+                ($check)(Variants::Usual);
+            }
+
+            #[test]
+            #[ignore = "compiles every variant"]
+            fn every_variant_equals_the_twin() {
+                ($check)(Variants::Every);
+            }
+        }
+    )*};
+}
+use test_variants;
+
 /// The variants of `product` that a test launches on `device`.
 fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static Variant> {
     let every = every_variant(device, product);
     if which == Variants::Every {
         return every;
     }
-    let usual = [every[0], product.usual_variant(device.abilities())];
+    let usual = [every[0], product.usual_variant(device.abilities)];
     every.into_iter().filter(|variant| usual.contains(variant)).collect()
 }
 
-/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails
-/// when `REQUIRE_GPU` is 1 and the adapter must have them.
+/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails when
+/// `REQUIRE_GPU` is 1 and the adapter must have them.
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
-    let variants: Vec<_> = product.variants_with(device.abilities()).collect();
-    let is_for_device = |variant: &&Variant| device.abilities().matrices || !variant.multiplies_blocks();
+    let variants: Vec<_> = product.variants_with(device.abilities).collect();
+    let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
     if variants.len() < product.variants().iter().filter(is_for_device).count() && !LEAVES_OUT.replace(true) {
-        let lanes = device.abilities().subgroup_lanes;
+        let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four are what llvmpipe was asked for, then.
         skipped(has_everything(device.adapter()) && lanes != 4, why);
@@ -268,8 +289,8 @@ impl Case {
     }
 }
 
-/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. Buffers of
-/// the stored type come and go as f32, whatever the device stores.
+/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. Buffers of the
+/// stored type come and go as f32, even if the device stores f16.
 fn launch<P: Pod>(
     device: &Device,
     kernel: &str,
@@ -373,7 +394,8 @@ fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     storable((0..).zip(values).map(made).collect())
 }
 
-/// Bits of llvmpipe's vectors, whose lanes of 32 bits are those of a subgroup; read when the driver is loaded, so that each needs a process of its own.
+/// Bits of llvmpipe's vectors, with a lane of a subgroup for each 32; read when the driver is loaded, so that each needs
+/// another process.
 const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
 const VECTOR_WIDTHS: [u32; 3] = [128, 256, 512];
 /// Tests of kernels that have variants for subgroups.
@@ -392,7 +414,7 @@ fn kernels_compute_the_same_with_every_size_of_subgroups() {
     }
     let native = Cell::new(None);
     with_device(|device| {
-        native.set(has_everything(device.adapter()).then(|| 32 * device.abilities().subgroup_lanes));
+        native.set(has_everything(device.adapter()).then(|| 32 * device.abilities.subgroup_lanes));
     });
     let Some(native) = native.get() else {
         return skipped(false, "only llvmpipe lets its vectors' width be chosen");
@@ -414,5 +436,5 @@ fn kernels_compute_the_same_with_every_size_of_subgroups() {
 #[test]
 fn a_subgroup_has_a_lane_for_each_32_bits_of_a_vector() {
     let Some(lanes) = chosen_lanes() else { return };
-    with_device(|device| assert_eq!(device.abilities().subgroup_lanes, lanes));
+    with_device(|device| assert_eq!(device.abilities.subgroup_lanes, lanes));
 }

@@ -38,8 +38,8 @@ fn local_responses_equal_their_twins() {
     });
 }
 
-/// Parts that end inside rows, are longer and shorter than eight pixels, or are empty because the last rows are no
-/// samples; the last channel is padding.
+/// Parts that end inside rows, are longer and shorter than eight pixels, or are empty because the last rows are no samples;
+/// the last channel is padding.
 fn batch_norms() -> impl Strategy<Value = (BatchNorm, Step)> {
     let own = [activation::IDENTITY, activation::RELU, activation::TANH, activation::GELU];
     let extents = (1u32..6, 1u32..30, 1u32..6, 1u32..40, 0u32..3);

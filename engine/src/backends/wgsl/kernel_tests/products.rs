@@ -7,7 +7,8 @@ use shaders::reference as twin;
 use super::super::plan::weight_gradient::tiles;
 use super::super::products::{Pass, Product};
 use super::{
-    ACTIVATIONS, Case, Variants, bytes, dropout_behind, floats, launch, made_by, numbers, on_shapes, step, with_device,
+    ACTIVATIONS, Case, Variants, bytes, dropout_behind, floats, launch, made_by, numbers, on_shapes, step,
+    test_variants, with_device,
 };
 use crate::backends::wgsl::device::Device;
 
@@ -65,17 +66,6 @@ fn check_dense_forward(which: Variants) {
     });
 }
 
-#[test]
-fn usual_variants_of_dense_forward_equal_the_twin() {
-    check_dense_forward(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_dense_forward_equals_the_twin() {
-    check_dense_forward(Variants::Every);
-}
-
 fn check_dense_input_gradient(which: Variants) {
     let others = [((170, 19, 256), 1), ((170, 45, 5), 1)];
     check_shapes((dense_shapes(), 0..ACTIVATIONS.len()), others, |device, ((rows, inputs, outputs), kind)| {
@@ -93,17 +83,6 @@ fn check_dense_input_gradient(which: Variants) {
     });
 }
 
-#[test]
-fn usual_variants_of_dense_input_gradient_equal_the_twin() {
-    check_dense_input_gradient(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_dense_input_gradient_equals_the_twin() {
-    check_dense_input_gradient(Variants::Every);
-}
-
 fn check_dense_weight_gradient(which: Variants) {
     check_shapes(dense_shapes(), [(750, 45, 19), (20, 45, 40)], |device, (rows, inputs, outputs)| {
         let params = dense(rows, 4 * inputs, 4 * outputs, Epilogue::default());
@@ -117,17 +96,6 @@ fn check_dense_weight_gradient(which: Variants) {
         let product = Product::new(Pass::WeightGradient, params);
         case.check_variants(device, (&product, which), &step(rows), tolerance(params.rows_per_part));
     });
-}
-
-#[test]
-fn usual_variants_of_dense_weight_gradient_equal_the_twin() {
-    check_dense_weight_gradient(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_dense_weight_gradient_equals_the_twin() {
-    check_dense_weight_gradient(Variants::Every);
 }
 
 #[test]
@@ -152,8 +120,8 @@ fn dropout_follows_the_generator_and_only_in_training() {
     });
 }
 
-/// Rows, height, width, channels, filters in fours, window, padding: padded and not, narrower than a tile and wider;
-/// strides, and no bias. Windows are squares and rectangles, and padding of rows and columns may differ.
+/// Rows, height, width, channels, filters in fours, window, padding: padded and not, narrower than a tile and wider; strides,
+/// and no bias. Windows are squares and rectangles, and padding of rows and columns may differ.
 fn convolutions(channels: impl Strategy<Value = u32>) -> impl Strategy<Value = Conv2d> {
     let extents = (1u32..4, 3u32..9, 3u32..9, channels, 1u32..20);
     let windows = ([1u32..4, 1u32..4], [0u32..2, 0u32..2], 1u32..4, any::<bool>());
@@ -231,17 +199,6 @@ fn check_conv2d_forward(which: Variants, shapes: impl Strategy<Value = Conv2d>, 
 }
 
 #[test]
-fn usual_variants_of_conv2d_forward_equal_the_twin() {
-    check_conv2d_forward(Variants::Usual, wide_convolutions(), &large_convolutions());
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_conv2d_forward_equals_the_twin() {
-    check_conv2d_forward(Variants::Every, wide_convolutions(), &large_convolutions());
-}
-
-#[test]
 fn conv2d_forward_narrow_equals_its_twin() {
     check_conv2d_forward(Variants::Every, narrow_convolutions(), &[]);
 }
@@ -261,17 +218,6 @@ fn check_conv2d_weight_gradient(which: Variants, shapes: impl Strategy<Value = C
 }
 
 #[test]
-fn usual_variants_of_conv2d_weight_gradient_equal_the_twin() {
-    check_conv2d_weight_gradient(Variants::Usual, wide_convolutions(), &large_convolutions());
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_conv2d_weight_gradient_equals_the_twin() {
-    check_conv2d_weight_gradient(Variants::Every, wide_convolutions(), &large_convolutions());
-}
-
-#[test]
 fn conv2d_weight_gradient_narrow_equals_its_twin() {
     check_conv2d_weight_gradient(Variants::Every, narrow_convolutions(), &[]);
 }
@@ -288,13 +234,11 @@ fn check_conv2d_input_gradient(which: Variants) {
     });
 }
 
-#[test]
-fn usual_variants_of_conv2d_input_gradient_equal_the_twin() {
-    check_conv2d_input_gradient(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_conv2d_input_gradient_equals_the_twin() {
-    check_conv2d_input_gradient(Variants::Every);
+test_variants! {
+    dense_forward: check_dense_forward;
+    dense_input_gradient: check_dense_input_gradient;
+    dense_weight_gradient: check_dense_weight_gradient;
+    conv2d_forward: |which| check_conv2d_forward(which, wide_convolutions(), &large_convolutions());
+    conv2d_weight_gradient: |which| check_conv2d_weight_gradient(which, wide_convolutions(), &large_convolutions());
+    conv2d_input_gradient: check_conv2d_input_gradient;
 }

@@ -6,7 +6,8 @@ use shaders::reference::GruSteps;
 use super::super::device::Device;
 use super::super::products::{Pass, Product, recurrent};
 use super::{
-    Case, Variants, assert_close, double, numbers, on_shapes, step, storable, stored_on_the_way, variants, with_device,
+    Case, Variants, assert_close, double, numbers, on_shapes, step, storable, stored_on_the_way, test_variants,
+    variants, with_device,
 };
 use crate::model::{Activation, Cell};
 
@@ -199,28 +200,6 @@ fn check_every_cell(which: Variants, check: Check) {
     });
 }
 
-#[test]
-fn usual_variants_of_every_cell_forwards_equal_the_twin() {
-    check_every_cell(Variants::Usual, check_forward);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_every_cell_forwards_equals_the_twin() {
-    check_every_cell(Variants::Every, check_forward);
-}
-
-#[test]
-fn usual_variants_of_every_cell_backwards_equal_the_twin() {
-    check_every_cell(Variants::Usual, check_backward);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_every_cell_backwards_equals_the_twin() {
-    check_every_cell(Variants::Every, check_backward);
-}
-
 fn check_wide_layers(which: Variants) {
     with_device(|device| {
         for units in [131, 259, 512, 530] {
@@ -230,28 +209,6 @@ fn check_wide_layers(which: Variants) {
             }
         }
     });
-}
-
-#[test]
-fn usual_variants_of_wide_recurrent_layers_equal_their_twins() {
-    check_wide_layers(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_wide_recurrent_layers_equals_its_twin() {
-    check_wide_layers(Variants::Every);
-}
-
-#[test]
-fn sequences_without_a_gradient_get_none() {
-    check_sequences_without_a_gradient(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn sequences_without_a_gradient_get_none_from_every_variant() {
-    check_sequences_without_a_gradient(Variants::Every);
 }
 
 fn check_sequences_without_a_gradient(which: Variants) {
@@ -271,4 +228,11 @@ fn check_sequences_without_a_gradient(which: Variants) {
             }
         }
     });
+}
+
+test_variants! {
+    forward_passes: |which| check_every_cell(which, check_forward);
+    backward_passes: |which| check_every_cell(which, check_backward);
+    wide_layers: check_wide_layers;
+    sequences_without_a_gradient: check_sequences_without_a_gradient;
 }

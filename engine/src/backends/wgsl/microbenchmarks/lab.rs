@@ -12,12 +12,10 @@ use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
+use super::super::plan::Builder;
 use super::super::plan::weight_gradient::sum_of_parts;
 use super::super::products::Product;
-use super::super::recording::{
-    BufferContents, BufferPlan, BufferRange, Dispatch, PARAMS_STRIDE_BYTES, Recording, STEP_STRIDE_BYTES,
-    operations_of, workgroups,
-};
+use super::super::recording::{BufferRange, Recording, STEP_STRIDE_BYTES};
 use super::super::variants::Variant;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -27,8 +25,8 @@ use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repea
 const WINDOW_SECONDS: f64 = 0.1;
 /// Length of a trial of a variant, to find the one that is worth measuring.
 const TRIAL_SECONDS: f64 = 0.02;
-/// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a
-/// tenth of a window then.
+/// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a tenth
+/// of a window then.
 const LATENCIES_OF_WINDOW: f64 = 10.0;
 const LATENCIES_OF_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
@@ -52,17 +50,16 @@ impl Lab {
     }
 
     /// Compiles the kernels of `work`, allocates and uploads what `work` needs, and launches its preparation.
-    ///
-    /// # Errors
-    /// A device that refuses, is full or lost.
-    pub(super) async fn set_up(&self, mut work: Work) -> Result<Bench, EngineError> {
-        let (params, steps) = work.finish();
+    pub(super) async fn set_up(&self, work: Work) -> Result<Bench, EngineError> {
+        let Work { mut builder, steps, preparation, output } = work;
+        let repeated = builder.take_recording();
+        let (plans, params) = builder.finish();
         let latency = self.device.latency_seconds(self.clock()).await?;
-        let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
-        let preparation = Executor::new(&self.device, &buffers, &work.preparation, params, steps).await?;
-        let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
+        let buffers = Buffers::new(&self.device, &plans, READ_BYTES).await?;
+        let preparation = Executor::new(&self.device, &buffers, &preparation, params, steps).await?;
+        let repeated = Executor::new(&self.device, &buffers, &repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
-        let output = work.output.expect("every work has an output");
+        let output = output.expect("every work has an output");
         let pace = Pace::new(1, u64::from(SLOTS), latency);
         Ok(Bench { lab: self.clone(), buffers, repeated, output, pace, latency })
     }
@@ -138,19 +135,13 @@ impl Bench {
     }
 
     /// Windows, after some that warm up.
-    ///
-    /// # Errors
-    /// A device that is lost.
     pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
         let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
         Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
-    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left
-    /// out when the budget is spent; `None` where `observer` cancelled before there was any.
-    ///
-    /// # Errors
-    /// A device that is lost.
+    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left out
+    /// when the budget is spent; `None` where `observer` cancelled before there was any.
     pub(super) async fn timing_beside(
         &mut self,
         budget_seconds: f64,
@@ -206,16 +197,13 @@ impl Observer<Event> for Unobserved {
 /// Repetitions that fit into one submission.
 const SLOTS: u32 = 256;
 
-/// Place of the step table in the list of buffers.
-const STEPS: usize = 0;
-
 /// Something to repeat, as data: buffers, launches before, and launches in every repetition.
 pub(super) struct Work {
-    buffers: Vec<BufferPlan>,
-    params: Vec<u8>,
+    builder: Builder,
+    /// Place of the step table.
+    steps: usize,
     /// Launched once, before anything is timed.
     preparation: Recording,
-    repeated: Recording,
     /// Result of the timed launches.
     pub(super) output: Option<BufferRange>,
 }
@@ -226,50 +214,29 @@ impl Work {
         let step = Step { count: rows, training: 1, ..Step::default() };
         let mut row = bytemuck::bytes_of(&step).to_vec();
         row.resize(STEP_STRIDE_BYTES as usize, 0);
-        let steps = BufferPlan {
-            name: "steps",
-            bytes: u64::from(SLOTS * STEP_STRIDE_BYTES),
-            uniform: true,
-            contents: BufferContents::Bytes(row.repeat(SLOTS as usize)),
-        };
-        Self {
-            buffers: vec![steps],
-            params: Vec::new(),
-            preparation: Recording::default(),
-            repeated: Recording::default(),
-            output: None,
-        }
+        let mut builder = Builder::default();
+        let steps = builder.filled("steps", true, row.repeat(SLOTS as usize)).buffer;
+        Self { builder, steps, preparation: Recording::default(), output: None }
     }
 
     /// A storage buffer of `elements` zeros of four bytes.
     pub(super) fn zeros(&mut self, name: &'static str, elements: u64) -> BufferRange {
-        self.add(BufferPlan { name, bytes: 4 * elements, uniform: false, contents: BufferContents::Zeros })
+        self.builder.floats(name, elements)
     }
 
     /// A storage buffer with these numbers.
     pub(super) fn floats(&mut self, name: &'static str, numbers: &[f32]) -> BufferRange {
-        let contents: Vec<u8> = bytemuck::cast_slice(numbers).to_vec();
-        let bytes = contents.len() as u64;
-        self.add(BufferPlan { name, bytes, uniform: false, contents: BufferContents::Bytes(contents) })
-    }
-
-    fn add(&mut self, plan: BufferPlan) -> BufferRange {
-        let range = BufferRange { buffer: self.buffers.len(), offset_bytes: 0, bytes: plan.bytes };
-        self.buffers.push(plan);
-        range
+        self.builder.filled(name, false, bytemuck::cast_slice(numbers).to_vec())
     }
 
     /// Launches `kernel` in every repetition.
     pub(super) fn repeat<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        let dispatch = self.dispatch(kernel, bytemuck::bytes_of(params), bindings, invocations);
-        self.repeated.dispatches.push(dispatch);
+        self.builder.dispatch(kernel, params, bindings, invocations);
     }
 
     /// Launches a variant of `product` in every repetition.
     pub(super) fn repeat_variant(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
-        let invocations = variant.invocations(product);
-        let dispatch = self.dispatch(variant.kernel, product.params.bytes(), bindings, invocations);
-        self.repeated.dispatches.push(Dispatch { constants: product.constants(), ..dispatch });
+        self.builder.product(variant, product, bindings);
     }
 
     /// Adds up partial gradients in every repetition, if there are several; returns the place of the sum.
@@ -283,34 +250,7 @@ impl Work {
 
     /// Launches `kernel` once, before all repetitions.
     pub(super) fn prepare<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        let dispatch = self.dispatch(kernel, bytemuck::bytes_of(params), bindings, invocations);
-        self.preparation.dispatches.push(dispatch);
-    }
-
-    fn dispatch(&mut self, kernel: &str, params: &[u8], bindings: &[BufferRange], invocations: u64) -> Dispatch {
-        let kernel = shaders::kernel(kernel).expect("the name of a registered kernel");
-        debug_assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
-        debug_assert_eq!(kernel.storage.len(), bindings.len(), "{}", kernel.name);
-        let params_offset_bytes = self.params.len() as u64;
-        self.params.extend(params);
-        let stride = usize::try_from(PARAMS_STRIDE_BYTES).expect("a small number");
-        self.params.resize(self.params.len().next_multiple_of(stride), 0);
-        Dispatch {
-            kernel,
-            constants: Vec::new(),
-            params_offset_bytes,
-            bindings: bindings.to_vec(),
-            workgroups: workgroups(invocations, kernel.workgroup_size),
-            operations: operations_of(invocations),
-        }
-    }
-
-    /// Adds the buffer of parameter blocks; returns its place and that of the step table.
-    fn finish(&mut self) -> (usize, usize) {
-        let params = std::mem::take(&mut self.params);
-        let bytes = params.len() as u64;
-        let contents = BufferContents::Bytes(params);
-        let range = self.add(BufferPlan { name: "parameters", bytes, uniform: true, contents });
-        (range.buffer, STEPS)
+        self.builder.dispatch(kernel, params, bindings, invocations);
+        self.preparation = self.builder.take_recording();
     }
 }

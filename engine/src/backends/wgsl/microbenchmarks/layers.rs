@@ -141,9 +141,9 @@ pub(super) fn matrix_products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
 
 /// One of the three products of a dense layer.
 ///
-/// DeepBench writes C = A·B with A of M × K and B of K × N in columns; in rows that is a layer with M units and K inputs
-/// on a batch of N. Each size is measured in all three passes, which read their operands in place: as they are, or
-/// transposed on the left or on the right.
+/// DeepBench writes C = A·B with A of M × K and B of K × N in columns; in rows that is a layer with M units and K inputs on a
+/// batch of N. Each size is measured in all three passes, which read their operands in place: as they are, or transposed on
+/// the left or on the right.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MatrixProduct {
     /// M.
@@ -227,7 +227,8 @@ impl LayerPass for MatrixProduct {
     }
 }
 
-/// Convolutions of DeepBench, a selection of its 94: input width, height and channels; samples; filters; kernel width and height; padding; stride.
+/// Convolutions of DeepBench, a selection of its 94: input width, height and channels; samples; filters; kernel width and
+/// height; padding; stride.
 type ConvolutionSize = ([u32; 3], u32, u32, [u32; 2], u32, u32);
 
 #[rustfmt::skip]

@@ -1,7 +1,8 @@
-//! Measured peaks of a device, and the rates that our kernels reach on the sizes of DeepBench (baidu-research/DeepBench, `code/kernels`).
+//! Measured peaks of a device, and the rates that our kernels reach on the sizes of DeepBench (baidu-research/DeepBench,
+//! `code/kernels`).
 //!
-//! Timed work is repeated until a window is long enough for any clock, and a window ends when the device has
-//! finished and a value has come back. A kernel's results are compared with plain sums before it is timed.
+//! Timed work is repeated until a window is long enough for any clock, and a window ends when the device has finished and a
+//! value has come back. A kernel's results are compared with plain sums before it is timed.
 
 mod lab;
 mod layers;
@@ -42,8 +43,8 @@ pub struct Request {
 /// Measures peaks and kernels on the adapter that fits `choice`.
 ///
 /// # Errors
-/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes
-/// wrongly is no error but says so in its outcome.
+/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes wrongly is no
+/// error but says so in its outcome.
 #[async_recursion(?Send)]
 pub async fn measure(
     choice: &AdapterChoice,
@@ -58,7 +59,7 @@ pub async fn measure(
         request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab::new(Rc::clone(&device), clock);
-    let mut choices = Choices::new(device.abilities());
+    let mut choices = Choices::new(device.abilities);
     let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
@@ -120,20 +121,20 @@ fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn LayerPass>> {
     }
 }
 
-/// What there is to measure, and how much memory that takes.
+/// Extent of a suite, as far as sizes alone tell, and its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outline {
     /// Peaks of the device, which have no budget.
     pub peaks: usize,
-    /// Entries that some kernel can do and that fit into the budget; those that take too long only the device tells.
+    /// Entries that some kernel can do and that fit into the budget; only the device shows which take too long.
     pub entries: usize,
-    /// Every size, each once, in the order in which they are measured.
+    /// Every size once, in the order of measurement.
     pub sizes: Vec<String>,
     /// The most that the buffers of anything that is measured take together.
     pub most_bytes: u64,
 }
 
-/// What `suite` measures where an entry may use so many bytes.
+/// Returns the extent of `suite` with this budget of memory for each entry.
 pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
     let products = products(suite, false);
     let mut sizes: Vec<String> = products.iter().map(|product| product.size()).collect();

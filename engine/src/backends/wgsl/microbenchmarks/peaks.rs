@@ -26,8 +26,8 @@ const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
 /// Array that is larger than the cache of any GPU or processor on sale.
 const ARRAY_BYTES: u64 = 512 << 20;
 const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
-/// Array that is copied during a run, next to a network that needs memory as well: larger than the caches of nearly all GPUs, and bound
-/// whole on every WebGPU device.
+/// Array that is copied during a run, next to a network that needs memory as well: larger than the caches of nearly all GPUs,
+/// and bound whole on every WebGPU device.
 const GAUGED_ARRAY_BYTES: u64 = 128 << 20;
 const GAUGED_INVOCATIONS: u32 = 1 << 18;
 /// Smallest array: a device that cannot hold two of them is not measured.
@@ -152,7 +152,7 @@ impl PeakKind {
         let mut work = Work::new(1);
         let x = work.zeros("array", bytes / 4);
         let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
-        // Memory that holds nothing but zeros may be compressed.
+        // Memory full of zeros may be compressed.
         let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
         work.prepare(FILL, &fill, &[x], u64::from(quads));
         let params = PeakStream { quads, invocations, ..PeakStream::default() };
@@ -198,7 +198,7 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
         for invocations in FMA_INVOCATIONS {
             let mut work = Work::new(1);
             let result = work.zeros("result", 4 * u64::from(invocations));
-            // The chains come to rest at 1, far from infinity and from the tiniest numbers.
+            // The chains converge to 1, far from infinity and from subnormal numbers.
             let params = PeakFma { iterations: ITERATIONS, invocations, multiplier: 0.999, addend: 0.001 };
             work.repeat(kernel, &params, &[result], u64::from(invocations));
             work.output = Some(result);
@@ -283,9 +283,6 @@ impl Gauge {
     }
 
     /// Finds the kernel that is best on an open device, and makes room for what is copied if there is room.
-    ///
-    /// # Errors
-    /// A device that refuses or is lost.
     pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
         let lab = Lab::new(device, clock);
         let gauge = Self::new(arithmetic(&lab).await?);

@@ -98,9 +98,6 @@ impl Rates {
 }
 
 /// Checks and times `product`.
-///
-/// # Errors
-/// A device that refuses or is lost.
 pub(super) async fn measure(
     lab: &Lab,
     product: &dyn LayerPass,
@@ -109,7 +106,7 @@ pub(super) async fn measure(
     choices: &mut Choices,
     observer: &mut dyn Observer<Event>,
 ) -> Result<Entry, EngineError> {
-    let mut variant = product.product().usual_variant(lab.device.abilities());
+    let mut variant = product.product().usual_variant(lab.device.abilities);
     let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
     let outcome = match obstacle(lab, product, request, rates) {
         Some(outcome) => outcome,

@@ -58,12 +58,11 @@ pub struct Launch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     pub seconds: f64,
-    /// Processor time of the whole program. On an emulated GPU that is what was computed, whatever else the machine
-    /// does, and less than the cores' time where some of them waited.
+    /// Processor time of the whole program. On an emulated GPU that is the time of computing, unaffected by other programs.
     pub processor_seconds: Option<f64>,
 }
 
-/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` tells the program's processor time.
+/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` is a clock of the program's processor time.
 ///
 /// # Errors
 /// No such adapter, and a device that refuses, is full or lost.
@@ -76,7 +75,7 @@ pub async fn profile(
     launch_seconds: f64,
 ) -> Result<Profile, EngineError> {
     let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
-    let mut choices = Choices::new(device.abilities());
+    let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
     let products = Plan::new(job, Setup::STANDARD, largest_binding, &choices)?.products;
     choices.tune(&device, clock, &products).await?;

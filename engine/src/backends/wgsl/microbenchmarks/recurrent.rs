@@ -1,8 +1,8 @@
 //! Recurrent layers: all of DeepBench's training list, and those of our own `keras-mnist-hrnn`.
 //!
-//! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input,
-//! which are ordinary matrix products for all steps at once; its input is that of the gates. Vanilla layers and GRUs have
-//! ReLU, as there; the gates of LSTMs are those of Keras 2.0.8, with hard sigmoids.
+//! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input, which
+//! are ordinary matrix products for all steps at once; its input is that of the gates. Vanilla layers and GRUs have ReLU, as
+//! there; the gates of LSTMs are those of Keras 2.0.8, with hard sigmoids.
 //!
 //! Kernels replace the gates by their results, so repetitions start from the results of the one before.
 
@@ -242,8 +242,8 @@ impl LayerPass for RecurrentLayer {
         }
     }
 
-    /// Values of the first and of the last sequence, because plain loops take long for each; of long sequences only those
-    /// of a few steps.
+    /// Values of the first and of the last sequence, because plain loops take long for each; of long sequences only those of a
+    /// few steps.
     fn checked(&self) -> Vec<u64> {
         let places = checked_places(self.results());
         if self.pass == Pass::WeightGradient {
@@ -449,7 +449,7 @@ mod tests {
             sizes.dedup();
             assert_eq!(sizes.len(), count, "{sizes:?}");
         }
-        // What the list begins and ends with.
+        // The first and the last sizes.
         let [(_, lstms), (_, vanilla), (_, grus)] = cells();
         assert_eq!((lstms[2], lstms[23]), ([512, 16, 25], [4096, 128, 25]));
         assert_eq!((vanilla[0], vanilla[11]), ([1760, 16, 50], [2560, 128, 50]));

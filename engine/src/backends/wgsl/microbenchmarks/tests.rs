@@ -33,7 +33,7 @@ impl Clock for PretendedClock {
     }
 }
 
-/// A device of a GFLOP/s, whatever it is.
+/// A gauge that reports a GFLOP/s for any device.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
@@ -55,7 +55,7 @@ fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) ->
     let entry = pollster::block_on(async {
         let lab = Lab::new(Rc::clone(device), Rc::new(PretendedClock::default()));
         let mut rates = Rates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
-        let mut choices = Choices::new(device.abilities());
+        let mut choices = Choices::new(device.abilities);
         let mut observer = Listener { started: 0, cancel_after: usize::MAX };
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices, &mut observer).await
     });
@@ -93,8 +93,8 @@ fn small_products() -> Vec<Box<dyn LayerPass>> {
 fn right_products_are_timed() {
     let Some(device) = device() else { return };
     for product in small_products() {
-        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates
-        // belongs to the median of the times.
+        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates belongs to
+        // the median of the times.
         match outcome(&device, product.as_ref(), 0.05) {
             Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
                 assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());

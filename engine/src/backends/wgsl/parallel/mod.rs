@@ -1,12 +1,12 @@
-//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share
-//! of each batch.
+//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share of
+//! each batch.
 //!
 //! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
 //! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
-//! same update, and weights stay the same to the last bit, which is checked before each test. Random numbers are counted
-//! over the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and
-//! the sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which
-//! numbers are added.
+//! same update, and weights stay the same to the last bit, which is checked before each test. Random numbers are counted over
+//! the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and the
+//! sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which numbers
+//! are added.
 
 mod trainer;
 
@@ -39,11 +39,11 @@ pub(in super::super) struct ParallelBackend {
     overlap: Option<bool>,
 }
 
-/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
-/// as it does without others.
+/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains as
+/// it does without others.
 ///
 /// # Errors
-/// Those of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
+/// Errors of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
 pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     let adapters = super::adapters().await;
     let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
@@ -126,7 +126,7 @@ impl Backend for ParallelBackend {
             if place > 0 {
                 // The first has timed the kernels, and the others are the same device.
                 let known = self.devices[0].choices.borrow().text();
-                backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
+                backend.choices.replace(Choices::recalled(backend.device.abilities, &known));
             }
             let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);

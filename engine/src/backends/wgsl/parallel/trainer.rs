@@ -3,6 +3,7 @@ use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
+use shaders::Stored;
 use shaders::params::Step;
 
 use super::super::device::buffer::ReadBack;
@@ -30,7 +31,7 @@ pub(super) struct ParallelTrainer {
     pub(super) exchanging: Exchanging,
     /// Result of the last exchange, in memory that all exchanges use.
     pub(super) combined: Vec<f32>,
-    /// How the last batch was divided.
+    /// Division of the last batch.
     pub(super) shares: Vec<Share>,
 }
 
@@ -65,7 +66,7 @@ impl ParallelTrainer {
         for (replica, share) in self.replicas.iter().zip(&self.shares) {
             replica.begin_step(slot, share.of(whole));
         }
-        let exchanges = self.replicas[0].exchanges().len();
+        let exchanges = self.replicas[0].plan.training.exchanges.len();
         let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
@@ -90,18 +91,22 @@ impl ParallelTrainer {
     /// Submits the launches up to the exchange of this number, and requests each device's results.
     fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
-        let exchange = self.replicas[0].exchanges()[number];
+        let exchange = self.replicas[0].plan.training.exchanges[number];
         let mut computing: Vec<Ending<()>> = Vec::new();
         let mut readings: Vec<Ending<ReadBack>> = Vec::new();
         for replica in &self.replicas {
             computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
-            readings.push(Box::pin(replica.begin_to_read_through(exchange.read, exchange.staging)));
+            readings.push(Box::pin(replica.buffers.begin_to_read_through(
+                &replica.device,
+                exchange.read,
+                exchange.staging,
+            )));
         }
         PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }
 
-    /// Completes the requested exchanges, one after the other; the devices compute during all but the last. Returns the
-    /// write of the last one.
+    /// Completes the requested exchanges, one after the other; the devices compute during all but the last. Returns the write
+    /// of the last one.
     async fn exchange(
         &mut self,
         mut asked: Vec<PendingExchange>,
@@ -200,7 +205,9 @@ impl ParallelTrainer {
     async fn check_agreement(&self) -> Result<(), EngineError> {
         let mut arenas = Vec::new();
         for (place, replica) in self.replicas.iter().enumerate() {
-            arenas.push(replica.arena().await.map_err(self.of_device(place))?);
+            arenas.push(
+                replica.read_arena(replica.plan.places.weights, Stored::F32).await.map_err(self.of_device(place))?,
+            );
         }
         let others = arenas.iter().skip(1).map(Vec::as_slice);
         check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))
@@ -321,7 +328,7 @@ mod tests {
     }
 
     fn combined(combination: Combination, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
-        // What was there before is gone, however long it was.
+        // Earlier contents are replaced, whatever their length.
         let mut result = vec![7.0; 3];
         combination.combine(found, shares, &mut result);
         result

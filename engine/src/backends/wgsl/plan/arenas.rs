@@ -104,8 +104,8 @@ impl Arenas {
 }
 
 impl Planner<'_> {
-    /// Sums the gradients of several devices that share the batch: in parts, each as soon as it is computed, or all
-    /// together after the backward pass.
+    /// Sums the gradients of several devices that share the batch: in parts, each as soon as it is computed, or all together
+    /// after the backward pass.
     pub(super) fn exchange_gradients(&mut self) {
         let gradients = self.arenas.gradients;
         match self.exchanging {
@@ -163,12 +163,12 @@ impl Planner<'_> {
     }
 }
 
-/// In f16, the largest gradient of a logit is scaled to between half of this and this: the middle of the range of f16,
-/// whose largest number is 2⁹ times as much and whose smallest is 2⁻³¹ times as much.
+/// In f16, the largest gradient of a logit is scaled to between half of this and this: the middle of the range of f16, whose
+/// largest number is 2⁹ times as much and whose smallest is 2⁻³¹ times as much.
 const MAX_LOGIT_GRADIENT: f64 = 128.0;
 
-/// Factor of gradients, so that small ones survive being stored in few bits. It is a power of two, so that multiplying by
-/// it and by its inverse rounds nothing. Method: Micikevicius et al., "Mixed Precision Training", ICLR 2018, section
+/// Factor of gradients, so that small ones survive being stored in few bits. It is a power of two, so that multiplying by it
+/// and by its inverse rounds nothing. Method: Micikevicius et al., "Mixed Precision Training", ICLR 2018, section
 /// 3.2, with a constant factor. Theirs was found by trying; this one follows from the batch, because a sample's share of
 /// the mean, 1 / batch, makes gradients small.
 #[expect(clippy::cast_possible_truncation, reason = "a power of two within the range of float32")]

@@ -5,21 +5,20 @@ use super::super::recording::{BufferRange, Dispatch};
 
 /// Most parts, if tensors are alike: each costs two more messages.
 const MAX_PARTS: u32 = 4;
-/// Fewest elements of a part before others, 256 KiB: moving less takes no longer than an empty message
-/// (docs/SCALING.md).
+/// Fewest elements of a part before others, 256 KiB: moving less takes no longer than an empty message (docs/SCALING.md).
 const MIN_ELEMENTS: u32 = 1 << 16;
 
 /// A part of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct GradientPart {
+pub(crate) struct GradientPart {
     pub(super) offset: u32,
     pub(super) elements: u32,
     /// Launches after which it is complete.
     pub(super) after: usize,
 }
 
-/// Divides the arena of gradients that these launches compute, in the order in which its parts are complete. Each begins
-/// with a tensor; together they are the arena.
+/// Divides the arena of gradients that these launches compute, in the order in which its parts are complete. Each begins with
+/// a tensor; together they are the arena.
 ///
 /// The backward pass begins with the last layers, which are the end of the arena. Li et al., "PyTorch Distributed: Experiences
 /// on Accelerating Data Parallel Training" (VLDB 13, 2020) gather gradients into buckets in the same order.
@@ -39,8 +38,8 @@ pub(super) fn parts(tensors: &[TensorLayout], gradients: BufferRange, launches: 
     join_blocks(&blocks, MIN_ELEMENTS.max(elements / MAX_PARTS))
 }
 
-/// Joins blocks, which follow each other towards the beginning. A part ends where it is large enough and the next block
-/// is computed later.
+/// Joins blocks, which follow each other towards the beginning. A part ends where it is large enough and the next block is
+/// computed later.
 fn join_blocks(blocks: &[GradientPart], fewest_elements: u32) -> Vec<GradientPart> {
     let mut parts: Vec<GradientPart> = Vec::new();
     for block in blocks {
@@ -77,7 +76,7 @@ mod tests {
     #[test]
     fn small_tensors_wait_for_others_and_large_ones_do_not() {
         assert_eq!(joined(&[(10, 3), (90, 5), (400, 7)]), [(400, 100, 5), (0, 400, 7)]);
-        // A complete part goes first, however little is left.
+        // A complete part goes first, even if little is left.
         assert_eq!(joined(&[(400, 3), (10, 7)]), [(10, 400, 3), (0, 10, 7)]);
         assert_eq!(joined(&[(10, 3), (10, 7)]), [(0, 20, 7)]);
     }

@@ -151,7 +151,7 @@ impl Planner<'_> {
     /// Puts the samples of an epoch into its order, if epochs have orders of their own.
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
-        // What is streamed comes in the order of the epoch.
+        // Streamed batches come in the order of the epoch.
         let shuffles = self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none();
         shuffles.then(|| {
             let first = self.job.batches.first;
@@ -218,8 +218,8 @@ impl Planner<'_> {
     }
 }
 
-/// Most bytes of streamed batches on the device, unless a single one is larger: enough steps for a submission to be worth
-/// its launch on a fast device.
+/// Most bytes of streamed batches on the device, unless a single one is larger: enough steps for a submission to be worth its
+/// launch on a fast device.
 const MAX_STREAMED_BYTES: u64 = 16 << 20;
 /// Most steps of streamed batches on the device: more than in a submission on any but the fastest device.
 const MAX_STREAMED_STEPS: u64 = 256;
@@ -234,7 +234,7 @@ pub(crate) struct Streamed {
     /// (steps · rows) sample numbers.
     pub(crate) numbers: BufferRange,
     pub(crate) steps: u32,
-    /// Places for the samples of a step: those of a batch, filled up to whole words of labels.
+    /// Places for the samples of a step: a batch, filled up to whole words of labels.
     pub(crate) rows: u32,
     /// A sample, filled up to whole words.
     pub(crate) sample_bytes: usize,

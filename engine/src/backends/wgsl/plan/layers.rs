@@ -13,8 +13,8 @@ use super::{LayerPhase, Planner};
 use crate::model::{PoolKind, SlidingWindow, Stage, Words};
 
 impl Planner<'_> {
-    /// A stage whose kernels read only its inputs and compute four values per invocation. `with_epilogue` makes the
-    /// backward kernel's parameters.
+    /// A stage whose kernels read only its inputs and compute four values per invocation. `with_epilogue` makes the backward
+    /// kernel's parameters.
     fn map_values<P: Pod>(
         &mut self,
         stage: &Stage,
@@ -38,8 +38,7 @@ impl Planner<'_> {
         self.builder.dispatch(kernel, params, &bindings, self.quads(y));
     }
 
-    /// Launches a kernel that makes the gradient of an input from the gradient of the output, with four values per
-    /// invocation.
+    /// Launches a kernel that makes the gradient of an input from the gradient of the output, with four values per invocation.
     fn pass_back<P: Pod>(&mut self, kernel: &str, stage: &Stage, input: usize, params: impl FnOnce(Epilogue) -> P) {
         let (x, dy) = (self.input_of(stage, input), self.output_gradient(stage));
         if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
@@ -246,8 +245,7 @@ impl Planner<'_> {
         self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
     }
 
-    /// Combines the statistics of several devices that share the batch into one part; returns those of one device as
-    /// they are.
+    /// Combines the statistics of several devices that share the batch into one part; returns those of one device as they are.
     fn exchange_statistics(
         &mut self,
         stage: &Stage,

@@ -12,10 +12,7 @@ use crate::model::{Cell, SlidingWindow, Stage};
 impl Planner<'_> {
     /// Records a product, by the kernel that was chosen for it.
     fn product(&mut self, product: Product, bindings: &[BufferRange]) {
-        let variant = self.choices.pick(&product);
-        let (constants, invocations) = (product.constants(), variant.invocations(&product));
-        let params = product.params.bytes();
-        self.builder.launch(variant.kernel, constants, params, bindings, invocations, product.flops());
+        self.builder.product(self.choices.pick(&product), &product, bindings);
         self.products.push(product);
     }
 

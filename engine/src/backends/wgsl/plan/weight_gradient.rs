@@ -15,13 +15,12 @@ const MIN_GPU_PART: u32 = 64;
 /// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
 const MAX_PART: u32 = 2048;
 
-/// Where a GPU is not emulated, workgroups share the tiles of a product's weight gradient, and about this many of them
-/// have work: GPUs have 100 processors and more.
+/// Workgroups that share the tiles of a product's weight gradient on a real GPU, which has 100 processors and more.
 const WANTED_WORKGROUPS: u64 = 128;
 /// Rows and columns of the largest tile that a workgroup shares.
 const LARGEST_TILE: u32 = 128;
-/// A part for such workgroups sums at least this many rows: it is written and read again, 8 bytes for each element, while
-/// a GPU could do some hundred operations.
+/// A part for such workgroups sums at least this many rows: it is written and read again, 8 bytes for each element, while a
+/// GPU could do some hundred operations.
 const MIN_WORKGROUP_PART: u32 = 128;
 
 /// Fewest parts that a real GPU adds up with 64 invocations for each four elements ...
@@ -41,9 +40,9 @@ pub(super) struct GradientSum {
 }
 
 impl Planner<'_> {
-    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`, of
-    /// which each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added to
-    /// the one of a stage that shares the tensor.
+    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`, of which
+    /// each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added to the one of
+    /// a stage that shares the tensor.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,

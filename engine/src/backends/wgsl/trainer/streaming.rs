@@ -1,9 +1,9 @@
 //! Samples that come from the host, for a trainer whose data set is not on the device.
 //!
 //! The batches of a submission are gathered and written together. WebGPU executes writes and submissions in order: a write
-//! overwrites batches after the steps that read them. So one buffer for batches on the device is enough however many steps
-//! are submitted, and gathering and handing over can overlap with computing, but not the copy into the device's memory,
-//! which comes between two submissions.
+//! overwrites batches after the steps that read them. So one buffer for batches on the device is enough for any number of
+//! submitted steps, and gathering and handing over can overlap with computing, but not the copy into the device's memory, which
+//! comes between two submissions.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -99,8 +99,8 @@ impl WgslTrainer {
     /// Brings the batches of the next submission to the device, from slot `first` on, of `steps` steps. Returns the slots
     /// whose batches are there then.
     ///
-    /// The device waits as soon as it has nothing left to do, which is checked between two batches: the recorded wait may
-    /// be too short by the gathering of one batch.
+    /// The device waits as soon as it has nothing left to do, which is checked between two batches: the recorded wait may be
+    /// too short by the gathering of one batch.
     pub(super) async fn bring(
         &mut self,
         first: u32,
@@ -138,8 +138,8 @@ impl WgslTrainer {
     }
 }
 
-/// Batches of the next steps, gathered on the host in the layout of the device. They have the samples that the device
-/// would pick, in the same order.
+/// Batches of the next steps, gathered on the host in the layout of the device. They have the samples that the device would
+/// pick, in the same order.
 struct HostBatches {
     place: Streamed,
     order: Order,

@@ -4,14 +4,12 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use shaders::Stored;
 use shaders::params::{Step, StepResult};
 
-use super::super::device::buffer::ReadBack;
 use super::super::device::executor::{Commands, Executor};
 use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
-use super::super::recording::{BufferRange, Exchange, STEP_STRIDE_BYTES};
+use super::super::recording::{BufferRange, STEP_STRIDE_BYTES};
 use super::streaming::Submission;
 use super::{StepKind, WgslTrainer};
 use crate::error::EngineError;
@@ -29,9 +27,9 @@ struct Cursor {
 impl WgslTrainer {
     /// Runs steps, at most as many as there are slots, and returns their results. `step` makes the step of a slot.
     ///
-    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is
-    /// done. A submission is a part of a step that is long, because drivers end what takes too long. The results are asked
-    /// for with the last submission, not after it, so that a device's latency is waited for once.
+    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is done.
+    /// A submission is a part of a step that is long, because drivers end what takes too long. The results are asked for with
+    /// the last submission, not after it, so that a device's latency is waited for once.
     pub(super) async fn run(
         &mut self,
         kind: StepKind,
@@ -70,23 +68,22 @@ impl WgslTrainer {
         }
         self.mark = mark(first_mark, steps - 1);
         let Some(results) = results else { return Ok(Vec::new()) };
-        let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(&results.await?);
-        match (0..steps).zip(&results).find(|(slot, result)| result.mark != mark(first_mark, *slot)) {
-            None => Ok(results),
-            Some((slot, _)) => Err(EngineError::WorkDropped { missing: missing(kind, &step(slot)) }),
-        }
+        checked_results(&results.await?, first_mark, kind, step)
     }
 
     /// Place of the results of the first `steps` slots.
     fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
-        BufferRange { buffer: self.places.results, offset_bytes: 0, bytes }
+        BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
     }
 
     /// Submits as much of the steps as the pace allows, from `next` on, and moves that.
     fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
         let executor = self.executor(kind);
-        let most = self.pace_of(kind).work();
+        let most = match kind {
+            StepKind::Training => self.training_pace.work(),
+            StepKind::Evaluation(_) => self.evaluation_pace.work(),
+        };
         let first = next.slot;
         let mut commands = Commands::new(&self.device);
         let mut table = Vec::new();
@@ -127,9 +124,9 @@ impl WgslTrainer {
         let row = (first % STEP_ROWS) as usize;
         let until_the_end = (STEP_ROWS as usize - row) * stride;
         let (end, start) = bytes.split_at(until_the_end.min(bytes.len()));
-        self.buffers.write(&self.device, self.places.steps, (row * stride) as u64, end);
+        self.buffers.write(&self.device, self.plan.places.steps, (row * stride) as u64, end);
         if !start.is_empty() {
-            self.buffers.write(&self.device, self.places.steps, 0, start);
+            self.buffers.write(&self.device, self.plan.places.steps, 0, start);
         }
     }
 
@@ -143,13 +140,6 @@ impl WgslTrainer {
         }
     }
 
-    fn pace_of(&self, kind: StepKind) -> Pace {
-        match kind {
-            StepKind::Training => self.training_pace,
-            StepKind::Evaluation(_) => self.evaluation_pace,
-        }
-    }
-
     fn pace(&mut self, kind: StepKind) -> &mut Pace {
         match kind {
             StepKind::Training => &mut self.training_pace,
@@ -160,15 +150,10 @@ impl WgslTrainer {
 
 /// A trainer as one of several devices that share each batch.
 impl WgslTrainer {
-    /// Exchanges that end all stretches of a step but the last.
-    pub(crate) fn exchanges(&self) -> &[Exchange] {
-        &self.exchanges
-    }
-
     /// Launches of a stretch, by its number in the step.
     fn stretch(&self, number: usize) -> Range<usize> {
-        let begin = number.checked_sub(1).map_or(0, |before| self.exchanges[before].after);
-        begin..self.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
+        let begin = number.checked_sub(1).map_or(0, |before| self.plan.training.exchanges[before].after);
+        begin..self.plan.training.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
     }
 
     /// Writes the step of a slot, which selects the samples to train on.
@@ -205,24 +190,7 @@ impl WgslTrainer {
         }
     }
 
-    /// Begins to read a part of a buffer, after everything submitted so far.
-    pub(crate) fn begin_to_read(
-        &self,
-        range: BufferRange,
-    ) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
-        self.buffers.begin_to_read(&self.device, range)
-    }
-
-    /// The same through another staging buffer, which keeps the bytes, while others are being read.
-    pub(crate) fn begin_to_read_through(
-        &self,
-        range: BufferRange,
-        staging: usize,
-    ) -> impl Future<Output = Result<ReadBack, EngineError>> + use<> {
-        self.buffers.begin_to_read_through(&self.device, range, staging)
-    }
-
-    /// Overwrites a part of a buffer, before whatever is submitted next and after what was submitted before.
+    /// Overwrites a part of a buffer between the submissions before and after.
     pub(crate) fn hand_over(&self, range: BufferRange, bytes: &[u8]) {
         self.buffers.write(&self.device, range.buffer, range.offset_bytes, bytes);
     }
@@ -245,24 +213,12 @@ impl WgslTrainer {
 
     /// Returns the results of steps and ends them.
     pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>, EngineError> {
-        let bytes = self.begin_to_read(self.results_of(steps)).await?;
-        let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(&bytes);
+        let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps)).await?;
         let (before, first) = (self.mark, self.step);
         self.mark = mark(before, steps - 1);
         // A test needs the step: attention may have no softmax until then.
         self.step += u64::from(steps);
-        match (0..steps).zip(&results).find(|(slot, result)| result.mark != mark(before, *slot)) {
-            None => Ok(results),
-            Some((slot, _)) => {
-                let step = self.job.step(first + u64::from(slot), slot);
-                Err(EngineError::WorkDropped { missing: missing(StepKind::Training, &step) })
-            }
-        }
-    }
-
-    /// All weights as they are stored on the device.
-    pub(crate) async fn arena(&self) -> Result<Vec<f32>, EngineError> {
-        self.read_arena(self.places.weights, Stored::F32).await
+        checked_results(&bytes, before, StepKind::Training, &|slot| self.job.step(first + u64::from(slot), slot))
     }
 }
 
@@ -271,10 +227,24 @@ fn mark(last: u32, slot: u32) -> u32 {
     last.wrapping_add(slot) % (u32::MAX - 1) + 1
 }
 
-/// Description of results that a device did not write.
-fn missing(kind: StepKind, step: &Step) -> String {
-    match kind {
+/// Reads the results of steps, whose marks follow `before`.
+///
+/// # Errors
+/// The first step without results.
+fn checked_results(
+    bytes: &[u8],
+    before: u32,
+    kind: StepKind,
+    step: &dyn Fn(u32) -> Step,
+) -> Result<Vec<StepResult>, EngineError> {
+    let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(bytes);
+    let Some((slot, _)) = (0..).zip(&results).find(|(slot, result)| result.mark != mark(before, *slot)) else {
+        return Ok(results);
+    };
+    let step = step(slot);
+    let missing = match kind {
         StepKind::Training => format!("the loss of step {} was not written", step.step),
         StepKind::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),
-    }
+    };
+    Err(EngineError::WorkDropped { missing })
 }

@@ -22,9 +22,9 @@ use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
 
-/// Samples of the data set, if it has as many; at this batch size an epoch is longer than any window here.
+/// Most samples of the data set; at this batch size an epoch is longer than any window here.
 const SAMPLES: u32 = 600;
-/// Those that are trained on; the others are held out for early stopping.
+/// Samples that are trained on; the others are held out for early stopping.
 const TRAINED: u32 = 500;
 const BATCH: u32 = 4;
 
@@ -70,14 +70,14 @@ fn build_streaming(device: &Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob,
 
 /// Kernels by the rule alone.
 fn untuned(device: &Device) -> Choices {
-    Choices::new(device.abilities())
+    Choices::new(device.abilities)
 }
 
 /// Kernels as this device chooses them for `job`, on a real GPU by timing. Nothing stays on the device.
 fn tuned(device: &Rc<Device>, job: &TrainingJob, setup: Setup) -> Choices {
     let mut choices = untuned(device);
     drop(build_with(device, Rc::new(Standstill), &mut choices, job, setup));
-    device.data().clear();
+    device.data.clear();
     choices
 }
 
@@ -117,7 +117,7 @@ fn the_driver_reserves_the_predicted_bytes_apart_from_rounding() {
         let job = wide_job("keras-mnist-cnn", BATCH);
         let mut trainer = build(device, &job);
         let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
-        // What only carried the first contents over is given back after the next submission.
+        // Memory that only carried the first contents over is released after the next submission.
         pollster::block_on(trainer.train_steps(1)).unwrap();
         let reserved = device.reserved_bytes().unwrap() - before;
         let rounding = 64 * 1024;
@@ -233,7 +233,7 @@ fn more_steps_than_the_step_table_holds_reuse_it() {
 fn large_reads_allocate_one_more_staging_buffer() {
     with_device(|device| {
         let mut trainer = build(device, &wide_job("keras-mnist-mlp", BATCH));
-        let arena = 4 * u64::from(arena_elements(&trainer.tensors));
+        let arena = 4 * u64::from(arena_elements(&trainer.plan.tensors));
         let before = device.counts();
         pollster::block_on(trainer.gradients()).unwrap();
         let after = device.counts();
@@ -252,7 +252,7 @@ fn a_batch_that_does_not_fit_fails_only_its_workload() {
     with_device(|device| {
         // A convolutional network and one without convolutions, of the same data set, which takes 47 MB.
         let (large, small) = ("keras-mnist-cnn", "keras-mnist-mlp");
-        device.allow(device.largest_binding_bytes().min(50 << 20));
+        device.allowed_bytes.set(Some(device.largest_binding_bytes().min(50 << 20)));
         let mut request = narrow_request(&[small]);
         request.workloads.push(crate::workload(large).unwrap());
         // An activation of 26 × 26 × 32 values for each sample.
@@ -362,7 +362,7 @@ fn more_batches_than_fit_on_the_device_are_streamed_in_turn() {
         }
         let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
         job.model = shallow(&job.model);
-        // Rows of four whole words; 256 steps of them lie on the device.
+        // Rows of four whole words; 256 steps of them fit on the device.
         job.batches.batch_size = 4;
         let losses = |mode| {
             let mut trainer = build_streaming(device, Rc::new(Standstill), &job, mode);
