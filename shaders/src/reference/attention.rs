@@ -16,7 +16,7 @@ pub struct Attended<'a, T> {
 
 /// One head of one row, with the places of its vectors.
 #[derive(Clone, Copy)]
-struct Head {
+struct HeadPlace {
     tokens: usize,
     heads: usize,
     size: usize,
@@ -24,7 +24,7 @@ struct Head {
     head: usize,
 }
 
-impl Head {
+impl HeadPlace {
     /// Queries are the first third, keys the second, values the last.
     fn vector(&self, third: usize, token: usize) -> Range<usize> {
         let start = (((self.row * self.tokens + token) * 3 + third) * self.heads + self.head) * self.size;
@@ -43,10 +43,10 @@ impl Head {
     }
 }
 
-fn heads(params: &Attention) -> impl Iterator<Item = Head> {
+fn heads(params: &Attention) -> impl Iterator<Item = HeadPlace> {
     let [rows, tokens, heads, size] =
         [params.rows, params.tokens, params.heads, params.head_size].map(|number| number as usize);
-    (0..rows).flat_map(move |row| (0..heads).map(move |head| Head { tokens, heads, size, row, head }))
+    (0..rows).flat_map(move |row| (0..heads).map(move |head| HeadPlace { tokens, heads, size, row, head }))
 }
 
 /// `sum += weight·vector`
@@ -61,7 +61,7 @@ fn scale<T: Real>(params: &Attention) -> T {
 }
 
 /// `scale·q·k` of a token's query with the key of every token.
-fn scores<T: Real>(params: &Attention, head: &Head, x: &[T], query: usize) -> Vec<T> {
+fn scores<T: Real>(params: &Attention, head: &HeadPlace, x: &[T], query: usize) -> Vec<T> {
     let query = &x[head.vector(0, query)];
     (0..head.tokens).map(|key| scale::<T>(params) * dot(query, &x[head.vector(1, key)])).collect()
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use results::{Compared, Disagreement, Precision};
 
 use super::WgslBackend;
-use super::plan::{Omission, Plan, Setup};
+use super::plan::{Omission, Plan, TrainingSetup};
 use super::tuning::Choices;
 use super::workload_tests::{Standstill, job_with_test};
 use crate::backends::reference::ReferenceBackend;
@@ -101,7 +101,8 @@ fn check_omissions(precision: Precision) {
         let name = judged.workload.name;
         assert_eq!(judged.objection(&backend, &judged.job), None, "{name} in {}", precision.name());
         let choices = Choices::new(backend.device.abilities);
-        let plan = Plan::new(&judged.job, Setup::STANDARD, backend.device.largest_binding_bytes(), &choices).unwrap();
+        let plan =
+            Plan::new(&judged.job, TrainingSetup::STANDARD, backend.device.largest_binding_bytes(), &choices).unwrap();
         let launches = plan.launches();
         let (mut left_out, mut caught) = (0, 0);
         let every = if launches.len() > MANY_LAUNCHES { STRIDE } else { 1 };

@@ -103,7 +103,6 @@ pub(super) fn bytes_of(layouts: &[TensorLayout], arena: &[f32]) -> Vec<u8> {
     })
 }
 
-/// Elements that the arenas have.
 pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
     let end = layouts.iter().map(|layout| layout.offset + layout.elements()).max().unwrap_or(0);
     end.next_multiple_of(BLOCK_ELEMENTS)

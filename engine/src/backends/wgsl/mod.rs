@@ -36,8 +36,8 @@ use crate::error::EngineError;
 use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
 use device::Device;
-use device::adapters::Kernels;
-use plan::Setup;
+use device::adapters::KernelSet;
+use plan::TrainingSetup;
 use trainer::WgslTrainer;
 use tuning::Choices;
 
@@ -77,9 +77,9 @@ impl WgslBackend {
         let Opening { precision, adapter, keeper, without, input, .. } = opening.clone();
         let input = input.unwrap_or(InputMode::Resident);
         let kernels = match precision {
-            Precision::F16 => Kernels::Storing(Stored::F16),
-            Precision::F16Matrix => Kernels::OnMatrixUnits,
-            Precision::F32 => Kernels::Storing(Stored::F32),
+            Precision::F16 => KernelSet::Storing(Stored::F16),
+            Precision::F16Matrix => KernelSet::OnMatrixUnits,
+            Precision::F32 => KernelSet::Storing(Stored::F32),
             Precision::F64 => {
                 return Err(EngineError::NoPrecision {
                     whose: format!("the back end `{NAME}`"),
@@ -132,7 +132,8 @@ impl Backend for WgslBackend {
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, Setup::of_input(self.input)).map(Some)
+        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, TrainingSetup::of_input(self.input))
+            .map(Some)
     }
 
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
@@ -145,12 +146,12 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(self.build_with(job, Setup::of_input(self.input)).await?))
+        Ok(Box::new(self.build_with(job, TrainingSetup::of_input(self.input)).await?))
     }
 }
 
 impl WgslBackend {
-    async fn build_with(&self, job: &TrainingJob, setup: Setup) -> Result<WgslTrainer, EngineError> {
+    async fn build_with(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<WgslTrainer, EngineError> {
         // Nothing else is built meanwhile: networks are trained one after the other.
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));

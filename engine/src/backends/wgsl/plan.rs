@@ -27,7 +27,7 @@ use crate::training::Loss;
 use arenas::{Arenas, gradient_scale};
 pub(super) use builder::Builder;
 pub(super) use contents::Contents;
-use input::Input;
+use input::BatchInput;
 pub(super) use input::Streamed;
 
 /// Steps whose results fit on the device before they are read: a window on any but the fastest device.
@@ -39,7 +39,7 @@ const MIN_TEST_ROWS: u32 = 100;
 
 /// Settings of training that are not part of the job.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Setup {
+pub(super) struct TrainingSetup {
     /// Devices that share each batch.
     pub(super) devices: u32,
     /// Time at which they exchange their gradients.
@@ -56,7 +56,7 @@ pub(super) enum Exchanging {
     WhileComputing,
 }
 
-impl Setup {
+impl TrainingSetup {
     /// One device, which holds the data set.
     pub(super) const STANDARD: Self =
         Self { devices: 1, exchanging: Exchanging::Afterwards, input: InputMode::Resident };
@@ -121,7 +121,7 @@ impl Plan {
     /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
     pub(super) fn new(
         job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
         largest_binding: u64,
         choices: &Choices,
     ) -> Result<Self, EngineError> {
@@ -173,7 +173,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// All recordings of the plan.
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
         let others = [&self.held_out, &self.shuffle, &self.mirror];
         [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
@@ -221,7 +220,7 @@ struct Planner<'a> {
     tensors: Vec<TensorLayout>,
     builder: Builder,
     arenas: Arenas,
-    input: Input,
+    input: BatchInput,
     steps: usize,
     results: usize,
     labels: BufferRange,
@@ -252,7 +251,6 @@ enum LayerPhase {
     Backward,
 }
 
-/// Buffers of one activation.
 struct ValueBuffers {
     /// Place of the buffer with the values themselves.
     values: usize,
@@ -265,7 +263,7 @@ struct ValueBuffers {
 impl<'a> Planner<'a> {
     fn new(
         job: &'a TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
         largest_binding: u64,
         choices: &'a Choices,
     ) -> Result<Self, EngineError> {
@@ -281,7 +279,7 @@ impl<'a> Planner<'a> {
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
-        let input = Input::new(job, &stages, setup.input, largest_binding, &mut builder)?;
+        let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));

@@ -11,7 +11,6 @@ pub(super) const PARAMS_STRIDE_BYTES: u64 = 256;
 /// Most workgroups in a dimension of a dispatch.
 const MAX_DIMENSION: u32 = 65_535;
 
-/// A buffer to allocate.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct BufferPlan {
     pub(super) name: &'static str,

@@ -11,7 +11,7 @@ use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
 use super::layout::{arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
-use super::plan::{Contents, Places, Plan, RESULT_SLOTS, Setup};
+use super::plan::{Contents, Places, Plan, RESULT_SLOTS, TrainingSetup};
 use super::recording::{JobPart, Recording};
 use super::tuning::Choices;
 use crate::clock::Clock;
@@ -60,7 +60,7 @@ impl WgslTrainer {
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
@@ -124,7 +124,7 @@ impl WgslTrainer {
         device: &Device,
         choices: &Choices,
         job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
     ) -> Result<u64, EngineError> {
         Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
     }

@@ -31,12 +31,12 @@ const MAX_SCRATCH_BYTES: u64 = 512 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Choices {
     abilities: Abilities,
-    by_product: BTreeMap<String, Choice>,
+    by_product: BTreeMap<String, TunedKernel>,
 }
 
 /// The outcome of one tuning run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Choice {
+pub(super) struct TunedKernel {
     pub(super) kernel: String,
     /// Its time over the default's.
     pub(super) ratio: f64,
@@ -122,7 +122,7 @@ fn scratch_bytes(product: &Product) -> u64 {
 }
 
 /// Times every candidate for `product`.
-async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
+async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
     let params = BufferContents::Bytes(product.params.bytes().to_vec());
     let params =
@@ -139,13 +139,13 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
 }
 
 /// Chooses the default, which is the first, unless another is clearly faster.
-fn choose(seconds: &[(&'static Variant, f64)]) -> Choice {
+fn choose(seconds: &[(&'static Variant, f64)]) -> TunedKernel {
     let (default, usual_seconds) = seconds[0];
-    let mut choice = Choice { kernel: default.kernel.to_owned(), ratio: 1.0 };
+    let mut choice = TunedKernel { kernel: default.kernel.to_owned(), ratio: 1.0 };
     for &(variant, variant_seconds) in &seconds[1..] {
         let ratio = variant_seconds / usual_seconds;
         if ratio < MAX_RATIO && ratio < choice.ratio {
-            choice = Choice { kernel: variant.kernel.to_owned(), ratio };
+            choice = TunedKernel { kernel: variant.kernel.to_owned(), ratio };
         }
     }
     choice
@@ -272,7 +272,7 @@ mod tests {
         let real = Abilities { software: false, ..abilities };
         let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
         let chosen = |kernel: &str, abilities| {
-            let choice = Choice { kernel: kernel.to_owned(), ratio: 0.5 };
+            let choice = TunedKernel { kernel: kernel.to_owned(), ratio: 0.5 };
             let chosen = Choices { abilities, by_product: BTreeMap::from([(key(&product), choice)]) };
             Choices::recalled(abilities, &chosen.text()).pick(&product)
         };

@@ -293,7 +293,6 @@ impl Variant {
         elements as f64 * self.emulated_share
     }
 
-    /// Invocations that compute `product`.
     pub(super) fn invocations(&self, product: &Product) -> u64 {
         self.tiles(&product.extents()) * u64::from(self.invocations_per_tile)
     }

@@ -8,7 +8,7 @@ use results::Precision;
 use shaders::Stored;
 
 use super::device::Device;
-use super::device::adapters::Kernels;
+use super::device::adapters::KernelSet;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
 use crate::backends::{AdapterChoice, Feature, open_in};
@@ -129,7 +129,7 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
 /// In f16-matrix: on matrix units, or with loops in their place where the adapter lists none.
 fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
     let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
-    let device = open(Kernels::OnMatrixUnits).or_else(|_| open(Kernels::WithPlainMatrices))?;
+    let device = open(KernelSet::OnMatrixUnits).or_else(|_| open(KernelSet::WithPlainMatrices))?;
     eprintln!("matrices: {:?}", device.form.matrices);
     Ok(Box::new(WgslBackend::on(Rc::new(device), Rc::new(Standstill))))
 }

@@ -211,7 +211,7 @@ fn vendor_name(number: u32) -> String {
 
 /// Kernels that a device is opened for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kernels {
+pub(crate) enum KernelSet {
     /// Kernels that store this type.
     Storing(Stored),
     /// Kernels that store f16 and multiply blocks of it with the device's matrix units.
@@ -221,7 +221,7 @@ pub(crate) enum Kernels {
     WithPlainMatrices,
 }
 
-impl From<Stored> for Kernels {
+impl From<Stored> for KernelSet {
     fn from(stored: Stored) -> Self {
         Self::Storing(stored)
     }
@@ -238,7 +238,7 @@ const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
 /// Most lanes of a subgroup that each have a block of a tile.
 const MAX_SUBGROUP_LANES: u32 = 64;
 
-impl Kernels {
+impl KernelSet {
     pub(super) fn precision(self) -> Precision {
         match self {
             Self::Storing(Stored::F32) => Precision::F32,

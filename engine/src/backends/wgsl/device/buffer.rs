@@ -254,7 +254,6 @@ impl DataSets {
         Ok(buffer)
     }
 
-    /// Releases all of them.
     pub(crate) fn clear(&self) {
         self.0.borrow_mut().clear();
     }

@@ -12,11 +12,11 @@ use crate::error::EngineError;
 
 /// A recording with its pipelines and bind groups, ready to be submitted again and again.
 pub(crate) struct Executor {
-    launches: Vec<Launch>,
+    launches: Vec<BoundLaunch>,
     step: wgpu::BindGroup,
 }
 
-struct Launch {
+struct BoundLaunch {
     pipeline: wgpu::ComputePipeline,
     bindings: wgpu::BindGroup,
     workgroups: [u32; 2],
@@ -139,7 +139,7 @@ impl Commands {
     }
 }
 
-fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Launch {
+fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> BoundLaunch {
     let Pipeline { pipeline, layout } = device.pipelines.get(dispatch);
     let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
         binding,
@@ -153,7 +153,7 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize
     let storage = (1..).zip(&dispatch.bindings);
     let storage = storage.map(|(binding, range)| entry(binding, range.buffer, range.offset_bytes, range.bytes));
     let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
-    Launch {
+    BoundLaunch {
         pipeline,
         bindings: create_bind_group(
             device,

@@ -21,7 +21,7 @@ use crate::backends::wgsl::variants::Abilities;
 use crate::backends::{AdapterChoice, Feature};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use adapters::{Features, Kernels, describe, enumerate};
+use adapters::{Features, KernelSet, describe, enumerate};
 use buffer::DataSets;
 use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
@@ -41,7 +41,7 @@ pub(crate) struct Device {
     pub(crate) has_timestamps: bool,
     /// The form of the kernels on this device.
     pub(crate) form: Form,
-    fault: Arc<Mutex<Option<Fault>>>,
+    fault: Arc<Mutex<Option<DriverFault>>>,
     counts: Cell<Counts>,
     pub(crate) pipelines: Pipelines,
     pub(crate) data: DataSets,
@@ -59,7 +59,6 @@ pub(crate) struct Device {
 /// Requests to the driver so far; tests check those of timed windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
-    /// Buffers created.
     pub(crate) buffers: u64,
     /// Bytes of all buffers that were created, as the driver's own buffers say.
     pub(crate) buffer_bytes: u64,
@@ -75,7 +74,7 @@ impl Device {
     /// Opens the adapter that fits `choice`, for these kernels, as if it lacked some features.
     pub(crate) async fn open(
         choice: &AdapterChoice,
-        kernels: impl Into<Kernels>,
+        kernels: impl Into<KernelSet>,
         without: &[Feature],
     ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await?;
@@ -129,20 +128,20 @@ impl Device {
         let opened = answer("it was to be opened", adapter.request_device(&descriptor)).await?;
         let (device, queue) = opened.map_err(|e| EngineError::DeviceRefused { message: e.to_string() })?;
         let fault = Arc::new(Mutex::new(None));
-        let note = |fault: &Arc<Mutex<Option<Fault>>>| {
+        let note = |fault: &Arc<Mutex<Option<DriverFault>>>| {
             let fault = Arc::clone(fault);
-            move |found: Fault| {
+            move |found: DriverFault| {
                 if let Ok(mut fault) = fault.lock() {
                     fault.get_or_insert(found);
                 }
             }
         };
         let note_error = note(&fault);
-        device.on_uncaptured_error(Arc::new(move |error| note_error(Fault::of(&error))));
+        device.on_uncaptured_error(Arc::new(move |error| note_error(DriverFault::of(&error))));
         let note_loss = note(&fault);
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                note_loss(Fault::Lost(message));
+                note_loss(DriverFault::Lost(message));
             }
         });
         Ok(Self {
@@ -181,7 +180,7 @@ impl Device {
     /// Is lost, as when a driver resets it.
     #[cfg(test)]
     pub(crate) fn lose(&self) {
-        self.fault.lock().unwrap().get_or_insert(Fault::Lost("a test pulled the plug".to_owned()));
+        self.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test pulled the plug".to_owned()));
     }
 
     /// Bytes that the driver has reserved for buffers, if it reports them.
@@ -218,7 +217,6 @@ impl Device {
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
 
-    /// The largest buffer, in bytes.
     pub(crate) fn largest_buffer_bytes(&self) -> u64 {
         self.device.limits().max_buffer_size
     }
@@ -253,8 +251,8 @@ impl Device {
         self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
             match fault.take() {
-                Some(lost @ Fault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
-                Some(Fault::OutOfMemory(_) | Fault::Refused(_)) | None => {}
+                Some(lost @ DriverFault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
+                Some(DriverFault::OutOfMemory(_) | DriverFault::Refused(_)) | None => {}
             }
         }
         let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -300,7 +298,7 @@ impl Device {
             answer("it was asked for buffers and kernels", async { [validation.pop().await, memory.pop().await] })
                 .await?;
         match complaints.into_iter().flatten().next() {
-            Some(error) => Err(Fault::of(&error).into_error()),
+            Some(error) => Err(DriverFault::of(&error).into_error()),
             None => Ok(result),
         }
     }
@@ -324,13 +322,13 @@ fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
 
 /// First complaint of a driver.
 #[derive(Clone, Debug)]
-enum Fault {
+enum DriverFault {
     OutOfMemory(String),
     Lost(String),
     Refused(String),
 }
 
-impl Fault {
+impl DriverFault {
     fn of(error: &wgpu::Error) -> Self {
         match error {
             wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
@@ -404,7 +402,7 @@ mod tests {
     #[test]
     fn a_lost_device_does_not_recover() {
         with_device(|device| {
-            device.fault.lock().unwrap().get_or_insert(Fault::Lost("a test".to_owned()));
+            device.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test".to_owned()));
             for _ in 0..2 {
                 let error = pollster::block_on(device.recover()).unwrap_err();
                 assert!(matches!(error, EngineError::DeviceLost { .. }), "{error}");

@@ -25,7 +25,7 @@ use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Stored};
 
 use super::device::Device;
-use super::device::adapters::Kernels;
+use super::device::adapters::KernelSet;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
 use super::products::Product;
@@ -71,10 +71,10 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-        let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
+        let open = |kernels: KernelSet| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
         // llvmpipe lists matrices of 8 × 8 numbers for all widths of its vectors, but only has them for eight lanes.
-        let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(Kernels::OnMatrixUnits);
-        let others = [Kernels::WithPlainMatrices, Stored::F16.into()];
+        let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(KernelSet::OnMatrixUnits);
+        let others = [KernelSet::WithPlainMatrices, Stored::F16.into()];
         Some((open(Stored::F32.into())?, units.into_iter().chain(others).find_map(open)))
     })
 }

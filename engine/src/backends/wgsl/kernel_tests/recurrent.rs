@@ -11,7 +11,6 @@ use super::{
 };
 use crate::model::{Activation, Cell};
 
-/// Each cell with each of its activations.
 const CELLS: [Cell; 5] = [
     Cell::Lstm,
     Cell::Gru(Activation::Tanh),

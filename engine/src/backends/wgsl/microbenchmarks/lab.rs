@@ -80,7 +80,6 @@ pub(super) struct Bench {
 }
 
 impl Bench {
-    /// One value of the output.
     pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
         let offset = self.output.offset_bytes + READ_BYTES * at;
         let bytes = self.buffers.read_at(&self.lab.device, self.output.buffer, offset, READ_BYTES).await?;

@@ -42,7 +42,6 @@ impl Operand {
         2.0 * uniform(index, self.stream, 0, SEED) - 1.0
     }
 
-    /// All its numbers.
     pub(super) fn numbers(&self) -> Vec<f32> {
         (0..self.rows).flat_map(|row| (0..self.columns).map(move |column| self.at(row, column))).collect()
     }

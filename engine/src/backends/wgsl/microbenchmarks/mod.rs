@@ -23,7 +23,7 @@ use crate::measure::{self, Event, Observer};
 use lab::Lab;
 pub use peaks::Gauge;
 use peaks::PeakKind;
-use product::{LayerPass, Rates};
+use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
@@ -78,7 +78,7 @@ pub async fn measure(
         };
         kind.put(peak, &mut report.peaks);
     }
-    let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
+    let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
     for product in &products {
         if !announcer.start(&product.title()) {
             report.cancelled = true;

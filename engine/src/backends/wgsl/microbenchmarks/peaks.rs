@@ -187,7 +187,6 @@ pub(super) struct Arithmetic {
     bench: Bench,
     /// Operations of a repetition.
     pub(super) flops: f64,
-    /// Repetitions of a window.
     pub(super) repetitions: u32,
 }
 
@@ -265,7 +264,6 @@ pub struct Gauge {
     bench: Bench,
     /// Operations of a repetition.
     flops: f64,
-    /// Repetitions of a window.
     repetitions: u32,
     copying: Option<Copying>,
 }

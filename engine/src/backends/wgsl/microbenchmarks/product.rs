@@ -31,7 +31,6 @@ pub(super) trait LayerPass {
     fn suite(&self) -> Suite;
     fn size(&self) -> String;
     fn flops(&self) -> u64;
-    /// The product that is computed.
     fn product(&self) -> Product;
     /// Returns true for a product that is planned for an emulated GPU.
     fn is_emulated(&self) -> bool;
@@ -74,13 +73,13 @@ pub(super) trait LayerPass {
 }
 
 /// The peak, and the best rate so far of each kind of product, to predict the time of the next one.
-pub(super) struct Rates {
+pub(super) struct ProductRates {
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
     reached: HashMap<(Suite, Pass), f64>,
 }
 
-impl Rates {
+impl ProductRates {
     pub(super) fn new(peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
         Self { peak, gauge, reached: HashMap::new() }
     }
@@ -102,7 +101,7 @@ pub(super) async fn measure(
     lab: &Lab,
     product: &dyn LayerPass,
     request: &Request,
-    rates: &mut Rates,
+    rates: &mut ProductRates,
     choices: &mut Choices,
     observer: &mut dyn Observer<Event>,
 ) -> Result<Entry, EngineError> {
@@ -134,7 +133,7 @@ pub(super) async fn measure(
 }
 
 /// Returns the reason that a product is not tried.
-fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &Rates) -> Option<Outcome> {
+fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
     if let Some(reason) = product.impossible() {
         return Some(Outcome::Skipped { reason: reason.to_owned() });
     }

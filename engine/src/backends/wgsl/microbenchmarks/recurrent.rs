@@ -31,14 +31,13 @@ pub(super) fn products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
     let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
     for (cell, sizes) in cells() {
         for size in sizes {
-            all.extend(Pass::ALL.map(|pass| Box::new(RecurrentLayer::new(cell, size, pass, emulated)) as Box<_>));
+            all.extend(Pass::ALL.map(|pass| Box::new(RecurrentPass::new(cell, size, pass, emulated)) as Box<_>));
         }
     }
     all
 }
 
-/// One pass of a recurrent layer.
-pub(super) struct RecurrentLayer {
+pub(super) struct RecurrentPass {
     cell: Cell,
     units: u32,
     sequences: u32,
@@ -50,7 +49,7 @@ pub(super) struct RecurrentLayer {
     plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
 }
 
-impl RecurrentLayer {
+impl RecurrentPass {
     pub(super) fn new(cell: Cell, [units, sequences, steps]: RecurrentSize, pass: Pass, emulated: bool) -> Self {
         Self { cell, units, sequences, steps, pass, emulated, plain: RefCell::default() }
     }
@@ -187,7 +186,7 @@ impl RecurrentLayer {
     }
 }
 
-impl LayerPass for RecurrentLayer {
+impl LayerPass for RecurrentPass {
     fn suite(&self) -> Suite {
         Suite::Rnn
     }
@@ -292,12 +291,11 @@ struct PlainSequence {
     first_gate: usize,
 }
 
-/// Rows of an operand that belong to the steps.
 fn rows(operand: Operand, steps: std::ops::Range<u32>) -> Vec<f64> {
     steps.flat_map(|row| (0..operand.columns).map(move |column| f64::from(operand.at(row, column)))).collect()
 }
 
-impl RecurrentLayer {
+impl RecurrentPass {
     fn computed_plainly(&self, sequence: u32) -> PlainSequence {
         let count = self.checked_steps();
         let first = if self.pass == Pass::Forward { 0 } else { self.steps - count };
@@ -405,8 +403,8 @@ fn by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
 mod tests {
     use super::*;
 
-    fn layers(pass: Pass, steps: u32) -> impl Iterator<Item = RecurrentLayer> {
-        cells().into_iter().map(move |(cell, _)| RecurrentLayer::new(cell, [6, 5, steps], pass, true))
+    fn layers(pass: Pass, steps: u32) -> impl Iterator<Item = RecurrentPass> {
+        cells().into_iter().map(move |(cell, _)| RecurrentPass::new(cell, [6, 5, steps], pass, true))
     }
 
     #[test]
@@ -423,7 +421,7 @@ mod tests {
 
     #[test]
     fn some_steps_of_long_sequences_are_checked() {
-        let gru = |pass| RecurrentLayer::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
+        let gru = |pass| RecurrentPass::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
         let steps =
             |pass| -> Vec<u64> { gru(pass).checked().into_iter().map(|place| place / (3 * 2816) % 1500).collect() };
         let (first, last) = (steps(Pass::Forward), steps(Pass::InputGradient));

@@ -9,8 +9,8 @@ use super::super::variants::Variant;
 use super::super::workload_tests::any_device;
 use super::lab::Lab;
 use super::layers::{Convolution, MatrixProduct};
-use super::product::{self, LayerPass, Rates};
-use super::recurrent::RecurrentLayer;
+use super::product::{self, LayerPass, ProductRates};
+use super::recurrent::RecurrentPass;
 use super::*;
 use crate::model::{Activation, Cell};
 
@@ -54,7 +54,7 @@ fn request(budget_seconds: f64) -> Request {
 fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) -> Outcome {
     let entry = pollster::block_on(async {
         let lab = Lab::new(Rc::clone(device), Rc::new(PretendedClock::default()));
-        let mut rates = Rates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
+        let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
         let mut choices = Choices::new(device.abilities);
         let mut observer = Listener { started: 0, cancel_after: usize::MAX };
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices, &mut observer).await
@@ -83,7 +83,7 @@ fn small_products() -> Vec<Box<dyn LayerPass>> {
         all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
         for cell in [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)] {
-            all.push(Box::new(RecurrentLayer::new(cell, [22, 35, 4], pass, true)));
+            all.push(Box::new(RecurrentPass::new(cell, [22, 35, 4], pass, true)));
         }
     }
     all

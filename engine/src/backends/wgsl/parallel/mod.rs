@@ -18,7 +18,7 @@ use std::rc::Rc;
 use async_trait::async_trait;
 use results::{Adapter, Precision};
 
-use super::plan::{Exchanging, Setup};
+use super::plan::{Exchanging, TrainingSetup};
 use super::trainer::WgslTrainer;
 use super::tuning::Choices;
 use super::{NAME, WgslBackend};
@@ -73,8 +73,8 @@ impl ParallelBackend {
         if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
     }
 
-    fn setup(&self) -> Setup {
-        Setup::of_devices(self.device_count(), self.exchanging())
+    fn setup(&self) -> TrainingSetup {
+        TrainingSetup::of_devices(self.device_count(), self.exchanging())
     }
 }
 

@@ -311,7 +311,6 @@ impl Combination {
     }
 }
 
-/// Returns each part with its number of pixels.
 fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> impl Iterator<Item = (&[f32], u64)> {
     (0u64..).zip(parts.chunks_exact(stride)).map(move |(number, part)| {
         let begin = (number * pixels_per_part).min(pixels);

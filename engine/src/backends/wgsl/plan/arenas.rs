@@ -25,7 +25,6 @@ pub(super) struct Arenas {
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
-    /// Memories of the optimiser.
     pub(super) memories: Vec<BufferRange>,
     /// Averages of the weights, if the job has any.
     pub(super) shadow: Option<BufferRange>,
@@ -66,7 +65,6 @@ impl Arenas {
         }
     }
 
-    /// A part of an arena.
     pub(super) fn part(&self, arena: BufferRange, offset: u32, elements: u32) -> BufferRange {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
     }

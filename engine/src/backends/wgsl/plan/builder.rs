@@ -28,7 +28,6 @@ impl Builder {
         self.add(name, bytes, true, BufferContents::Zeros).buffer
     }
 
-    /// A storage buffer of zeros.
     pub(crate) fn zeros(&mut self, name: &'static str, bytes: u64) -> BufferRange {
         self.add(name, bytes, false, BufferContents::Zeros)
     }
@@ -48,7 +47,6 @@ impl Builder {
         self.add(name, bytes.len() as u64, uniform, BufferContents::Bytes(bytes))
     }
 
-    /// All of a buffer.
     pub(crate) fn whole(&self, buffer: usize) -> BufferRange {
         BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
     }

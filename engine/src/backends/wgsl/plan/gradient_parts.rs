@@ -8,7 +8,6 @@ const MAX_PARTS: u32 = 4;
 /// Fewest elements of a part before others, 256 KiB: moving less takes no longer than an empty message (docs/SCALING.md).
 const MIN_ELEMENTS: u32 = 1 << 16;
 
-/// A part of the arena.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct GradientPart {
     pub(super) offset: u32,

@@ -16,7 +16,7 @@ use crate::training::{Normalization, SampleOrder, TestView};
 const OFFSET_ALIGNMENT: u64 = 256;
 
 /// Data on the device, and the preprocessing that makes batches of it.
-pub(super) struct Input {
+pub(super) struct BatchInput {
     preprocessing: Preprocessing,
     /// Place of the batches that the host streams; `None` if the whole set is on the device.
     pub(super) streamed: Option<Streamed>,
@@ -38,7 +38,7 @@ pub(super) struct SplitBuffers {
     samples: u32,
 }
 
-impl Input {
+impl BatchInput {
     pub(super) fn new(
         job: &TrainingJob,
         stages: &Stages,

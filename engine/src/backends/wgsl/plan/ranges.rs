@@ -30,18 +30,15 @@ impl Planner<'_> {
         self.elements(range) / 4
     }
 
-    /// Input number `input` of a stage.
     pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
         let value = stage.inputs[input];
         self.rows_of(value, self.values[value].values)
     }
 
-    /// Output of a stage.
     pub(super) fn output_of(&self, stage: &Stage) -> BufferRange {
         self.rows_of(stage.output, self.values[stage.output].values)
     }
 
-    /// Gradient of a stage's output.
     pub(super) fn output_gradient(&self, stage: &Stage) -> BufferRange {
         let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
         self.rows_of(stage.output, gradient)

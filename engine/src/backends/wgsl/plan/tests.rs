@@ -69,13 +69,13 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 }
 
 fn plan(workload: &str, batch_size: u32) -> Plan {
-    Plan::new(&job(workload, batch_size), Setup::STANDARD, LARGEST_BINDING, &Choices::default()).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &Choices::default()).unwrap()
 }
 
 /// The same where `stored` is stored.
 fn plan_of(stored: Stored, workload: &str, batch_size: u32) -> Plan {
     let choices = Choices::new(Abilities { stored, ..Abilities::default() });
-    Plan::new(&job(workload, batch_size), Setup::STANDARD, LARGEST_BINDING, &choices).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &choices).unwrap()
 }
 
 /// Every workload, by name.
@@ -177,7 +177,7 @@ fn no_launch_exceeds_the_time_limit_of_drivers() {
 
 #[test]
 fn a_batch_too_large_for_a_binding_is_refused_with_numbers() {
-    let refused = Plan::new(&job("keras-mnist-mlp", 4096), Setup::STANDARD, 1 << 20, &Choices::default()).err();
+    let refused = Plan::new(&job("keras-mnist-mlp", 4096), TrainingSetup::STANDARD, 1 << 20, &Choices::default()).err();
     let Some(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) = refused else { panic!("{refused:?}") };
     // The images: 4096 × 784 values of four bytes.
     assert_eq!((needed_bytes, allowed_bytes), (4096 * 784 * 4, 1 << 20), "{what}");
@@ -228,7 +228,7 @@ fn in_f16_the_smallest_batch_decides_the_scale_of_the_loss() {
 fn streamed_batches_are_gathered_from_a_small_buffer_without_shuffling() {
     for name in workloads() {
         let streamed =
-            Plan::new(&job(name, 8), Setup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
+            Plan::new(&job(name, 8), TrainingSetup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
         let (streamed, resident) = (streamed.unwrap(), plan(name, 8));
         assert!(streamed.shuffle.is_none(), "{name}");
         assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
@@ -243,7 +243,7 @@ fn streamed_batches_are_gathered_from_a_small_buffer_without_shuffling() {
 
 /// The plan of one of two devices, which exchange gradients during the backward pass.
 fn overlapping_plan(name: &str) -> Plan {
-    let setup = Setup::of_devices(2, Exchanging::WhileComputing);
+    let setup = TrainingSetup::of_devices(2, Exchanging::WhileComputing);
     Plan::new(&job(name, 8), setup, LARGEST_BINDING, &Choices::default()).unwrap()
 }
 
@@ -289,7 +289,7 @@ fn a_batch_larger_than_the_streaming_buffer_enlarges_it() {
     let mut large = job("keras-cifar10-cnn", 8);
     // 3,072 bytes each, so that 16 MiB hold 5,461.
     large.batches.batch_size = 6000;
-    let setup = Setup::of_input(InputMode::Prefetch);
+    let setup = TrainingSetup::of_input(InputMode::Prefetch);
     let place = Plan::new(&large, setup, u64::MAX, &Choices::default()).unwrap().streamed.unwrap();
     assert_eq!((place.steps, place.images.bytes), (1, 6000 * 3072));
 }

@@ -55,17 +55,17 @@ fn build_with(
     clock: Rc<dyn Clock>,
     choices: &mut Choices,
     job: &TrainingJob,
-    setup: Setup,
+    setup: TrainingSetup,
 ) -> WgslTrainer {
     pollster::block_on(WgslTrainer::new(Rc::clone(device), clock, choices, job, setup)).unwrap()
 }
 
 fn build(device: &Rc<Device>, job: &TrainingJob) -> WgslTrainer {
-    build_with(device, Rc::new(Standstill), &mut untuned(device), job, Setup::STANDARD)
+    build_with(device, Rc::new(Standstill), &mut untuned(device), job, TrainingSetup::STANDARD)
 }
 
 fn build_streaming(device: &Rc<Device>, clock: Rc<dyn Clock>, job: &TrainingJob, mode: InputMode) -> WgslTrainer {
-    build_with(device, clock, &mut untuned(device), job, Setup::of_input(mode))
+    build_with(device, clock, &mut untuned(device), job, TrainingSetup::of_input(mode))
 }
 
 /// Kernels by the rule alone.
@@ -74,7 +74,7 @@ fn untuned(device: &Device) -> Choices {
 }
 
 /// Kernels as this device chooses them for `job`, on a real GPU by timing. Nothing stays on the device.
-fn tuned(device: &Rc<Device>, job: &TrainingJob, setup: Setup) -> Choices {
+fn tuned(device: &Rc<Device>, job: &TrainingJob, setup: TrainingSetup) -> Choices {
     let mut choices = untuned(device);
     drop(build_with(device, Rc::new(Standstill), &mut choices, job, setup));
     device.data.clear();
@@ -82,7 +82,7 @@ fn tuned(device: &Rc<Device>, job: &TrainingJob, setup: Setup) -> Choices {
 }
 
 /// Compares the bytes that are allocated for a job with those that were predicted.
-fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, setup: Setup) {
+fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, setup: TrainingSetup) {
     let mut choices = tuned(device, job, setup);
     let before = device.counts();
     let predicted = WgslTrainer::predicted_bytes(device, &choices, job, setup).unwrap();
@@ -96,13 +96,13 @@ fn check_predicted_bytes(device: &Rc<Device>, name: &str, job: &TrainingJob, set
 fn allocated_bytes_are_those_predicted() {
     with_device(|device| {
         for name in crate::WORKLOADS.iter().map(|make| make().name) {
-            check_predicted_bytes(device, name, &wide_job(name, BATCH), Setup::STANDARD);
+            check_predicted_bytes(device, name, &wide_job(name, BATCH), TrainingSetup::STANDARD);
         }
         // The set that is streamed is not on the device.
         for name in ["keras-mnist-mlp", "theano-mnist"] {
             let job = workload_tests::job(&crate::workload(name).unwrap());
             for mode in STREAMED {
-                check_predicted_bytes(device, name, &job, Setup::of_input(mode));
+                check_predicted_bytes(device, name, &job, TrainingSetup::of_input(mode));
             }
         }
     });
@@ -115,8 +115,9 @@ fn the_driver_reserves_the_predicted_bytes_apart_from_rounding() {
             return skipped(has_everything(device.adapter()), "this driver does not tell what it reserves");
         };
         let job = wide_job("keras-mnist-cnn", BATCH);
-        let mut trainer = build(device, &job);
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD).unwrap();
+        let mut choices = untuned(device);
+        let mut trainer = build_with(device, Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
+        let predicted = WgslTrainer::predicted_bytes(device, &choices, &job, TrainingSetup::STANDARD).unwrap();
         // Memory that only carried the first contents over is released after the next submission.
         pollster::block_on(trainer.train_steps(1)).unwrap();
         let reserved = device.reserved_bytes().unwrap() - before;
@@ -134,9 +135,10 @@ fn a_batch_that_does_not_fit_is_refused_before_allocating() {
         job.batches.batch_size =
             u32::try_from(allowed / (device.stored().bytes() * 26 * 26 * 32) + 1).unwrap_or(u32::MAX).min(4_000_000);
         let before = device.counts();
-        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, Setup::STANDARD);
+        let predicted = WgslTrainer::predicted_bytes(device, &untuned(device), &job, TrainingSetup::STANDARD);
         let mut choices = untuned(device);
-        let building = WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, Setup::STANDARD);
+        let building =
+            WgslTrainer::new(Rc::clone(device), Rc::new(Standstill), &mut choices, &job, TrainingSetup::STANDARD);
         let built = pollster::block_on(building);
         for refused in [predicted.err(), built.err()] {
             let Some(EngineError::DoesNotFit { needed_bytes, allowed_bytes, .. }) = &refused else {
@@ -178,7 +180,7 @@ fn slow_devices_get_few_launches_per_submission_and_equal_losses() {
     with_device(|device| {
         let job = job("keras-mnist-cnn", BATCH);
         let mut slow =
-            build_with(device, Rc::new(TickingClock::default()), &mut untuned(device), &job, Setup::STANDARD);
+            build_with(device, Rc::new(TickingClock::default()), &mut untuned(device), &job, TrainingSetup::STANDARD);
         let mut losses = pollster::block_on(slow.train_steps(2)).unwrap().losses;
         let before = device.counts().submissions;
         losses.extend(pollster::block_on(slow.train_steps(1)).unwrap().losses);
