@@ -1,7 +1,6 @@
-use crate::form::{Form, Matrices, Stored};
-use crate::params::{Block, Field};
+use crate::params::{self, Field};
 
-/// How a kernel uses one of its storage buffers.
+/// Access of a kernel to one of its storage buffers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
@@ -31,7 +30,7 @@ pub struct Kernel {
 }
 
 impl Kernel {
-    /// Every form that it has: with matrices only where it multiplies blocks, whose operands are f16.
+    /// All its forms: with matrices only where it multiplies blocks, whose operands are f16.
     pub fn forms(&self) -> Vec<Form> {
         if self.multiplies_blocks() {
             Matrices::ALL.map(Form::with_matrices).to_vec()
@@ -46,15 +45,15 @@ impl Kernel {
         if cfg!(target_arch = "wasm32") { self.source_for_browsers(form) } else { self.joined(form) }
     }
 
-    /// The whole WGSL module, as a browser wants it: it has to be told that subgroups are used. Naga has them as well,
-    /// but does not know the word for them yet.
+    /// The whole WGSL module for browsers, which want subgroups to be enabled. Naga has them as well, but does not know
+    /// the directive yet.
     pub fn source_for_browsers(&self, form: impl Into<Form>) -> String {
         let extensions = if self.needs_subgroups() { "enable subgroups;\n" } else { "" };
         format!("{extensions}{}", self.joined(form.into()))
     }
 
     fn joined(&self, form: Form) -> String {
-        // What enables something stands before everything else.
+        // Directives come before everything else.
         let mut parts = vec![form.stored.source()];
         if self.multiplies_blocks() {
             let matrices = form.matrices.unwrap_or_default();
@@ -65,13 +64,13 @@ impl Kernel {
         parts.join("\n")
     }
 
-    /// Whether it runs only on devices that have subgroups, of at least eight lanes or, where it multiplies blocks, of at
+    /// Returns true if it runs only on devices that have subgroups, of at least eight lanes or, where it multiplies blocks, of at
     /// most 64.
     pub fn needs_subgroups(&self) -> bool {
         self.sources.contains(&SUBGROUP_TILE) || self.multiplies_blocks()
     }
 
-    /// Whether its subgroups multiply blocks of f16, which [`Matrices`] says how.
+    /// Returns true if its subgroups multiply blocks of f16, by [`Matrices`].
     pub fn multiplies_blocks(&self) -> bool {
         self.sources.contains(&MATRIX_TILE)
     }
@@ -80,6 +79,133 @@ impl Kernel {
     /// it reads workgroup memory in its innermost loop.
     pub fn runs_unchecked(&self) -> bool {
         self.sources.contains(&LARGE_TILE) || self.multiplies_blocks()
+    }
+}
+
+/// Form of a kernel's text: the stored type, and the multiplication of blocks if its subgroups multiply some.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Form {
+    pub stored: Stored,
+    pub matrices: Option<Matrices>,
+}
+
+impl Form {
+    /// The form with f16, whose blocks `matrices` multiply.
+    #[must_use]
+    pub const fn with_matrices(matrices: Matrices) -> Self {
+        Self { stored: Stored::F16, matrices: Some(matrices) }
+    }
+}
+
+impl From<Stored> for Form {
+    fn from(stored: Stored) -> Self {
+        Self { stored, matrices: None }
+    }
+}
+
+/// Multiplication of the blocks, of 16 × 16 numbers, of a matrix tile.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matrices {
+    /// Loops, on every device with subgroups and f16: the obvious twin of the others.
+    #[default]
+    Plain,
+    /// Matrix units for 8 × 8 numbers, four to a block. Needs wgpu's cooperative matrices of that shape.
+    Eight,
+    /// Matrix units for 16 × 16 numbers. Needs wgpu's cooperative matrices of that shape.
+    Sixteen,
+}
+
+impl Matrices {
+    /// All of them, plainest first.
+    pub const ALL: [Self; 3] = [Self::Plain, Self::Eight, Self::Sixteen];
+
+    /// Rows, columns and depth of what a unit multiplies at once; none where there is no unit.
+    #[must_use]
+    pub const fn side(self) -> Option<u32> {
+        match self {
+            Self::Plain => None,
+            Self::Eight => Some(8),
+            Self::Sixteen => Some(16),
+        }
+    }
+
+    /// Directive at the very beginning of a module that asks a compiler for them.
+    const fn extension(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Eight | Self::Sixteen => "enable wgpu_cooperative_matrix;",
+        }
+    }
+
+    const fn source(self) -> &'static str {
+        match self {
+            Self::Plain => wgsl!("shared", "matrix_plain"),
+            Self::Eight => wgsl!("shared", "matrix_8x8"),
+            Self::Sixteen => wgsl!("shared", "matrix_16x16"),
+        }
+    }
+}
+
+/// Stored type of activations, their gradients and the weights that products read. Kernels compute in f32 always.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Stored {
+    #[default]
+    F32,
+    /// Needs WebGPU's `shader-f16`.
+    F16,
+}
+
+impl Stored {
+    /// All of them, plainest first.
+    pub const ALL: [Self; 2] = [Self::F32, Self::F16];
+
+    /// Size of a number.
+    #[must_use]
+    pub const fn bytes(self) -> u64 {
+        match self {
+            Self::F32 => 4,
+            Self::F16 => 2,
+        }
+    }
+
+    /// The largest number.
+    #[must_use]
+    pub const fn largest(self) -> f32 {
+        match self {
+            Self::F32 => f32::MAX,
+            Self::F16 => 65_504.0,
+        }
+    }
+
+    /// Returns true if a device may have rounded `value` to `stored`: WGSL leaves the direction open, and also the
+    /// treatment of numbers below the smallest normal one. A value that is too large may become anything.
+    #[must_use]
+    pub fn is_rounding(self, value: f32, stored: f32) -> bool {
+        let too_large = value.is_nan() || value.abs() > self.largest();
+        too_large || (stored - value).abs() <= (value.abs() * self.unit()).max(self.smallest_normal())
+    }
+
+    /// Distance of two neighbouring numbers between 1 and 2.
+    const fn unit(self) -> f32 {
+        match self {
+            Self::F32 => f32::EPSILON,
+            Self::F16 => 1.0 / 1024.0,
+        }
+    }
+
+    const fn smallest_normal(self) -> f32 {
+        match self {
+            Self::F32 => f32::MIN_POSITIVE,
+            Self::F16 => 1.0 / 16_384.0,
+        }
+    }
+
+    /// Declaration at the beginning of a module.
+    const fn source(self) -> &'static str {
+        match self {
+            Self::F32 => wgsl!("shared", "stored_f32"),
+            Self::F16 => wgsl!("shared", "stored_f16"),
+        }
     }
 }
 
@@ -97,7 +223,7 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|k| k.name == name)
 }
 
-/// The file of a kernel: the one that its line names, or that of its name.
+/// The file of a kernel: the one that its line names, or the one of its name.
 macro_rules! kernel_file {
     ($name:literal) => {
         $name
@@ -120,8 +246,8 @@ macro_rules! kernels {
                 $(wgsl!("shared", $shared),)*
                 wgsl!("kernels", kernel_file!($name $(, $file)?)),
             ],
-            params_bytes: size_of::<crate::params::$params>(),
-            params: <crate::params::$params as Block>::FIELDS,
+            params_bytes: size_of::<params::$params>(),
+            params: params::$params::FIELDS,
             storage: &[$(Access::$access),*],
             workgroup_size: $workgroup_size,
         },)*]

@@ -1,11 +1,11 @@
 use std::ops::Range;
 
 use super::dot::dot;
-use super::epilogue::store_gradient;
+use super::store_gradient;
 use crate::Real;
 use crate::params::{Attention, Step};
 
-/// What `attention_forward` leaves for the gradients.
+/// Results of `attention_forward` that the gradients need.
 #[derive(Clone, Copy, Debug)]
 pub struct Attended<'a, T> {
     /// (B, T, heads, D): the result.
@@ -14,9 +14,9 @@ pub struct Attended<'a, T> {
     pub log_sum_exp: &'a [T],
 }
 
-/// One head of one row: where its vectors lie.
+/// One head of one row, with the places of its vectors.
 #[derive(Clone, Copy)]
-struct Head {
+struct HeadPlace {
     tokens: usize,
     heads: usize,
     size: usize,
@@ -24,29 +24,29 @@ struct Head {
     head: usize,
 }
 
-impl Head {
+impl HeadPlace {
     /// Queries are the first third, keys the second, values the last.
     fn vector(&self, third: usize, token: usize) -> Range<usize> {
         let start = (((self.row * self.tokens + token) * 3 + third) * self.heads + self.head) * self.size;
         start..start + self.size
     }
 
-    /// Where the result of a token's query lies.
+    /// Place of the result of a token's query.
     fn result(&self, token: usize) -> Range<usize> {
         let start = ((self.row * self.tokens + token) * self.heads + self.head) * self.size;
         start..start + self.size
     }
 
-    /// Where the log-sum-exp of a token's query lies.
+    /// Place of the log-sum-exp of a token's query.
     fn number(&self, token: usize) -> usize {
         (self.row * self.heads + self.head) * self.tokens + token
     }
 }
 
-fn heads(params: &Attention) -> impl Iterator<Item = Head> {
+fn heads(params: &Attention) -> impl Iterator<Item = HeadPlace> {
     let [rows, tokens, heads, size] =
         [params.rows, params.tokens, params.heads, params.head_size].map(|number| number as usize);
-    (0..rows).flat_map(move |row| (0..heads).map(move |head| Head { tokens, heads, size, row, head }))
+    (0..rows).flat_map(move |row| (0..heads).map(move |head| HeadPlace { tokens, heads, size, row, head }))
 }
 
 /// `sum += weight·vector`
@@ -61,7 +61,7 @@ fn scale<T: Real>(params: &Attention) -> T {
 }
 
 /// `scale·q·k` of a token's query with the key of every token.
-fn scores<T: Real>(params: &Attention, head: &Head, x: &[T], query: usize) -> Vec<T> {
+fn scores<T: Real>(params: &Attention, head: &HeadPlace, x: &[T], query: usize) -> Vec<T> {
     let query = &x[head.vector(0, query)];
     (0..head.tokens).map(|key| scale::<T>(params) * dot(query, &x[head.vector(1, key)])).collect()
 }
@@ -155,49 +155,35 @@ fn store_thirds<T: Real>(params: &Attention, step: &Step, sums: &[T], x: &[T], t
 
 #[cfg(test)]
 mod tests {
-    use super::super::finite_differences::{self, assert_gradient, numbers};
+    use super::super::finite_differences::{assert_gradient, numbers};
     use super::*;
     use crate::params::Epilogue;
 
-    const PARAMS: Attention = Attention {
-        rows: 2,
-        tokens: 5,
-        heads: 3,
-        head_size: 2,
-        scale: 1.5,
-        reserved: [0; 3],
-        epilogue: Epilogue {
-            activation: 0,
-            dropout_stream: 0,
-            dropout_rate: 0.0,
-            accumulate: 0,
-            channels: 18,
-            stored_channels: 18,
-            features: 0,
-            reserved: 0,
-        },
-    };
+    fn params() -> Attention {
+        let epilogue = Epilogue { channels: 18, stored_channels: 18, ..Epilogue::default() };
+        Attention { rows: 2, tokens: 5, heads: 3, head_size: 2, scale: 1.5, epilogue, ..Attention::default() }
+    }
 
     #[test]
-    fn the_gradients_are_those_of_finite_differences() {
-        let step = Step::default();
+    fn attention_gradients_are_those_of_finite_differences() {
+        let (params, step) = (params(), Step::default());
         let (x, dy) = (numbers(180, 1), numbers(60, 2));
         let forward = |x: &[f64]| {
             let (mut y, mut log_sum_exp) = (vec![0.0; 60], vec![0.0; 30]);
-            attention_forward(&PARAMS, x, &mut y, &mut log_sum_exp);
+            attention_forward(&params, x, &mut y, &mut log_sum_exp);
             (y, log_sum_exp)
         };
         let (y, log_sum_exp) = forward(&x);
         let (mut dx, mut means) = (vec![f64::NAN; 180], vec![0.0; 30]);
         let attended = Attended { y: &y, log_sum_exp: &log_sum_exp };
-        attention_query_gradient(&PARAMS, &step, &x, &attended, &dy, &mut dx, &mut means);
-        attention_key_value_gradient(&PARAMS, &step, &x, &dy, &log_sum_exp, &means, &mut dx);
-        assert_gradient(&x, &dx, |x| finite_differences::dot(&forward(x).0, &dy));
+        attention_query_gradient(&params, &step, &x, &attended, &dy, &mut dx, &mut means);
+        attention_key_value_gradient(&params, &step, &x, &dy, &log_sum_exp, &means, &mut dx);
+        assert_gradient(&x, &dx, |x| dot(&forward(x).0, &dy));
     }
 
     #[test]
     fn a_query_that_fits_one_key_gets_its_value() {
-        let params = Attention { rows: 1, tokens: 3, heads: 1, head_size: 2, scale: 1.0, ..PARAMS };
+        let params = Attention { rows: 1, tokens: 3, heads: 1, head_size: 2, scale: 1.0, ..params() };
         // Queries, keys and values of three tokens; every query points at the second key.
         let x = [[0.0, 60.0, 1.0, 0.0, 1.0, 2.0], [0.0, 60.0, 0.0, 1.0, 3.0, 4.0], [0.0, 60.0, -1.0, 0.0, 5.0, 6.0]]
             .concat();

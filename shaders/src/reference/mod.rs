@@ -2,80 +2,128 @@
 //!
 //! Each has the name, the parameters and the layouts of its kernel, and is the judge of it.
 
-mod add;
-mod blend;
-mod channel_softmax;
-mod concatenate;
-mod conv2d;
-mod dense;
+mod attention;
 mod dot;
-mod embedding;
-mod epilogue;
+mod elementwise;
 mod gather;
-mod gather_augmented;
-mod gru;
-mod limit_gradients;
-mod local_contrast;
-mod lstm;
-mod mirror_order;
-mod optimizers;
+mod images;
+mod memories;
+mod normalizers;
+mod order;
 pub mod pcg4d;
 mod peak;
-mod pixel_products;
 mod pool;
+mod products;
 mod recurrent;
-mod round_weights;
-mod sentence_sum;
-mod shuffle;
-mod simple_rnn;
-mod softmax;
-mod standardize;
-mod sum_parts;
-mod transpose;
+mod training;
 
-mod attention;
-mod batch_norm;
+use pcg4d::uniform;
+
+use crate::Real;
+use crate::params::{Epilogue, Step, activation};
+
+pub use attention::*;
+pub use elementwise::*;
+pub use gather::*;
+pub use images::*;
+pub use memories::*;
+pub use normalizers::*;
+pub use order::*;
+pub use peak::*;
+pub use pool::*;
+pub use products::*;
+pub use recurrent::*;
+pub use training::*;
+
+/// Returns true if the value stored at `at` survives the dropout. Random numbers are counted without padding.
+fn survives(at: u32, epilogue: &Epilogue, step: &Step) -> bool {
+    let place = (at / epilogue.stored_channels).wrapping_mul(epilogue.channels) + at % epilogue.stored_channels;
+    let index = step.first_row.wrapping_mul(epilogue.features).wrapping_add(place);
+    uniform(index, epilogue.dropout_stream, step.step, step.seed) >= epilogue.dropout_rate
+}
+
+/// Factor that dropout multiplies survivors by.
+fn scale<T: Real>(epilogue: &Epilogue) -> T {
+    T::ONE / (T::ONE - T::from_f64(f64::from(epilogue.dropout_rate)))
+}
+
+/// Twin of `shared/epilogue.wgsl`: activation, then inverted dropout, of the value that is stored at `at`.
+pub fn apply_epilogue<T: Real>(value: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
+    let value = match epilogue.activation {
+        activation::RELU => value.maximum(T::ZERO),
+        activation::TANH => value.tanh(),
+        _ => value,
+    };
+    if epilogue.dropout_stream == 0 || step.training == 0 {
+        return value;
+    }
+    if survives(at, epilogue, step) { value * scale(epilogue) } else { T::ZERO }
+}
+
+/// Applies the epilogue to all values of a batch.
+fn finish<T: Real>(epilogue: &Epilogue, step: &Step, values: &mut [T]) {
+    for (at, value) in (0u32..).zip(values) {
+        *value = apply_epilogue(*value, at, epilogue, step);
+    }
+}
+
+/// Slope of the epilogue at its result `output`, stored at `at`: dropped values let nothing through.
+fn slope<T: Real>(output: T, at: u32, epilogue: &Epilogue, step: &Step) -> T {
+    let drops = epilogue.dropout_stream != 0;
+    if drops && !survives(at, epilogue, step) {
+        return T::ZERO;
+    }
+    let scale = if drops { scale(epilogue) } else { T::ONE };
+    match epilogue.activation {
+        activation::RELU if output <= T::ZERO => T::ZERO,
+        activation::TANH => {
+            let value = output / scale;
+            scale * (T::ONE - value * value)
+        }
+        _ => scale,
+    }
+}
+
+/// Finishes the gradient of a value `x` that `epilogue` made: `dx = sum ⊙ slope(x)`, added to what `dx` held where
+/// the epilogue says so.
+///
+/// `sum`, `x`, `dx`: equal numbers of values, in the stored layout of the whole batch.
+pub fn store_gradient<T: Real>(sum: &[T], x: &[T], epilogue: &Epilogue, step: &Step, dx: &mut [T]) {
+    for (at, ((dx, &x), &sum)) in (0u32..).zip(dx.iter_mut().zip(x).zip(sum)) {
+        let gradient = sum * slope(x, at, epilogue, step);
+        *dx = if epilogue.accumulate == 1 { *dx + gradient } else { gradient };
+    }
+}
+
+/// Central differences in double precision, the judge of the twins' gradients.
 #[cfg(test)]
-mod finite_differences;
-mod gelu;
-mod layer_norm;
-mod local_response;
-mod position;
+mod finite_differences {
+    use super::pcg4d::uniform;
 
-pub use add::{add_forward, add_gradient};
-pub use blend::blend;
-pub use channel_softmax::{channel_softmax_backward, channel_softmax_forward};
-pub use concatenate::{concatenate_forward, concatenate_gradient};
-pub use conv2d::{conv2d_forward, conv2d_input_gradient, conv2d_weight_gradient};
-pub use dense::{dense_forward, dense_input_gradient, dense_weight_gradient};
-pub use embedding::{embedding_forward, embedding_weight_gradient};
-pub use epilogue::{apply_epilogue, store_gradient};
-pub use gather::gather;
-pub use gather_augmented::gather_augmented;
-pub use gru::{GruSteps, gru_backward, gru_forward};
-pub use limit_gradients::gradient_factor;
-pub use local_contrast::local_contrast;
-pub use lstm::{lstm_backward, lstm_forward};
-pub use mirror_order::mirror_order;
-pub use optimizers::{Block, Update, adadelta, adam, adamw, average, rmsprop, sgd};
-pub use peak::{peak_copy, peak_fma, peak_read};
-pub use pixel_products::{pixel_products_forward, pixel_products_gradient};
-pub use pool::{average_pool_backward, average_pool_forward, max_pool_backward, max_pool_forward};
-pub use round_weights::round_weights;
-pub use sentence_sum::{sentence_sum_forward, sentence_sum_gradient};
-pub use shuffle::shuffle;
-pub use simple_rnn::{simple_rnn_backward, simple_rnn_forward};
-pub use softmax::softmax_cross_entropy;
-pub use standardize::standardize;
-pub use sum_parts::sum_parts;
-pub use transpose::{transpose_forward, transpose_gradient};
+    /// Numbers in -1..1, different for each `stream`.
+    pub(super) fn numbers(count: u32, stream: u32) -> Vec<f64> {
+        (0..count).map(|i| 2.0 * f64::from(uniform(i, stream, 0, 7)) - 1.0).collect()
+    }
 
-pub use attention::{Attended, attention_forward, attention_key_value_gradient, attention_query_gradient};
-pub use batch_norm::{
-    Normalizer, batch_norm_finish, batch_norm_forward, batch_norm_gradient_sums, batch_norm_input_gradient,
-    batch_norm_statistics,
-};
-pub use gelu::{gelu_backward, gelu_forward};
-pub use layer_norm::{layer_norm_forward, layer_norm_input_gradient, layer_norm_weight_gradient};
-pub use local_response::{local_response_backward, local_response_forward};
-pub use position::{pass_gradient, position_forward, position_gradient};
+    /// Compares the `gradient` of `loss` at `x` with its central differences.
+    #[track_caller]
+    pub(super) fn assert_gradient(x: &[f64], gradient: &[f64], loss: impl Fn(&[f64]) -> f64) {
+        assert_gradient_within(1e-7, x, gradient, loss);
+    }
+
+    #[track_caller]
+    pub(super) fn assert_gradient_within(tolerance: f64, x: &[f64], gradient: &[f64], loss: impl Fn(&[f64]) -> f64) {
+        const STEP: f64 = 1e-5;
+        assert_eq!(x.len(), gradient.len());
+        for (i, &gradient) in gradient.iter().enumerate() {
+            let at = |offset: f64| {
+                let mut moved = x.to_vec();
+                moved[i] += offset;
+                loss(&moved)
+            };
+            let expected = (at(STEP) - at(-STEP)) / (2.0 * STEP);
+            let is_close = (gradient - expected).abs() <= tolerance * (1.0 + expected.abs());
+            assert!(is_close, "element {i} is {gradient:e}, measured {expected:e}");
+        }
+    }
+}

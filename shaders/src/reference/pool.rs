@@ -1,4 +1,4 @@
-use super::epilogue::{apply_epilogue, store_gradient};
+use super::{apply_epilogue, store_gradient};
 use crate::Real;
 use crate::params::{Pool, Step};
 

@@ -1,4 +1,4 @@
-//! Where tensors lie in the arenas that hold all of them.
+//! Places of tensors in the arenas that hold all of them.
 
 use std::ops::Range;
 
@@ -103,7 +103,6 @@ pub(super) fn bytes_of(layouts: &[TensorLayout], arena: &[f32]) -> Vec<u8> {
     })
 }
 
-/// Elements that the arenas have.
 pub(super) fn arena_elements(layouts: &[TensorLayout]) -> u32 {
     let end = layouts.iter().map(|layout| layout.offset + layout.elements()).max().unwrap_or(0);
     end.next_multiple_of(BLOCK_ELEMENTS)
@@ -160,7 +159,7 @@ fn stored_shapes(stage: &Stage, input: &Value, output: Shape) -> Vec<(usize, Sto
             let (units, gates) = (output.channels, cell.gates());
             let recurrent = StoredShape::new(1, units, units.next_multiple_of(CHANNEL_ALIGNMENT), units);
             let bias = StoredShape::vector(units).gates(gates);
-            // Each kernel beside its bias, because their gradients are computed together.
+            // Each kernel next to its bias, because their gradients are computed together.
             let mut shapes = vec![
                 (0, StoredShape::new(1, channels, stored_channels, units).gates(gates)),
                 (2, bias),
@@ -213,7 +212,7 @@ mod tests {
             assert_eq!(ones, specs.iter().map(|spec| spec.elements()).sum::<usize>(), "{}", model.name);
             for ((layout, tensor), spec) in layouts.iter().zip(&tensors).zip(&specs) {
                 assert_eq!(&layout.load(&arena), tensor, "{}", model.name);
-                // What the optimiser changes begins with a block of its own.
+                // Trained tensors begin with a new block.
                 assert!(spec.kind == TensorKind::Statistic || layout.offset % BLOCK_ELEMENTS == 0, "{}", spec.name);
             }
         }

@@ -1,11 +1,10 @@
 //! Our own kernels on WebGPU, Vulkan, Metal or DX12.
 //!
-//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into
-//! commands; many steps go into one submission and nothing is read back between them.
+//! A job becomes a [`plan`]: buffers and recordings, as data. The executor turns recordings into commands; many steps go into
+//! one submission and nothing is read back between them.
 
 #[cfg(test)]
 mod broken_tests;
-mod choices;
 mod device;
 #[cfg(test)]
 mod kernel_tests;
@@ -16,7 +15,6 @@ pub(in crate::backends) mod parallel;
 mod plan;
 mod products;
 mod recording;
-mod setup;
 mod trainer;
 mod tuning;
 mod variants;
@@ -37,13 +35,13 @@ use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::Gauge;
 use crate::trainer::{Backend, Trainer, TrainingJob};
-use choices::Choices;
 use device::Device;
-use device::kernels::Kernels;
-use setup::Setup;
+use device::adapters::KernelSet;
+use plan::TrainingSetup;
 use trainer::WgslTrainer;
+use tuning::Choices;
 
-/// The word that chooses this back end.
+/// Name that selects this back end.
 pub const NAME: &str = super::list::WGSL;
 
 pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
@@ -55,19 +53,19 @@ pub struct WgslBackend {
     /// The kernels that were found to be fastest on this device.
     choices: RefCell<Choices>,
     keeper: Option<Arc<dyn Keeper>>,
-    /// What the device may have and is not used.
+    /// Features of the device that are not used.
     without: Vec<Feature>,
     input: InputMode,
 }
 
-/// What the choices of a device are kept as: the same device, driver and kernels find them again.
-fn kept_as(device: &Device) -> String {
+/// Key of the choices of a device: the same device, driver and kernels find them again.
+fn choices_key(device: &Device) -> String {
     let Adapter { name, vendor, api, driver, .. } = device.adapter();
     let mut digest = Sha256::new();
-    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form())));
+    shaders::KERNELS.iter().for_each(|kernel| digest.update(kernel.source(device.form)));
     let digest: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    let lanes = device.abilities().subgroup_lanes;
-    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form())
+    let lanes = device.abilities.subgroup_lanes;
+    format!("kernels {digest} of {name}, {vendor}, {api}, {driver}, {:?}, {lanes} lanes", device.form)
 }
 
 impl WgslBackend {
@@ -79,9 +77,9 @@ impl WgslBackend {
         let Opening { precision, adapter, keeper, without, input, .. } = opening.clone();
         let input = input.unwrap_or(InputMode::Resident);
         let kernels = match precision {
-            Precision::F16 => Kernels::Storing(Stored::F16),
-            Precision::F16Matrix => Kernels::OnMatrixUnits,
-            Precision::F32 => Kernels::Storing(Stored::F32),
+            Precision::F16 => KernelSet::Storing(Stored::F16),
+            Precision::F16Matrix => KernelSet::OnMatrixUnits,
+            Precision::F32 => KernelSet::Storing(Stored::F32),
             Precision::F64 => {
                 return Err(EngineError::NoPrecision {
                     whose: format!("the back end `{NAME}`"),
@@ -91,17 +89,17 @@ impl WgslBackend {
                 });
             }
         };
-        let device = Device::open_without(&adapter, kernels, &without).await?;
-        let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&kept_as(&device)));
-        let choices = Choices::recalled(device.abilities(), kept.as_deref().unwrap_or_default());
-        Ok(Self { choices: RefCell::new(choices), keeper, without, input, ..Self::on(device, clock) })
+        let device = Device::open(&adapter, kernels, &without).await?;
+        let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
+        let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
+        Ok(Self { choices: RefCell::new(choices), keeper, without, input, ..Self::on(Rc::new(device), clock) })
     }
 
-    /// With nothing known of this device, and nothing kept.
-    fn on(device: Device, clock: Rc<dyn Clock>) -> Self {
-        let choices = RefCell::new(Choices::new(device.abilities()));
+    /// A back end that knows nothing of this device and keeps nothing.
+    fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
+        let choices = RefCell::new(Choices::new(device.abilities));
         let (without, input) = (Vec::new(), InputMode::Resident);
-        Self { device: Rc::new(device), clock, choices, keeper: None, without, input }
+        Self { device, clock, choices, keeper: None, without, input }
     }
 }
 
@@ -134,7 +132,8 @@ impl Backend for WgslBackend {
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {
-        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, Setup::of_input(self.input)).map(Some)
+        WgslTrainer::predicted_bytes(&self.device, &self.choices.borrow(), job, TrainingSetup::of_input(self.input))
+            .map(Some)
     }
 
     async fn gauge(&self) -> Result<Option<Box<dyn Gauge>>, EngineError> {
@@ -147,18 +146,18 @@ impl Backend for WgslBackend {
     }
 
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
-        Ok(Box::new(self.build_with(job, Setup::of_input(self.input)).await?))
+        Ok(Box::new(self.build_with(job, TrainingSetup::of_input(self.input)).await?))
     }
 }
 
 impl WgslBackend {
-    async fn build_with(&self, job: &TrainingJob, setup: Setup) -> Result<WgslTrainer, EngineError> {
-        // Nothing else builds meanwhile: one network is trained after the other.
+    async fn build_with(&self, job: &TrainingJob, setup: TrainingSetup) -> Result<WgslTrainer, EngineError> {
+        // Nothing else is built meanwhile: networks are trained one after the other.
         let mut choices = self.choices.take();
         let (device, clock) = (Rc::clone(&self.device), Rc::clone(&self.clock));
-        let trainer = WgslTrainer::with(device, clock, &mut choices, job, setup).await;
+        let trainer = WgslTrainer::new(device, clock, &mut choices, job, setup).await;
         if let (Some(keeper), Some(_)) = (&self.keeper, trainer.as_ref().ok().and_then(WgslTrainer::tuning_seconds)) {
-            keeper.keep(&kept_as(&self.device), &choices.text());
+            keeper.keep(&choices_key(&self.device), &choices.text());
         }
         self.choices.replace(choices);
         trainer

@@ -1,55 +1,81 @@
 //! From a job to buffers and recordings, all of it data: what a step launches, and on what.
 
 mod arenas;
-mod attention;
 mod builder;
 mod contents;
-mod convolution;
-mod dense;
 mod gradient_parts;
 mod input;
-mod limits;
-mod memories;
-mod memory;
-mod normalization;
-mod optimizer;
-mod pooling;
+mod layers;
+mod products;
 mod ranges;
-mod recurrent;
-mod scale;
-mod streamed;
 pub(super) mod weight_gradient;
-mod words;
 
-use shaders::params::{Blend, Softmax, StepResult};
+use half::f16;
+use results::InputMode;
+use shaders::Stored;
+use shaders::params::{Blend, LARGEST_HEAD, Softmax, StepResult};
 
-use super::choices::Choices;
 use super::layout::{CHANNEL_ALIGNMENT, TensorLayout, tensor_layouts};
 use super::products::Product;
 use super::recording::{BufferPlan, BufferRange, Recording, STEP_STRIDE_BYTES};
-use super::setup::{Exchanging, Setup};
+use super::tuning::Choices;
 use crate::backends::sharing::most_rows;
 use crate::error::EngineError;
-use crate::model::{PoolKind, StageKind, Stages};
+use crate::model::{Model, ModelError, Stage, StageKind, Stages, Words};
 use crate::trainer::{EvaluationSet, TrainingJob};
 use crate::training::Loss;
-use arenas::Arenas;
-use builder::Builder;
+use arenas::{Arenas, gradient_scale};
+pub(super) use builder::Builder;
 pub(super) use contents::Contents;
-use input::Input;
-pub(super) use streamed::Streamed;
+use input::BatchInput;
+pub(super) use input::Streamed;
 
-/// Steps of which the results fit on the device before they are read: those of a window, of any but the fastest.
+/// Steps whose results fit on the device before they are read: a window on any but the fastest device.
 pub(super) const RESULT_SLOTS: u32 = 65_536;
-/// Steps that the step table holds. It is written over and over, after what was submitted before has read it.
+/// Steps that the step table holds, which is overwritten after earlier submissions have read it.
 pub(super) const STEP_ROWS: u32 = 1024;
-/// Tests classify at least so many samples at once, because the batches of some recipes are tiny.
-const TEST_ROWS: u32 = 100;
+/// Fewest samples that tests classify at once, because the batches of some recipes are tiny.
+const MIN_TEST_ROWS: u32 = 100;
+
+/// Settings of training that are not part of the job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct TrainingSetup {
+    /// Devices that share each batch.
+    pub(super) devices: u32,
+    /// Time at which they exchange their gradients.
+    pub(super) exchanging: Exchanging,
+    pub(super) input: InputMode,
+}
+
+/// Time at which devices that share each batch exchange their gradients.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Exchanging {
+    /// All of them, after the backward pass.
+    Afterwards,
+    /// In parts, each as soon as it is computed, while the devices compute the others.
+    WhileComputing,
+}
+
+impl TrainingSetup {
+    /// One device, which holds the data set.
+    pub(super) const STANDARD: Self =
+        Self { devices: 1, exchanging: Exchanging::Afterwards, input: InputMode::Resident };
+
+    /// One of several devices that share each batch.
+    pub(super) fn of_devices(devices: u32, exchanging: Exchanging) -> Self {
+        Self { devices, exchanging, ..Self::STANDARD }
+    }
+
+    /// One device with this input mode.
+    pub(super) fn of_input(input: InputMode) -> Self {
+        Self { input, ..Self::STANDARD }
+    }
+}
 
 /// Everything that a device must hold and do for one job.
 pub(super) struct Plan {
     pub(super) buffers: Vec<BufferPlan>,
-    /// What precedes the first training step of each epoch, for jobs that shuffle.
+    /// Commands before the first training step of each epoch, for jobs that shuffle.
     pub(super) shuffle: Option<Recording>,
     /// Commands before the first training step of a segment, if the order of the samples is on the device.
     pub(super) mirror: Option<Recording>,
@@ -63,11 +89,11 @@ pub(super) struct Plan {
     pub(super) products: Vec<Product>,
     pub(super) tensors: Vec<TensorLayout>,
     pub(super) places: Places,
-    /// Where the host puts the batches that are trained on, where it does.
+    /// Buffers for the batches that the host streams, if it does.
     pub(super) streamed: Option<Streamed>,
     /// Stored values of a row of logits.
     pub(super) logits_stride: u32,
-    /// What the gradients on the device are multiplied by.
+    /// Factor of the gradients on the device.
     pub(super) gradient_scale: f32,
 }
 
@@ -77,7 +103,7 @@ pub(super) struct Places {
     pub(super) params: usize,
     pub(super) steps: usize,
     pub(super) weights: usize,
-    /// What products read of the weights in training, if that is not the weights themselves.
+    /// Rounded weights that products read in training, if not the weights themselves.
     pub(super) rounded_weights: Option<usize>,
     /// Buffers of the optimiser's memories, followed by averages of the weights if the job has any.
     pub(super) memories: Vec<usize>,
@@ -93,53 +119,97 @@ impl Plan {
     ///
     /// # Errors
     /// A layer that these kernels cannot hold, or buffers that the device cannot bind, with both numbers.
-    pub(super) fn new(job: &TrainingJob, largest_binding: u64, choices: &Choices) -> Result<Self, EngineError> {
-        Self::with(job, Setup::STANDARD, largest_binding, choices)
-    }
-
-    /// The same for another setup.
-    pub(super) fn with(
+    pub(super) fn new(
         job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
         largest_binding: u64,
         choices: &Choices,
     ) -> Result<Self, EngineError> {
         let mut planner = Planner::new(job, setup, largest_binding, choices)?;
-        planner.rows = most_rows(job.batches.batch_size, setup.devices);
+        let batch_size = most_rows(job.batches.batch_size, setup.devices);
+        planner.rows = batch_size;
         let (shuffle, mirror) = (planner.shuffle(), planner.mirror());
         planner.gather_training();
-        planner.forward(Forward::Training);
+        planner.forward(LayerPhase::Training);
         planner.softmax(planner.logits());
         planner.backward();
         planner.exchange_gradients();
         planner.optimize();
-        planner.round_weights();
+        planner.arenas.round_weights(planner.results, &mut planner.builder);
         let training = planner.builder.take_recording();
         planner.rows = planner.test_rows;
         planner.arenas.use_tested_weights(job, &mut planner.builder);
         let evaluation = planner.evaluation(EvaluationSet::Test);
         let held_out = job.early_stopping.map(|_| planner.evaluation(EvaluationSet::HeldOut));
-        let plan = planner.finish(Recordings { shuffle, mirror, training, evaluation, held_out });
-        plan.check_bindings(most_rows(job.batches.batch_size, setup.devices), largest_binding)?;
+        let order = planner.order();
+        let Planner { arenas, builder, stages, values, .. } = planner;
+        let (buffers, params) = builder.finish();
+        let plan = Self {
+            buffers,
+            shuffle,
+            mirror,
+            training,
+            evaluation,
+            held_out,
+            evaluation_rows: planner.test_rows,
+            products: planner.products,
+            streamed: planner.input.streamed,
+            tensors: planner.tensors,
+            places: Places {
+                params,
+                steps: planner.steps,
+                weights: arenas.weights.buffer,
+                rounded_weights: arenas.rounded_weights.map(|range| range.buffer),
+                memories: arenas.memories.iter().chain(&arenas.shadow).map(|range| range.buffer).collect(),
+                order,
+                gradients: arenas.gradients.buffer,
+                logits: values.last().map_or(0, |value| value.values),
+                results: planner.results,
+            },
+            logits_stride: stages.logits().stored_features(CHANNEL_ALIGNMENT),
+            gradient_scale: planner.gradient_scale,
+        };
+        plan.check_bindings(batch_size, largest_binding)?;
         Ok(plan)
     }
-}
 
-impl Plan {
-    /// What will be launched.
     pub(super) fn recordings(&self) -> impl Iterator<Item = &Recording> {
         let others = [&self.held_out, &self.shuffle, &self.mirror];
         [&self.training, &self.evaluation].into_iter().chain(others.into_iter().flatten())
     }
-}
 
-/// What a plan launches, until it is whole.
-struct Recordings {
-    shuffle: Option<Recording>,
-    mirror: Option<Recording>,
-    training: Recording,
-    evaluation: Recording,
-    held_out: Option<Recording>,
+    /// Bytes that a device will hold: all buffers, and those that results are read through.
+    pub(super) fn bytes(&self) -> u64 {
+        self.buffers.iter().map(|b| b.bytes).sum::<u64>() + self.staging_bytes().iter().sum::<u64>()
+    }
+
+    /// Bytes of each buffer that results are read back through. The first is for the results of all slots, after a window, and
+    /// for exchanges that devices sharing a batch wait for; the others are for exchanges while they compute.
+    pub(super) fn staging_bytes(&self) -> Vec<u64> {
+        let mut bytes = vec![self.buffers[self.places.results].bytes];
+        for exchange in &self.training.exchanges {
+            bytes.resize(bytes.len().max(exchange.staging + 1), 0);
+            bytes[exchange.staging] = bytes[exchange.staging].max(exchange.read.bytes);
+        }
+        bytes
+    }
+
+    /// Refuses buffers that the device cannot bind.
+    fn check_bindings(&self, batch_size: u32, largest_binding: u64) -> Result<(), EngineError> {
+        let dispatches = self.training.dispatches.iter().chain(&self.evaluation.dispatches);
+        let largest = dispatches.flat_map(|dispatch| &dispatch.bindings).max_by_key(|range| range.bytes);
+        match largest {
+            Some(range) if range.bytes > largest_binding => Err(EngineError::DoesNotFit {
+                what: format!(
+                    "with batches of {batch_size} samples, the part of `{}` that one kernel sees",
+                    self.buffers[range.buffer].name
+                ),
+                needed_bytes: range.bytes,
+                allowed_bytes: largest_binding,
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// A plan in the making.
@@ -150,64 +220,66 @@ struct Planner<'a> {
     tensors: Vec<TensorLayout>,
     builder: Builder,
     arenas: Arenas,
-    input: Input,
+    input: BatchInput,
     steps: usize,
     results: usize,
     labels: BufferRange,
     values: Vec<ValueBuffers>,
-    /// What a stage keeps from its forward for its backward: buffers of its own choice.
+    /// Buffers that each stage keeps from its forward to its backward pass, by the value that it makes.
     kept: Vec<Vec<BufferRange>>,
-    /// For each tensor, whether a stage has left its gradient there: another may share the tensor.
+    /// True for each tensor whose gradient a stage has left in the arena: another may share the tensor.
     has_gradient: Vec<bool>,
+    /// All products so far.
+    products: Vec<Product>,
     /// Sum of the logits of all views, once it is needed.
     blended: Option<BufferRange>,
     /// Samples of the recording that is being made.
     rows: u32,
     test_rows: u32,
     gradient_scale: f32,
-    /// How several devices share each batch; `None` of one.
+    /// Exchange of several devices that share each batch; `None` for one.
     exchanging: Option<Exchanging>,
 }
 
-/// What a pass through the layers is for.
+/// A pass through all layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Forward {
+enum LayerPhase {
     Training,
     Test,
     /// Another view of samples that are tested.
     AnotherView,
+    Backward,
 }
 
-/// Buffers of one activation.
 struct ValueBuffers {
     /// Place of the buffer with the values themselves.
     values: usize,
     /// Place of the buffer with their gradient; the data needs none.
     gradient: Option<usize>,
-    /// Whether the gradient holds what a stage of the backward pass left there.
+    /// True once a stage of the backward pass has written the gradient.
     contributed: bool,
 }
 
 impl<'a> Planner<'a> {
     fn new(
         job: &'a TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
         largest_binding: u64,
         choices: &'a Choices,
     ) -> Result<Self, EngineError> {
         let stages = job.model.stages(job.dropout)?;
         let stored = choices.stored();
-        limits::check(&job.model, &stages, stored)?;
+        check_limits(&job.model, &stages, stored)?;
         let tensors = tensor_layouts(&job.model, &stages)?;
         let mut builder = Builder::default();
         let batch = most_rows(job.batches.batch_size, setup.devices);
-        let most = u32::try_from(largest_binding / limits::most_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
-        let test_rows = batch.max(TEST_ROWS.min(job.data.test.samples()).min(most));
+        let most = u32::try_from(largest_binding / max_bytes_per_sample(&stages)).unwrap_or(u32::MAX);
+        let test_rows = batch.max(MIN_TEST_ROWS.min(job.data.test.samples()).min(most));
         let steps = builder.uniform("steps", u64::from(STEP_ROWS * STEP_STRIDE_BYTES));
         let results = builder.zeros("results", u64::from(RESULT_SLOTS) * size_of::<StepResult>() as u64).buffer;
         let arenas = Arenas::new(job, &tensors, &stages, stored, &mut builder);
         let labels = builder.floats("batch labels", u64::from(test_rows));
-        let input = Input::new(job, &stages, setup.input, largest_binding, &mut builder)?;
+        let input = BatchInput::new(job, &stages, setup.input, largest_binding, &mut builder)?;
         let mut values = Vec::with_capacity(stages.values.len());
         for (index, value) in stages.values.iter().enumerate() {
             let features = u64::from(value.stored_features(CHANNEL_ALIGNMENT));
@@ -224,8 +296,9 @@ impl<'a> Planner<'a> {
             logits.gradient = Some(builder.zeros("logits gradient", bytes).buffer);
         }
         Ok(Self {
-            kept: vec![Vec::new(); stages.stages.len()],
+            kept: vec![Vec::new(); stages.values.len()],
             has_gradient: vec![false; tensors.len()],
+            products: Vec::new(),
             blended: None,
             job,
             choices,
@@ -240,7 +313,7 @@ impl<'a> Planner<'a> {
             values,
             rows: 0,
             test_rows,
-            gradient_scale: scale::gradient_scale(job, stored),
+            gradient_scale: gradient_scale(job, stored),
             exchanging: (setup.devices > 1).then_some(setup.exchanging),
         })
     }
@@ -251,7 +324,7 @@ impl<'a> Planner<'a> {
         let views = self.job.input.test_views;
         for (place, view) in views.iter().enumerate() {
             self.gather_evaluated(set, view);
-            self.forward(if place == 0 { Forward::Test } else { Forward::AnotherView });
+            self.forward(if place == 0 { LayerPhase::Test } else { LayerPhase::AnotherView });
             if views.len() > 1 {
                 self.blend(view.weight, place == 0);
             }
@@ -280,88 +353,49 @@ impl<'a> Planner<'a> {
         self.builder.dispatch("blend", &params, &[logits, sum], u64::from(elements / 4));
     }
 
-    fn forward(&mut self, forward: Forward) {
-        let rows = self.rows;
-        for index in 0..self.stages.stages.len() {
-            let stage = self.stages.stages[index].clone();
-            match stage.kind {
-                StageKind::Dense { bias, per_pixel } => self.dense_forward(&stage, per_pixel, bias),
-                StageKind::Conv2d { window, bias } => {
-                    self.conv2d_forward(&stage, window, bias);
-                }
-                StageKind::Pool { kind: PoolKind::Max, window } => {
-                    self.max_pool_forward(index, &stage, window);
-                }
-                StageKind::Pool { kind: PoolKind::Average, window } => {
-                    self.average_pool_forward(&stage, window);
-                }
-                StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                    let constants = [bias, alpha, beta];
-                    let params = self.stages.local_response_params(&stage, radius, constants, rows, CHANNEL_ALIGNMENT);
-                    self.local_response_forward(&stage, params);
-                }
-                StageKind::BatchNorm { epsilon, keep, activation } => {
-                    let constants = (epsilon, keep);
-                    let params = self.stages.batch_norm_params(&stage, constants, activation, rows, CHANNEL_ALIGNMENT);
-                    self.batch_norm_forward(index, &stage, params, forward);
-                }
-                StageKind::LayerNorm { epsilon } => self.layer_norm_forward(index, &stage, epsilon),
-                StageKind::Recurrent(cell) => self.recurrent_forward(index, &stage, cell),
-                StageKind::Embedding(words) => self.embedding_forward(&stage, words),
-                StageKind::SentenceSum { words } => self.sentence_sum_forward(&stage, words),
-                StageKind::WordScores => self.word_scores_forward(&stage),
-                StageKind::PixelProducts => self.pixel_products_forward(&stage),
-                StageKind::Softmax { linear_start } => self.softmax_forward(&stage, linear_start),
-                StageKind::Transpose => self.transpose_forward(&stage),
-                StageKind::Concatenate => self.concatenate_forward(&stage),
-                StageKind::Add => self.add_forward(&stage),
-                StageKind::PositionEmbedding => self.position_forward(&stage),
-                StageKind::Attention { heads } => self.attention_forward(index, &stage, heads),
-                StageKind::Gelu => self.gelu_forward(&stage),
-            }
+    fn forward(&mut self, phase: LayerPhase) {
+        for stage in &self.stages.stages.clone() {
+            self.stage(stage, phase);
         }
     }
 
     /// Gradients of all stages, last first.
     fn backward(&mut self) {
-        let rows = self.rows;
-        for index in (0..self.stages.stages.len()).rev() {
-            let stage = self.stages.stages[index].clone();
-            match stage.kind {
-                StageKind::Dense { bias, per_pixel } => self.dense_backward(&stage, per_pixel, bias),
-                StageKind::Conv2d { window, bias } => {
-                    self.conv2d_backward(&stage, window, bias);
-                }
-                StageKind::Pool { kind: PoolKind::Max, window } => {
-                    self.max_pool_backward(index, &stage, window);
-                }
-                StageKind::Pool { kind: PoolKind::Average, window } => {
-                    self.average_pool_backward(&stage, window);
-                }
-                StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
-                    let constants = [bias, alpha, beta];
-                    let params = self.stages.local_response_params(&stage, radius, constants, rows, CHANNEL_ALIGNMENT);
-                    self.local_response_backward(&stage, params);
-                }
-                StageKind::BatchNorm { epsilon, keep, activation } => {
-                    let constants = (epsilon, keep);
-                    let params = self.stages.batch_norm_params(&stage, constants, activation, rows, CHANNEL_ALIGNMENT);
-                    self.batch_norm_backward(index, &stage, params);
-                }
-                StageKind::LayerNorm { epsilon } => self.layer_norm_backward(index, &stage, epsilon),
-                StageKind::Recurrent(cell) => self.recurrent_backward(index, &stage, cell),
-                StageKind::Embedding(words) => self.embedding_backward(&stage, words),
-                StageKind::SentenceSum { words } => self.sentence_sum_backward(&stage, words),
-                StageKind::WordScores => self.word_scores_backward(&stage),
-                StageKind::PixelProducts => self.pixel_products_backward(&stage),
-                StageKind::Softmax { linear_start } => self.softmax_backward(&stage, linear_start),
-                StageKind::Transpose => self.transpose_backward(&stage),
-                StageKind::Concatenate => self.concatenate_backward(&stage),
-                StageKind::Add => self.add_backward(&stage),
-                StageKind::PositionEmbedding => self.position_backward(&stage),
-                StageKind::Attention { heads } => self.attention_backward(index, &stage, heads),
-                StageKind::Gelu => self.gelu_backward(&stage),
+        for stage in self.stages.stages.clone().iter().rev() {
+            self.stage(stage, LayerPhase::Backward);
+        }
+    }
+
+    fn stage(&mut self, stage: &Stage, phase: LayerPhase) {
+        match stage.kind {
+            StageKind::Dense { bias, per_pixel } => self.dense(stage, phase, per_pixel, bias),
+            StageKind::Conv2d { window, bias } => self.conv2d(stage, phase, window, bias),
+            StageKind::Pool { kind, window } => self.pool(stage, phase, kind, window),
+            StageKind::LocalResponseNorm { radius, bias, alpha, beta } => {
+                self.local_response(stage, phase, radius, [bias, alpha, beta]);
             }
+            StageKind::BatchNorm { epsilon, keep, activation } => {
+                let constants = (epsilon, keep);
+                let params = self.stages.batch_norm_params(stage, constants, activation, self.rows, CHANNEL_ALIGNMENT);
+                if phase == LayerPhase::Backward {
+                    self.batch_norm_backward(stage, params);
+                } else {
+                    self.batch_norm_forward(stage, phase, params);
+                }
+            }
+            StageKind::LayerNorm { epsilon } => self.layer_norm(stage, phase, epsilon),
+            StageKind::Recurrent(cell) => self.recurrent(stage, phase, cell),
+            StageKind::Embedding(words) => self.embedding(stage, phase, words),
+            StageKind::SentenceSum { words } => self.sentence_sum(stage, phase, words),
+            StageKind::WordScores => self.word_scores(stage, phase),
+            StageKind::PixelProducts => self.pixel_products(stage, phase),
+            StageKind::Softmax { linear_start } => self.softmax_layer(stage, phase, linear_start),
+            StageKind::Transpose => self.transpose(stage, phase),
+            StageKind::Concatenate => self.concatenate(stage, phase),
+            StageKind::Add => self.add(stage, phase),
+            StageKind::PositionEmbedding => self.position(stage, phase),
+            StageKind::Attention { heads } => self.attention(stage, phase, heads),
+            StageKind::Gelu => self.gelu(stage, phase),
         }
     }
 
@@ -385,51 +419,44 @@ impl<'a> Planner<'a> {
         // One workgroup: the sums stay in its memory.
         self.builder.dispatch("softmax_cross_entropy", &params, &[logits_read, labels, gradient, results], 1);
     }
+}
 
-    fn finish(self, recordings: Recordings) -> Plan {
-        let Recordings { shuffle, mirror, training, evaluation, held_out } = recordings;
-        let logits = self.values.last().map_or(0, |value| value.values);
-        let logits_stride = self.stages.logits().stored_features(CHANNEL_ALIGNMENT);
-        let products = self.builder.products().to_vec();
-        let order = self.order();
-        let memories = self.arenas.memories.iter().chain(&self.arenas.shadow).map(|range| range.buffer).collect();
-        let (buffers, params) = self.builder.finish();
-        Plan {
-            buffers,
-            shuffle,
-            mirror,
-            training,
-            evaluation,
-            held_out,
-            evaluation_rows: self.test_rows,
-            products,
-            streamed: self.input.streamed,
-            tensors: self.tensors,
-            places: Places {
-                params,
-                steps: self.steps,
-                weights: self.arenas.weights.buffer,
-                rounded_weights: self.arenas.rounded_weights.map(|range| range.buffer),
-                memories,
-                order,
-                gradients: self.arenas.gradients.buffer,
-                logits,
-                results: self.results,
-            },
-            logits_stride,
-            gradient_scale: self.gradient_scale,
-        }
+/// Size of the largest buffer that holds something for each sample of a batch.
+fn max_bytes_per_sample(stages: &Stages) -> u64 {
+    let values = stages.values.iter().map(|value| value.stored_features(CHANNEL_ALIGNMENT));
+    let gates = stages.stages.iter().map(|stage| {
+        let StageKind::Recurrent(cell) = stage.kind else { return 0 };
+        let params = stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        cell.gates() * params.sequences * params.steps * params.stored_units
+    });
+    4 * u64::from(values.chain(gates).max().unwrap_or(1))
+}
+
+/// Refuses layers that the kernels cannot hold.
+fn check_limits(model: &Model, stages: &Stages, stored: Stored) -> Result<(), ModelError> {
+    for (layer, stage) in stages.stages.iter().enumerate() {
+        let channels = stages.output(stage).shape.channels;
+        let reason = match stage.kind {
+            StageKind::Attention { heads } if channels / heads > LARGEST_HEAD => {
+                format!("heads of {} channels; the kernels hold {LARGEST_HEAD} at most", channels / heads)
+            }
+            // Numbers of words are stored like activations, and up to here each whole number is one.
+            StageKind::Embedding(Words { vocabulary, .. })
+                if stored == Stored::F16 && vocabulary > 1 << f16::MANTISSA_DIGITS =>
+            {
+                format!(
+                    "a vocabulary of {vocabulary} words; in f16 the kernels hold {} at most",
+                    1 << f16::MANTISSA_DIGITS
+                )
+            }
+            _ => continue,
+        };
+        return Err(ModelError::Unsupported { model: model.name, layer, reason });
     }
-}
-
-/// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.
-pub(super) fn tiles(rows: u32, columns: u32) -> u64 {
-    u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
+    Ok(())
 }
 
 #[cfg(test)]
-mod omission;
-#[cfg(test)]
-pub(super) use omission::Omission;
+pub(super) use tests::Omission;
 #[cfg(test)]
 mod tests;

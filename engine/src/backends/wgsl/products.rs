@@ -1,4 +1,4 @@
-//! The products of layers: which of them, with which parameter block, and the matrix product that each amounts to.
+//! Products of layers: their parameter blocks, and the matrix products that they amount to.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use shaders::params::{Conv2d, Dense, Recurrent, SumParts};
 
 use crate::model::Cell;
 
-/// A product with the parameter block that its kernels get. A weight gradient is that of all parts. Those of a recurrent
-/// layer are with its recurrent weights, at all steps; its weight gradients are those of dense layers.
+/// A product with the parameter block of its kernels. A weight gradient comprises all parts. A recurrent layer has products
+/// with its recurrent weights, at all steps; its weight gradients are products of dense layers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Product {
+pub(crate) struct Product {
     pub(super) pass: Pass,
     pub(super) params: Params,
 }
@@ -23,8 +23,8 @@ pub(super) enum Params {
     Recurrent(Cell, Recurrent),
 }
 
-/// The matrix product that it amounts to: so many parts of rows × columns, each a sum of `depth` products. The steps of
-/// a recurrent product are its parts.
+/// Size of a matrix product: parts of rows × columns, each a sum of `depth` products. The steps of a recurrent product are its
+/// parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Extents {
     pub(super) rows: u32,
@@ -76,8 +76,7 @@ impl Product {
         }
     }
 
-    /// The product in words, beginning with the name of a kernel: what tells apart the products that are timed by
-    /// themselves.
+    /// Text that identifies a product that is timed, beginning with the name of a kernel.
     pub(super) fn key(&self, kernel: &str) -> String {
         let Extents { rows, columns, depth, parts } = self.extents();
         let mut key = format!("{kernel} {rows} × {columns} × {depth}");
@@ -220,7 +219,7 @@ pub(super) fn dense(rows: u32, inputs: u32, outputs: u32) -> Dense {
     }
 }
 
-/// A recurrent layer of so many units, with tanh; for tests.
+/// A recurrent layer with tanh; for tests.
 #[cfg(test)]
 pub(super) fn recurrent(sequences: u32, steps: u32, units: u32) -> Recurrent {
     Recurrent {

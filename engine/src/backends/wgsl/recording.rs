@@ -4,35 +4,34 @@ use shaders::Kernel;
 
 use crate::trainer::EvaluationSet;
 
-/// Distance of two entries of the step table: what WebGPU asks of dynamic offsets.
+/// Distance of two entries of the step table, as WebGPU requires of dynamic offsets.
 pub(super) const STEP_STRIDE_BYTES: u32 = 256;
-/// Distance of two parameter blocks: what WebGPU asks of uniform bindings.
+/// Distance of two parameter blocks, as WebGPU requires of uniform bindings.
 pub(super) const PARAMS_STRIDE_BYTES: u64 = 256;
-/// A dimension of a dispatch holds at most so many workgroups.
-const LARGEST_DIMENSION: u32 = 65_535;
+/// Most workgroups in a dimension of a dispatch.
+const MAX_DIMENSION: u32 = 65_535;
 
-/// A buffer to allocate.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct BufferPlan {
+pub(crate) struct BufferPlan {
     pub(super) name: &'static str,
     pub(super) bytes: u64,
     pub(super) uniform: bool,
     pub(super) contents: BufferContents,
 }
 
-/// What a buffer starts with.
+/// Initial contents of a buffer.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum BufferContents {
+pub(crate) enum BufferContents {
     Zeros,
-    /// Something small, such as parameter blocks.
+    /// Small contents, such as parameter blocks.
     Bytes(Vec<u8>),
-    /// Something of the job that is planned, computed when the buffer is filled.
+    /// A part of the job, computed when the buffer is filled.
     Job(JobPart),
 }
 
-/// A part of a job that lies in a buffer.
+/// A part of a job that fills a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum JobPart {
+pub(crate) enum JobPart {
     /// Start values of all tensors, where the plan's layouts put them.
     Weights,
     /// The same, rounded to what products read.
@@ -44,7 +43,7 @@ pub(super) enum JobPart {
     Order(EvaluationSet),
     /// Order of the samples in the file, if training follows it.
     FileOrder,
-    /// Pictures or stories of half a data set, each sample filled up to whole words. All jobs share them.
+    /// Images or stories of half a data set, each filled up to whole words. All jobs share them.
     Images(Half),
     /// All jobs share them.
     Labels(Half),
@@ -52,14 +51,14 @@ pub(super) enum JobPart {
 
 /// Half of a data set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Half {
+pub(crate) enum Half {
     Training,
     Test,
 }
 
 /// A part of a buffer that a kernel sees.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct BufferRange {
+pub(crate) struct BufferRange {
     /// Place in the plan's list of buffers.
     pub(super) buffer: usize,
     pub(super) offset_bytes: u64,
@@ -67,7 +66,7 @@ pub(super) struct BufferRange {
 }
 
 impl BufferRange {
-    /// Whether both have a byte in common.
+    /// Returns true if both have a byte in common.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         self.buffer == other.buffer
             && self.offset_bytes < other.offset_bytes + other.bytes
@@ -77,11 +76,11 @@ impl BufferRange {
 
 /// One launch of a kernel.
 #[derive(Clone, Debug)]
-pub(super) struct Dispatch {
+pub(crate) struct Dispatch {
     pub(super) kernel: &'static Kernel,
     /// Values of the kernel's `override` constants that differ from their defaults or may do so.
     pub(super) constants: Vec<(&'static str, f64)>,
-    /// Where its parameter block lies in the plan's buffer of parameters.
+    /// Place of its parameter block in the plan's buffer of parameters.
     pub(super) params_offset_bytes: u64,
     /// Storage buffers in binding order.
     pub(super) bindings: Vec<BufferRange>,
@@ -100,58 +99,57 @@ impl Dispatch {
 
 /// The launches of one step, in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Recording {
+pub(crate) struct Recording {
     pub(super) dispatches: Vec<Dispatch>,
-    /// Where several devices that share each batch tell each other what they found, in the order of the launches after
-    /// which they do; nothing where there is one.
+    /// Exchanges between several devices that share each batch, in order.
     pub(super) exchanges: Vec<Exchange>,
 }
 
-/// A place in a recording at which what several devices found becomes one.
+/// A place in a recording at which the results of several devices are combined.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Exchange {
     /// Launches that come before it.
     pub(super) after: usize,
-    /// Launches that may be done before its result is there: devices go on with those while the host exchanges.
+    /// Launches that do not need its result: devices execute those while the host exchanges.
     pub(super) until: usize,
-    /// Place of the staging buffer that it is read through, among those of the plan.
+    /// Place of its staging buffer among the plan's.
     pub(super) staging: usize,
-    /// What each device found, in f32.
+    /// Results of each device, in f32.
     pub(super) read: BufferRange,
-    /// Where each gets what all of them found.
+    /// Destination of the combined results on each device.
     pub(super) write: BufferRange,
     pub(super) combination: Combination,
 }
 
 impl Exchange {
-    /// Whether devices can do nothing before its result is there.
+    /// Returns true if devices wait for its result.
     pub(super) fn is_waited_for(&self) -> bool {
         self.after == self.until
     }
 }
 
-/// What becomes of what several devices found.
+/// Combination of the results of several devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Combination {
+pub(crate) enum Combination {
     /// Element by element.
     Sum,
-    /// Means and sums of squared deviations of parts of each device's pixels, (parts, 2, channels), become those of all
-    /// pixels of the batch, (1, 2, channels).
+    /// Means and sums of squared deviations of parts of each device's pixels, (parts, 2, channels), become those of all pixels
+    /// of the batch, (1, 2, channels).
     Moments { channels: u32, pixels_of_sample: u32, pixels_per_part: u32 },
 }
 
-/// Operations of an invocation of a kernel that is no product: it takes a few values, and does little with them.
-const OPERATIONS_OF_AN_INVOCATION: u64 = 64;
+/// Operations of an invocation of a kernel that is no product and does little with a few values.
+const OPERATIONS_PER_INVOCATION: u64 = 64;
 
-/// About how much the invocations of a kernel that is no product compute.
+/// Approximate operations of a kernel that is no product.
 pub(super) fn operations_of(invocations: u64) -> u64 {
-    OPERATIONS_OF_AN_INVOCATION * invocations
+    OPERATIONS_PER_INVOCATION * invocations
 }
 
 /// Workgroups, in x and y, that hold `invocations` invocations of a kernel.
 pub(super) fn workgroups(invocations: u64, workgroup_size: u32) -> [u32; 2] {
     let groups = u32::try_from(invocations.div_ceil(u64::from(workgroup_size))).unwrap_or(u32::MAX).max(1);
-    let rows = groups.div_ceil(LARGEST_DIMENSION);
+    let rows = groups.div_ceil(MAX_DIMENSION);
     [groups.div_ceil(rows), rows]
 }
 
@@ -164,6 +162,6 @@ mod tests {
         assert_eq!(workgroups(1, 64), [1, 1]);
         assert_eq!(workgroups(65, 64), [2, 1]);
         let [x, y] = workgroups(64 * 100_000, 64);
-        assert!(x <= LARGEST_DIMENSION && u64::from(x) * u64::from(y) >= 100_000, "{x} × {y}");
+        assert!(x <= MAX_DIMENSION && u64::from(x) * u64::from(y) >= 100_000, "{x} × {y}");
     }
 }

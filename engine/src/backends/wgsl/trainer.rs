@@ -6,15 +6,14 @@ use results::StateBytes;
 use shaders::Stored;
 use shaders::params::Step;
 
-use super::choices::Choices;
 use super::device::Device;
 use super::device::buffer::Buffers;
 use super::device::executor::{Commands, Executor};
-use super::layout::{TensorLayout, arena_elements, arena_of, bytes_of};
+use super::layout::{arena_elements, arena_of, bytes_of};
 use super::pace::Pace;
-use super::plan::{Contents, Places, Plan, RESULT_SLOTS};
-use super::recording::{Exchange, JobPart, Recording};
-use super::setup::Setup;
+use super::plan::{Contents, Places, Plan, RESULT_SLOTS, TrainingSetup};
+use super::recording::{JobPart, Recording};
+use super::tuning::Choices;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -22,80 +21,62 @@ use crate::training::Segments;
 use streaming::Streaming;
 
 pub(super) struct WgslTrainer {
-    device: Rc<Device>,
+    pub(super) device: Rc<Device>,
     clock: Rc<dyn Clock>,
     job: Rc<TrainingJob>,
-    buffers: Buffers,
+    pub(super) buffers: Buffers,
     shuffle: Option<Executor>,
     mirror: Option<Executor>,
     training: Executor,
-    /// Where batches come from the host.
+    /// Batches that come from the host, if they do.
     streaming: Option<Streaming>,
-    /// Where devices that share each batch tell each other what they found.
-    exchanges: Vec<Exchange>,
     evaluation: Executor,
     held_out: Option<Executor>,
-    tensors: Vec<TensorLayout>,
-    places: Places,
-    logits_stride: u32,
-    gradient_scale: f32,
-    evaluation_rows: u32,
-    bytes: u64,
+    pub(super) plan: Plan,
     variants: Vec<String>,
     preparation: Preparation,
     latency_seconds: f64,
     training_pace: Pace,
     evaluation_pace: Pace,
     step: u64,
-    /// That of the step that was submitted last.
+    /// Mark of the step that was submitted last.
     mark: u32,
 }
 
-/// Operations of the first submission, of which nothing is known yet: any device does them in a moment.
+/// Operations of the first submission, before the pace is known: any device does them in a moment.
 const FIRST_OPERATIONS: u64 = 1 << 24;
 
-/// Which recording a submission runs.
+/// Recording that a submission runs.
 #[derive(Clone, Copy)]
-enum Work {
+enum StepKind {
     Training,
     Evaluation(EvaluationSet),
 }
 
 impl WgslTrainer {
     /// Plans, chooses kernels for the products of the plan, and plans again with them.
-    #[cfg(test)]
     pub(super) async fn new(
         device: Rc<Device>,
         clock: Rc<dyn Clock>,
         choices: &mut Choices,
         job: &TrainingJob,
-    ) -> Result<Self, EngineError> {
-        Self::with(device, clock, choices, job, Setup::STANDARD).await
-    }
-
-    /// The same for another setup.
-    pub(super) async fn with(
-        device: Rc<Device>,
-        clock: Rc<dyn Clock>,
-        choices: &mut Choices,
-        job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
     ) -> Result<Self, EngineError> {
         let largest_binding = device.largest_binding_bytes();
         let latency = device.latency_seconds(clock.as_ref()).await?;
-        let mut plan = Plan::with(job, setup, largest_binding, choices)?;
+        let mut plan = Plan::new(job, setup, largest_binding, choices)?;
         let planned = clock.now_seconds();
         let timed = choices.tune(&device, clock.as_ref(), &plan.products).await?;
         let tuned = clock.now_seconds();
         if timed > 0 {
-            plan = Plan::with(job, setup, largest_binding, choices)?;
+            plan = Plan::new(job, setup, largest_binding, choices)?;
         }
         #[cfg(test)]
-        if let Some(omission) = device.omission() {
+        if let Some(omission) = device.omission.get() {
             plan.omit(omission);
         }
         for recording in plan.recordings() {
-            device.pipelines().compile(&device, recording).await?;
+            device.pipelines.compile(&device, recording).await?;
         }
         let preparation = Preparation {
             compiling_seconds: Some(clock.now_seconds() - tuned),
@@ -119,15 +100,9 @@ impl WgslTrainer {
             held_out: optional(&plan.held_out).await?,
             training: executor(&plan.training).await?,
             streaming: plan.streamed.map(|place| Streaming::new(setup.input, place)),
-            exchanges: plan.training.exchanges.clone(),
             evaluation: executor(&plan.evaluation).await?,
             variants,
-            bytes: plan.bytes(),
-            tensors: plan.tensors,
-            places: plan.places,
-            logits_stride: plan.logits_stride,
-            gradient_scale: plan.gradient_scale,
-            evaluation_rows: plan.evaluation_rows,
+            plan,
             buffers,
             device,
             clock,
@@ -141,36 +116,36 @@ impl WgslTrainer {
         })
     }
 
-    /// Bytes that the trainer of this job will allocate. Nothing is allocated to find out.
+    /// Returns the bytes that the trainer of this job will allocate, without allocating anything.
     ///
     /// # Errors
-    /// What [`WgslTrainer::new`] refuses before it allocates.
+    /// Errors of [`WgslTrainer::new`] before it allocates.
     pub(super) fn predicted_bytes(
         device: &Device,
         choices: &Choices,
         job: &TrainingJob,
-        setup: Setup,
+        setup: TrainingSetup,
     ) -> Result<u64, EngineError> {
-        Ok(Plan::with(job, setup, device.largest_binding_bytes(), choices)?.bytes())
+        Ok(Plan::new(job, setup, device.largest_binding_bytes(), choices)?.bytes())
     }
 
-    /// How long it took to time kernels for this trainer, if that was necessary.
+    /// Seconds spent on timing kernels for this trainer, if any were timed.
     pub(super) fn tuning_seconds(&self) -> Option<f64> {
         self.preparation.tuning_seconds
     }
 
-    async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
-        let bytes = stored.bytes() * u64::from(arena_elements(&self.tensors));
+    pub(super) async fn read_arena(&self, arena: usize, stored: Stored) -> Result<Vec<f32>, EngineError> {
+        let bytes = stored.bytes() * u64::from(arena_elements(&self.plan.tensors));
         Ok(numbers(stored, &self.buffers.read(&self.device, arena, bytes).await?))
     }
 
-    /// Weights that are trained but not rounded again train unseen: a step is too small for products to show it.
+    /// Checks that products read the trained weights, rounded: a single step is too small for a loss to show otherwise.
     async fn check_rounded(&self, weights: &[f32]) -> Result<(), EngineError> {
-        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
         let stored = self.device.stored();
         let rounded = self.read_arena(rounded, stored).await?;
-        let off = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
-        match weights.iter().zip(&rounded).filter(|pair| off(*pair)).count() {
+        let differs = |(weight, rounded): (&f32, &f32)| !stored.is_rounding(*weight, *rounded);
+        match weights.iter().zip(&rounded).filter(|pair| differs(*pair)).count() {
             0 => Ok(()),
             count => {
                 Err(EngineError::WorkDropped { missing: format!("{count} weights are not those that products read") })
@@ -178,13 +153,13 @@ impl WgslTrainer {
         }
     }
 
-    /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the
-    /// host before the first step, and by the device afterwards, which may round differently.
+    /// Rounds restored weights to the precision in which products read them. They must be rounded as before: by the host
+    /// before the first step, and by the device afterwards, which may round differently.
     async fn round_again(&self) -> Result<(), EngineError> {
-        let Some(rounded) = self.places.rounded_weights else { return Ok(()) };
+        let Some(rounded) = self.plan.places.rounded_weights else { return Ok(()) };
         let mut commands = Commands::new(&self.device);
         if self.step == 0 {
-            let contents = Contents { job: &self.job, tensors: &self.tensors, stored: self.device.stored() };
+            let contents = Contents { job: &self.job, tensors: &self.plan.tensors, stored: self.device.stored() };
             self.buffers.write(&self.device, rounded, 0, &contents.bytes(JobPart::RoundedWeights)?);
         } else {
             self.write_table(0, &[Step::default()]);
@@ -206,7 +181,7 @@ impl Trainer for WgslTrainer {
             let job = Rc::clone(&self.job);
             let step = |slot| job.step(first + u64::from(slot), slot);
             let count = left.min(RESULT_SLOTS);
-            for (slot, result) in (0..).zip(self.run(Work::Training, count, &step).await?) {
+            for (slot, result) in (0..).zip(self.run(StepKind::Training, count, &step).await?) {
                 report.losses.push(f64::from(result.loss));
                 report.correct += u64::from(result.correct);
                 report.samples += u64::from(step(slot).count);
@@ -219,7 +194,7 @@ impl Trainer for WgslTrainer {
     }
 
     async fn evaluate(&mut self, set: EvaluationSet, samples: u32) -> Result<TestReport, EngineError> {
-        let (rows, seed, linear) = (self.evaluation_rows, self.job.seed, self.job.linear(self.step));
+        let (rows, seed, linear) = (self.plan.evaluation_rows, self.job.seed, self.job.linear(self.step));
         let mut report = TestReport { samples: u64::from(samples), ..TestReport::default() };
         let mut first = 0;
         while first < samples {
@@ -228,7 +203,7 @@ impl Trainer for WgslTrainer {
                 Step { offset, count: rows.min(samples - offset), slot, seed, linear, ..Step::default() }
             };
             let count = (samples - first).div_ceil(rows).min(RESULT_SLOTS);
-            for (slot, result) in (0..).zip(self.run(Work::Evaluation(set), count, &step).await?) {
+            for (slot, result) in (0..).zip(self.run(StepKind::Evaluation(set), count, &step).await?) {
                 report.loss += f64::from(result.loss) * f64::from(step(slot).count) / f64::from(samples);
                 report.correct += u64::from(result.correct);
             }
@@ -238,15 +213,15 @@ impl Trainer for WgslTrainer {
     }
 
     async fn weights(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let weights = self.read_arena(self.places.weights, Stored::F32).await?;
+        let weights = self.read_arena(self.plan.places.weights, Stored::F32).await?;
         self.check_rounded(&weights).await?;
-        Ok(self.tensors.iter().map(|layout| layout.load(&weights)).collect())
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&weights)).collect())
     }
 
     async fn gradients(&mut self) -> Result<Vec<Vec<f32>>, EngineError> {
-        let mut gradients = self.read_arena(self.places.gradients, Stored::F32).await?;
-        gradients.iter_mut().for_each(|gradient| *gradient /= self.gradient_scale);
-        Ok(self.tensors.iter().map(|layout| layout.load(&gradients)).collect())
+        let mut gradients = self.read_arena(self.plan.places.gradients, Stored::F32).await?;
+        gradients.iter_mut().for_each(|gradient| *gradient /= self.plan.gradient_scale);
+        Ok(self.plan.tensors.iter().map(|layout| layout.load(&gradients)).collect())
     }
 
     fn begin_segment(&mut self, seed: u32) {
@@ -254,24 +229,24 @@ impl Trainer for WgslTrainer {
     }
 
     async fn state(&mut self) -> Result<StateBytes, EngineError> {
-        let weights = bytes_of(&self.tensors, &self.read_arena(self.places.weights, Stored::F32).await?);
+        let weights = bytes_of(&self.plan.tensors, &self.read_arena(self.plan.places.weights, Stored::F32).await?);
         let mut memory = Vec::new();
-        for &arena in &self.places.memories {
-            memory.append(&mut bytes_of(&self.tensors, &self.read_arena(arena, Stored::F32).await?));
+        for &arena in &self.plan.places.memories {
+            memory.append(&mut bytes_of(&self.plan.tensors, &self.read_arena(arena, Stored::F32).await?));
         }
         Ok(StateBytes { weights, memory })
     }
 
     async fn restore(&mut self, state: &StateBytes, step: u64, segments: &Segments) -> Result<(), EngineError> {
         let lists = self.job.tensors_of_state(state)?;
-        let arenas = [self.places.weights].into_iter().chain(self.places.memories.iter().copied());
+        let arenas = [self.plan.places.weights].into_iter().chain(self.plan.places.memories.iter().copied());
         for (arena, tensors) in arenas.zip(&lists) {
-            let contents = arena_of(&self.tensors, tensors);
+            let contents = arena_of(&self.plan.tensors, tensors);
             self.buffers.write(&self.device, arena, 0, bytemuck::cast_slice(&contents));
         }
         let job = Rc::make_mut(&mut self.job);
         job.segments = segments.clone();
-        if let Some(order) = self.places.order {
+        if let Some(order) = self.plan.places.order {
             self.buffers.write(&self.device, order, 0, bytemuck::cast_slice(&job.order_before(step)));
         }
         self.step = step;
@@ -279,10 +254,10 @@ impl Trainer for WgslTrainer {
     }
 
     async fn logits(&mut self, rows: u32) -> Result<Vec<Vec<f64>>, EngineError> {
-        let stride = self.logits_stride;
+        let stride = self.plan.logits_stride;
         let stored = self.device.stored();
         let bytes = stored.bytes() * u64::from(rows) * u64::from(stride);
-        let logits = numbers(stored, &self.buffers.read(&self.device, self.places.logits, bytes).await?);
+        let logits = numbers(stored, &self.buffers.read(&self.device, self.plan.places.logits, bytes).await?);
         let classes = self.job.model.classes()? as usize;
         let rows = logits.chunks_exact(stride as usize);
         Ok(rows.map(|row| row[..classes].iter().map(|&logit| f64::from(logit)).collect()).collect())
@@ -297,7 +272,7 @@ impl Trainer for WgslTrainer {
     }
 
     fn device_memory_bytes(&self) -> u64 {
-        self.bytes
+        self.plan.bytes()
     }
 
     fn variants(&self) -> Vec<String> {
@@ -305,7 +280,7 @@ impl Trainer for WgslTrainer {
     }
 }
 
-/// The numbers that were stored as these bytes.
+/// Reads numbers that were stored as these bytes.
 pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     match stored {
         Stored::F32 => bytemuck::pod_collect_to_vec(bytes),
@@ -313,8 +288,6 @@ pub(super) fn numbers(stored: Stored, bytes: &[u8]) -> Vec<f32> {
     }
 }
 
-mod host_batches;
-mod replica;
 mod streaming;
 mod submissions;
 #[cfg(test)]

@@ -1,59 +1,119 @@
-//! Which variant of a product's kernel a device runs fastest: by a rule, or by a short look at each of them.
+//! Choice of the variant of each product's kernel that a device runs fastest, by a rule or by short timings.
 
-use super::choices::Choice;
-use super::choices::Choices;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use shaders::Stored;
+
 use super::device::Device;
 use super::device::buffer::Buffers;
-use super::device::executor::Executor;
-use super::device::timestamps::Timestamps;
+use super::device::executor::{Executor, Timestamps};
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, STEP_STRIDE_BYTES, workgroups};
-use super::variants::Variant;
+use super::variants::{Abilities, Variant};
 use crate::clock::Clock;
 use crate::error::EngineError;
 
-/// A look at a variant ends when its repetitions have taken so long together; browsers' clocks may be coarse.
-const LOOK_SECONDS: f64 = 0.004;
-/// The best of so many looks counts.
-const LOOKS: usize = 3;
-/// At most so many repetitions in a submission.
-const MOST_REPETITIONS: u32 = 256;
-/// A device that tells so late what it has finished can be timed by its own clock only.
-const LATE_SECONDS: f64 = 0.02;
-/// Another variant than the default is chosen when it takes less than this share of the default's time, so that chance
-/// does not choose.
-const CLEARLY_FASTER: f64 = 0.95;
-/// Products that need larger scratch buffers than this, together, are not timed.
-const SCRATCH_BYTES: u64 = 512 << 20;
+/// Shortest time of the repetitions of a variant; browsers' clocks may be coarse.
+const TRIAL_SECONDS: f64 = 0.004;
+/// Timings of a variant, of which the best counts.
+const TRIALS: usize = 3;
+/// Most repetitions in a submission.
+const MAX_REPETITIONS: u32 = 256;
+/// Latency above which a device can be timed by its own clock only.
+const MAX_LATENCY_SECONDS: f64 = 0.02;
+/// Share of the default's time that another variant must stay below, so that chance does not choose.
+const MAX_RATIO: f64 = 0.95;
+/// Most bytes of all scratch buffers of a product that is timed.
+const MAX_SCRATCH_BYTES: u64 = 512 << 20;
+
+/// Choices that were made on a device.
+#[derive(Debug, Default)]
+pub(super) struct Choices {
+    abilities: Abilities,
+    by_product: BTreeMap<String, TunedKernel>,
+}
+
+/// The outcome of one tuning run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) struct TunedKernel {
+    pub(super) kernel: String,
+    /// Its time over the default's.
+    pub(super) ratio: f64,
+}
 
 impl Choices {
-    /// Times the variants of all `products` that were not timed before. On an emulated GPU nothing is timed: there the
-    /// rule is as good, and timing slow. Nor is anything on a device that tells late what it has finished, unless it has a
-    /// clock of its own: all variants would seem to take as long. Returns how many products were timed.
-    ///
-    /// # Errors
-    /// A device that refuses a kernel, is full or lost.
+    /// No choices yet.
+    pub(super) fn new(abilities: Abilities) -> Self {
+        Self { abilities, by_product: BTreeMap::new() }
+    }
+
+    /// Reads choices that [`Choices::text`] wrote; none if the text cannot be read.
+    pub(super) fn recalled(abilities: Abilities, text: &str) -> Self {
+        Self { abilities, by_product: serde_json::from_str(text).unwrap_or_default() }
+    }
+
+    /// Writes all choices for [`Choices::recalled`].
+    pub(super) fn text(&self) -> String {
+        serde_json::to_string(&self.by_product).expect("words and finite numbers are always JSON")
+    }
+
+    /// Type that the kernels store.
+    pub(super) fn stored(&self) -> Stored {
+        self.abilities.stored
+    }
+
+    /// Returns true for a GPU that a CPU emulates.
+    pub(super) fn emulated(&self) -> bool {
+        self.abilities.software
+    }
+
+    /// Returns the variant for `product`: the fastest if it was timed, otherwise the usual one.
+    pub(super) fn pick(&self, product: &Product) -> &'static Variant {
+        let timed = self.by_product.get(&key(product));
+        let chosen =
+            timed.and_then(|choice| product.candidates(self.abilities).find(|variant| variant.kernel == choice.kernel));
+        chosen.unwrap_or_else(|| product.usual_variant(self.abilities))
+    }
+
+    /// Describes a product and its kernel for the record, with its time over the default's if kernels were timed.
+    pub(super) fn describe(&self, product: &Product) -> String {
+        let kernel = self.pick(product).kernel;
+        let ratio = self.by_product.get(&key(product)).map(|choice| format!(" ({:.2})", choice.ratio));
+        format!("{}: {kernel}{}", key(product), ratio.unwrap_or_default())
+    }
+}
+
+/// Key of products that are timed separately.
+fn key(product: &Product) -> String {
+    product.key(product.variants()[0].kernel)
+}
+
+impl Choices {
+    /// Times the variants of all `products` that were not timed before, and returns the number of those. Nothing is timed on
+    /// an emulated GPU, where the rule is as good and timing slow, nor on a device with a high latency and without timestamps,
+    /// where all variants would seem to take as long.
     pub(super) async fn tune(
         &mut self,
         device: &Device,
         clock: &dyn Clock,
         products: &[Product],
     ) -> Result<usize, EngineError> {
-        if self.abilities().software
-            || (!device.has_timestamps() && device.latency_seconds(clock).await? > LATE_SECONDS)
+        if self.abilities.software
+            || (!device.has_timestamps && device.latency_seconds(clock).await? > MAX_LATENCY_SECONDS)
         {
             return Ok(0);
         }
-        let known = self.timed();
+        let known = self.by_product.len();
         for product in products {
             let worthwhile =
-                product.candidates(self.abilities()).count() > 1 && scratch_bytes(product) <= SCRATCH_BYTES;
-            if worthwhile && !self.has_timed(product) {
+                product.candidates(self.abilities).count() > 1 && scratch_bytes(product) <= MAX_SCRATCH_BYTES;
+            if worthwhile && !self.by_product.contains_key(&key(product)) {
                 let choice = fastest(device, clock, product).await?;
-                self.insert(product, choice);
+                self.by_product.insert(key(product), choice);
             }
         }
-        Ok(self.timed() - known)
+        Ok(self.by_product.len() - known)
     }
 }
 
@@ -62,7 +122,7 @@ fn scratch_bytes(product: &Product) -> u64 {
 }
 
 /// Times every candidate for `product`.
-async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<Choice, EngineError> {
+async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Result<TunedKernel, EngineError> {
     let zeros = |name, bytes, uniform| BufferPlan { name, bytes, uniform, contents: BufferContents::Zeros };
     let params = BufferContents::Bytes(product.params.bytes().to_vec());
     let params =
@@ -72,26 +132,26 @@ async fn fastest(device: &Device, clock: &dyn Clock, product: &Product) -> Resul
     plans.extend(product.elements().iter().map(|elements| zeros("tuned operand", 4 * elements, false)));
     let buffers = Buffers::new(device, &plans, 4).await?;
     let mut seconds = Vec::new();
-    for variant in product.candidates(device.abilities()) {
+    for variant in product.candidates(device.abilities) {
         seconds.push((variant, time(device, clock, &buffers, &plans, product, variant).await?));
     }
     Ok(choose(&seconds))
 }
 
-/// The default, which is the first, unless another is clearly faster.
-fn choose(seconds: &[(&'static Variant, f64)]) -> Choice {
+/// Chooses the default, which is the first, unless another is clearly faster.
+fn choose(seconds: &[(&'static Variant, f64)]) -> TunedKernel {
     let (default, usual_seconds) = seconds[0];
-    let mut choice = Choice { kernel: default.kernel.to_owned(), ratio: 1.0 };
+    let mut choice = TunedKernel { kernel: default.kernel.to_owned(), ratio: 1.0 };
     for &(variant, variant_seconds) in &seconds[1..] {
         let ratio = variant_seconds / usual_seconds;
-        if ratio < CLEARLY_FASTER && ratio < choice.ratio {
-            choice = Choice { kernel: variant.kernel.to_owned(), ratio };
+        if ratio < MAX_RATIO && ratio < choice.ratio {
+            choice = TunedKernel { kernel: variant.kernel.to_owned(), ratio };
         }
     }
     choice
 }
 
-/// Seconds of one launch: the best of a few looks, by the device's own clock where it has one.
+/// Returns the seconds of one launch: the best of a few trials, by the device's own clock if it has one.
 async fn time(
     device: &Device,
     clock: &dyn Clock,
@@ -118,9 +178,9 @@ async fn time(
     let timestamps = Timestamps::new(device).await?;
     let mut launches = 1;
     let mut best = f64::INFINITY;
-    let mut looks = 0;
+    let mut trials = 0;
     let mut warm = false;
-    while looks < LOOKS {
+    while trials < TRIALS {
         let executor = Executor::new(device, buffers, &recording(launches), 0, 1).await?;
         let start = clock.now_seconds();
         let own_seconds = match &timestamps {
@@ -133,11 +193,11 @@ async fn time(
         let seconds = own_seconds.unwrap_or(clock.now_seconds() - start);
         if !warm {
             warm = true;
-        } else if seconds < LOOK_SECONDS && launches < MOST_REPETITIONS {
+        } else if seconds < TRIAL_SECONDS && launches < MAX_REPETITIONS {
             launches *= 4;
         } else {
             best = best.min(seconds / f64::from(launches));
-            looks += 1;
+            trials += 1;
         }
     }
     Ok(best)
@@ -145,63 +205,38 @@ async fn time(
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
-
-    use shaders::Stored;
-
     use super::super::products::{Pass, dense};
-    use super::super::variants::Abilities;
+    use super::super::workload_tests::{TickingClock, any_device};
     use super::*;
-    use crate::backends::{AdapterChoice, Feature};
+    use crate::backends::Feature;
 
     fn product() -> Product {
         Product::new(Pass::Forward, dense(40, 24, 36))
     }
 
-    /// Each reading is a second later than the one before.
-    #[derive(Default)]
-    struct CountingClock(Cell<f64>);
-
-    impl Clock for CountingClock {
-        fn now_seconds(&self) -> f64 {
-            self.0.set(self.0.get() + 1.0);
-            self.0.get()
-        }
-    }
-
-    fn opened(without: &[Feature]) -> Option<Device> {
-        let choices = [AdapterChoice::Any, AdapterChoice::Cpu];
-        let open = |choice| pollster::block_on(Device::open_without(&choice, Stored::F32, without)).ok();
-        let device = choices.into_iter().find_map(open);
-        if device.is_none() {
-            crate::testing::skipped(true, "there is no adapter");
-        }
-        device
-    }
-
     /// On llvmpipe lanes of a subgroup take a third of the time of the default.
     #[test]
     #[ignore = "needs subgroups of eight lanes, and the short tests have four"]
-    fn a_device_with_a_clock_of_its_own_is_timed_by_it_whatever_the_hosts_clock_says() {
-        let Some(device) = opened(&[]) else { return };
+    fn a_device_with_timestamps_is_timed_by_them() {
+        let Some(device) = any_device(&[]) else { return };
         let expected = crate::testing::has_everything(device.adapter());
-        if !device.has_timestamps() || device.abilities().subgroup_lanes < 8 || !device.adapter().software {
+        if !device.has_timestamps || device.abilities.subgroup_lanes < 8 || !device.adapter().software {
             return crate::testing::skipped(
                 expected,
                 "this adapter has no clock, no subgroups of eight lanes, or is a GPU",
             );
         }
         let product = Product::new(Pass::Forward, dense(128, 784, 512));
-        let choice = pollster::block_on(fastest(&device, &CountingClock::default(), &product)).unwrap();
+        let choice = pollster::block_on(fastest(&device, &TickingClock::default(), &product)).unwrap();
         assert!(choice.kernel.starts_with("dense_forward_") && choice.ratio < 0.8, "{choice:?}");
     }
 
     #[test]
-    fn a_late_device_without_a_clock_of_its_own_is_not_timed() {
-        let Some(device) = opened(&[Feature::Timestamps]) else { return };
-        // Each reading is a second later, so that the device seems to tell a second late what it has finished.
-        let mut choices = Choices::new(Abilities { software: false, ..device.abilities() });
-        let timed = pollster::block_on(choices.tune(&device, &CountingClock::default(), &[product()])).unwrap();
+    fn a_late_device_without_timestamps_is_not_timed() {
+        let Some(device) = any_device(&[Feature::Timestamps]) else { return };
+        // Each reading is a second later, so that the device seems to have a latency of a second.
+        let mut choices = Choices::new(Abilities { software: false, ..device.abilities });
+        let timed = pollster::block_on(choices.tune(&device, &TickingClock::default(), &[product()])).unwrap();
         assert_eq!(timed, 0);
     }
 
@@ -216,17 +251,36 @@ mod tests {
 
     #[test]
     fn every_candidate_is_timed_and_the_default_wins_a_draw() {
-        let Some(device) = opened(&[Feature::Timestamps]) else { return };
-        let clock = CountingClock::default();
+        let Some(device) = any_device(&[Feature::Timestamps]) else { return };
+        let clock = TickingClock::default();
         let product = product();
         let choice = pollster::block_on(fastest(&device, &clock, &product)).unwrap();
-        // A first launch and the looks, each between two readings of the clock.
-        let readings = 2 * (1 + LOOKS) * product.candidates(device.abilities()).count();
-        assert_eq!(clock.0.get(), readings as f64);
+        // A first launch and the trials, each between two readings of the clock.
+        let readings = 2 * (1 + TRIALS) * product.candidates(device.abilities).count();
+        assert_eq!(clock.now_seconds(), (readings + 1) as f64);
         assert_eq!(choice.kernel, product.variants()[0].kernel);
-        let mut chosen = Choices::new(device.abilities());
-        chosen.insert(&product, choice);
+        let mut chosen = Choices::new(device.abilities);
+        chosen.by_product.insert(key(&product), choice);
         assert_eq!(chosen.pick(&product), &product.variants()[0]);
         assert_eq!(chosen.describe(&product), "dense_forward 40 × 36 × 24: dense_forward (1.00)");
+    }
+
+    #[test]
+    fn recalled_choices_must_fit_the_product_and_the_device() {
+        let product = product();
+        let abilities = Abilities { software: true, subgroup_lanes: 8, ..Abilities::default() };
+        let real = Abilities { software: false, ..abilities };
+        let [usual, other, ..] = product.variants() else { panic!("a product with one variant only") };
+        let chosen = |kernel: &str, abilities| {
+            let choice = TunedKernel { kernel: kernel.to_owned(), ratio: 0.5 };
+            let chosen = Choices { abilities, by_product: BTreeMap::from([(key(&product), choice)]) };
+            Choices::recalled(abilities, &chosen.text()).pick(&product)
+        };
+        assert_eq!(chosen(other.kernel, abilities), other);
+        assert_eq!(chosen("dense_forward_shared", real).kernel, "dense_forward_shared");
+        assert_eq!(chosen("a kernel of another version", real), usual);
+        assert_eq!(chosen(other.kernel, real), usual, "it was made for emulated GPUs");
+        assert_eq!(chosen("dense_forward_large", real), usual, "the product is smaller than its tile");
+        assert_eq!(Choices::recalled(real, "half of a fi").pick(&product), usual);
     }
 }

@@ -7,16 +7,16 @@ use super::layout::CHANNEL_ALIGNMENT;
 use super::products::{Extents, Params, Pass, Product};
 use crate::model::Cell;
 
-/// What a device has that decides between variants; by default nothing out of the ordinary.
+/// Abilities of a device that decide between variants; by default nothing special.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Abilities {
-    /// Whether it is a GPU that a CPU emulates.
+pub(crate) struct Abilities {
+    /// True for a GPU that a CPU emulates.
     pub(super) software: bool,
     /// Lanes that every subgroup has at least; 0 without subgroups.
     pub(super) subgroup_lanes: u32,
-    /// What kernels store.
+    /// Type that kernels store.
     pub(super) stored: Stored,
-    /// Whether subgroups multiply blocks of f16: with its matrix units, or in tests as if it had some.
+    /// True if subgroups multiply blocks of f16: with matrix units, or in tests as if there were some.
     pub(super) matrices: bool,
     /// Large tiles of such blocks fit: subgroups have few enough lanes, and there is enough workgroup memory.
     pub(super) large_matrix_tiles: bool,
@@ -24,30 +24,30 @@ pub(super) struct Abilities {
 
 /// A kernel that computes a product.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Variant {
+pub(crate) struct Variant {
     pub(super) kernel: &'static str,
-    /// Rows and columns of the tile of the result that belong together. With [`ALL`] columns a tile goes through all
-    /// parts as well, one after the other.
+    /// Rows and columns of the tile of the result that belong together. With [`ALL`] columns a tile goes through all parts as
+    /// well, one after the other.
     tile: [u32; 2],
     invocations_per_tile: u32,
-    /// Tiles that a product has to fill well, so that timing this variant is worth it.
-    fewest_tiles: u64,
-    /// Most tiles of a product for which timing this variant is worth it.
-    most_tiles: u64,
+    /// Fewest well-filled tiles of a product that make timing this variant worthwhile.
+    min_tiles: u64,
+    /// Most tiles of a product that make timing this variant worthwhile.
+    max_tiles: u64,
     needs: Needs,
-    /// On an emulated GPU, its time over the default's for as many elements of tiles.
+    /// On an emulated GPU, its time per element of a tile over the default's.
     emulated_share: f64,
 }
 
-/// What a variant asks of a device beyond the ordinary.
+/// Special requirements of a variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Needs {
     Nothing,
-    /// Eight lanes of a subgroup. All such variants were made for emulated GPUs, and real ones are not offered them until
-    /// one shows that they help.
+    /// Eight lanes of a subgroup. Such variants were made for emulated GPUs, and are offered to real ones only when one shows
+    /// that they help.
     Subgroups,
-    /// Subgroups that multiply blocks. Whoever asks for them gets them wherever a product has such a variant, so that the
-    /// name of the precision says what was measured.
+    /// Subgroups that multiply blocks. They are used for every product that has such a variant, so that the name of the
+    /// precision says what was measured.
     Matrices,
     /// The same for a large tile.
     LargeMatrixTiles,
@@ -62,8 +62,8 @@ const fn registers(kernel: &'static str) -> Variant {
         kernel,
         tile: [8, 8],
         invocations_per_tile: 1,
-        fewest_tiles: 0,
-        most_tiles: u64::MAX,
+        min_tiles: 0,
+        max_tiles: u64::MAX,
         needs: Needs::Nothing,
         emulated_share: 1.0,
     }
@@ -87,30 +87,30 @@ const fn shared(kernel: &'static str) -> Variant {
 
 /// The same with a larger tile, and operands that are read while others are multiplied: for large products.
 const fn large(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 64], invocations_per_tile: 128, fewest_tiles: FEWEST_LARGE_TILES, ..shared(kernel) }
+    Variant { tile: [128, 64], invocations_per_tile: 128, min_tiles: MIN_LARGE_TILES, ..shared(kernel) }
 }
 
-/// A workgroup shares a tile, of which its subgroups multiply blocks.
+/// A workgroup shares a tile, whose blocks its subgroups multiply.
 const fn matrix(kernel: &'static str) -> Variant {
     Variant { invocations_per_tile: 256, needs: Needs::Matrices, ..shared(kernel) }
 }
 
 /// The same with a larger tile: for large products.
 const fn matrix_large(kernel: &'static str) -> Variant {
-    Variant { tile: [128, 128], fewest_tiles: FEWEST_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..matrix(kernel) }
+    Variant { tile: [128, 128], min_tiles: MIN_LARGE_TILES, needs: Needs::LargeMatrixTiles, ..matrix(kernel) }
 }
 
-/// A workgroup divides the sums of a small tile among its invocations: for products of few results and great depth, with
-/// which larger tiles leave most processors of a real GPU idle.
+/// A workgroup divides the sums of a small tile among its invocations: for products of few results and great depth, whose
+/// larger tiles would leave most processors of a real GPU idle.
 const fn sliced(kernel: &'static str) -> Variant {
-    Variant { tile: [16, 16], invocations_per_tile: 256, most_tiles: MOST_SLICED_TILES, ..shared(kernel) }
+    Variant { tile: [16, 16], invocations_per_tile: 256, max_tiles: MAX_SLICED_TILES, ..shared(kernel) }
 }
 
 /// A product with more of these tiles has at least 128 of 64 × 64, enough for a hundred processors.
-const MOST_SLICED_TILES: u64 = 2048;
+const MAX_SLICED_TILES: u64 = 2048;
 
 /// Processors of a small GPU: with fewer large tiles than these, some have nothing to do, and smaller tiles are faster.
-const FEWEST_LARGE_TILES: u64 = 8;
+const MIN_LARGE_TILES: u64 = 8;
 
 /// A workgroup keeps eight sequences through all steps.
 const fn recurrent(kernel: &'static str) -> Variant {
@@ -191,7 +191,7 @@ const SIMPLE_RNN_BACKWARD: &[Variant] =
     &[recurrent("simple_rnn_backward"), recurrent_subgroup("simple_rnn_backward_subgroup", 0.28)];
 
 impl Product {
-    /// Every kernel that can do it; the first one runs on every device.
+    /// All kernels of the product; the first one runs on every device.
     pub(super) fn variants(&self) -> &'static [Variant] {
         match (self.params, self.pass) {
             (Params::Dense(_), Pass::Forward) => DENSE_FORWARD,
@@ -224,7 +224,7 @@ impl Product {
         })
     }
 
-    /// Those of them that are worth timing for this product.
+    /// The variants that are worth timing for this product.
     pub(super) fn candidates(&self, abilities: Abilities) -> impl Iterator<Item = &'static Variant> + use<> {
         let extents = self.extents();
         let asked_for_matrices = self.matrix_variant(abilities).is_some();
@@ -235,18 +235,18 @@ impl Product {
                 abilities.software || variant.needs == Needs::Nothing
             };
             is_for_device
-                && variant.well_filled_tiles(&extents) >= variant.fewest_tiles
-                && variant.tiles(&extents) <= variant.most_tiles
+                && variant.well_filled_tiles(&extents) >= variant.min_tiles
+                && variant.tiles(&extents) <= variant.max_tiles
         })
     }
 
-    /// The variant that multiplies blocks, where the device was opened for that and the product has one.
+    /// The variant that multiplies blocks, if the device was opened for that and the product has one.
     fn matrix_variant(&self, abilities: Abilities) -> Option<&'static Variant> {
         self.variants_with(abilities).find(|variant| variant.needs == Needs::Matrices)
     }
 
-    /// The variant as a rule, without timing: one that multiplies blocks where that was asked for; on an emulated GPU the
-    /// one whose tiles, of which some lie beyond the edges of the result, should take least time; on others the default.
+    /// Chooses a variant without timing: one that multiplies blocks if that was requested; on an emulated GPU the one whose
+    /// tiles, including parts beyond the edges of the result, should take least time; on others the default.
     pub(super) fn usual_variant(&self, abilities: Abilities) -> &'static Variant {
         if let Some(asked_for) = self.matrix_variant(abilities) {
             return asked_for;
@@ -261,13 +261,13 @@ impl Product {
     }
 }
 
-/// Whether the input has channels that are not stored in multiples of four.
+/// Returns true if the input's channels are not stored in multiples of four.
 fn is_narrow(params: &Conv2d) -> bool {
     !params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT)
 }
 
 impl Variant {
-    /// Whether it is offered only where this was asked for.
+    /// Returns true if it is offered only on request.
     pub(super) fn multiplies_blocks(&self) -> bool {
         matches!(self.needs, Needs::Matrices | Needs::LargeMatrixTiles)
     }
@@ -286,14 +286,13 @@ impl Variant {
         u64::from(extents.parts) * u64::from(extents.rows / rows) * across
     }
 
-    /// Time on an emulated GPU, in a unit of its own.
+    /// Time on an emulated GPU, in arbitrary units.
     fn emulated_time(&self, extents: &Extents) -> f64 {
         let columns = if self.tile[1] == ALL { extents.columns } else { self.tile[1] };
         let elements = self.tiles(extents) * u64::from(self.tile[0]) * u64::from(columns);
         elements as f64 * self.emulated_share
     }
 
-    /// Invocations that compute `product`.
     pub(super) fn invocations(&self, product: &Product) -> u64 {
         self.tiles(&product.extents()) * u64::from(self.invocations_per_tile)
     }
@@ -313,7 +312,7 @@ mod tests {
     };
 
     #[test]
-    fn subgroups_are_used_where_they_are_emulated_and_most_of_a_tile_is_needed() {
+    fn emulated_gpus_use_subgroups_for_well_filled_tiles() {
         let large = Product::new(Pass::Forward, dense(128, 784, 512));
         assert_eq!(large.usual_variant(EMULATED).kernel, "dense_forward_subgroup");
         assert_eq!(
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_workgroup_keeps_whole_sequences_and_few_of_them_are_not_worth_a_subgroup() {
+    fn few_sequences_are_not_worth_a_subgroup() {
         let lstm = |sequences| Product::new(Pass::InputGradient, (Cell::Lstm, recurrent_params(sequences, 28, 128)));
         let usual = |sequences| lstm(sequences).usual_variant(EMULATED);
         assert_eq!(usual(896).kernel, "lstm_backward_subgroup");
@@ -339,19 +338,19 @@ mod tests {
     fn invocations_cover_every_tile_of_every_part() {
         let product = Product::new(Pass::WeightGradient, dense(40, 68, 12));
         let invocations: Vec<u64> = product.variants().iter().map(|variant| variant.invocations(&product)).collect();
-        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile of
-        // 128 × 64, again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
+        // Three parts of 9 × 2 tiles of 8 × 8, of 3 × 1 tiles of 32 × 32, of 2 × 1 tiles of 64 × 64, of one tile of 128 × 64,
+        // again of 2 × 1 tiles of 64 × 64, and of one tile of 128 × 128.
         assert_eq!(invocations, [3 * 18, 3 * 3 * 8, 3 * 2 * 64, 3 * 128, 3 * 2 * 256, 3 * 256]);
     }
 
-    /// Names of the candidates, without that of the default, on which they go on.
+    /// Names of the candidates without their common prefix, the default's name.
     fn candidates(product: &Product, abilities: Abilities) -> Vec<&'static str> {
         let default = product.variants()[0].kernel;
         product.candidates(abilities).map(|variant| variant.kernel.trim_start_matches(default)).collect()
     }
 
     #[test]
-    fn large_tiles_are_timed_where_a_product_fills_a_few_of_them() {
+    fn large_tiles_are_timed_if_a_product_fills_a_few() {
         let real = Abilities { software: false, ..EMULATED };
         let timed =
             |rows, inputs, outputs| candidates(&Product::new(Pass::Forward, dense(rows, inputs, outputs)), real);
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_are_divided_within_a_workgroup_where_results_are_few() {
+    fn sums_of_few_results_are_divided_within_a_workgroup() {
         let real = Abilities { software: false, ..EMULATED };
         let timed = |pass, rows, inputs, outputs| {
             candidates(&Product::new(pass, dense(rows, inputs, outputs)), real).contains(&"_sliced")
@@ -384,13 +383,13 @@ mod tests {
         let product = Product::new(Pass::Forward, dense(128, 784, 128));
         assert_eq!(candidates(&product, EMULATED), ["", "_subgroup", "_thin", "_sliced", "_shared"]);
         assert_eq!(candidates(&product, real), ["", "_sliced", "_shared"]);
-        // Tests of kernels run them wherever they run.
+        // Tests of kernels run them on every device that can.
         let with_matrices = Abilities { matrices: true, large_matrix_tiles: true, ..real };
         assert_eq!(product.variants_with(with_matrices).count(), product.variants().len());
     }
 
     #[test]
-    fn a_device_that_was_opened_for_its_matrix_units_times_nothing_else() {
+    fn a_device_opened_for_matrix_units_times_nothing_else() {
         for software in [false, true] {
             let abilities = Abilities { software, matrices: true, stored: Stored::F16, ..EMULATED };
             for pass in Pass::ALL {
@@ -405,14 +404,14 @@ mod tests {
             let product = |rows| Product::new(Pass::Forward, dense(rows, 784, 512));
             assert_eq!(candidates(&product(256), large), ["_matrix", "_matrix_large"]);
             assert_eq!(candidates(&product(255), large), ["_matrix"]);
-            // What has no such variant is chosen as ever.
+            // Products without such a variant are chosen as usual.
             let lstm = Product::new(Pass::Forward, (Cell::Lstm, recurrent_params(896, 28, 128)));
             assert_eq!(lstm.usual_variant(abilities), lstm.usual_variant(Abilities { software, ..EMULATED }));
         }
     }
 
     #[test]
-    fn an_emulated_gpu_never_takes_tiles_of_workgroups_without_timing() {
+    fn an_emulated_gpu_never_takes_workgroup_tiles_untimed() {
         for (rows, inputs, outputs) in [(128, 128, 128), (1024, 4096, 4096), (64, 64, 64), (1, 8, 8)] {
             for pass in Pass::ALL {
                 let usual = Product::new(pass, dense(rows, inputs, outputs)).usual_variant(EMULATED);

@@ -1,15 +1,17 @@
 //! Every workload, with its own start, augmentation and dropout, on the kernels and on the plain loops.
 
+use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use results::Precision;
+use shaders::Stored;
 
 use super::device::Device;
-use super::device::kernels::Kernels;
+use super::device::adapters::KernelSet;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, open_in};
+use crate::backends::{AdapterChoice, Feature, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::error::EngineError;
@@ -29,6 +31,27 @@ impl Clock for Standstill {
     }
 }
 
+/// A clock whose every reading is a second later than the one before.
+#[derive(Default)]
+pub(super) struct TickingClock(Cell<f64>);
+
+impl Clock for TickingClock {
+    fn now_seconds(&self) -> f64 {
+        self.0.set(self.0.get() + 1.0);
+        self.0.get()
+    }
+}
+
+/// Opens a device for f32; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1.
+pub(super) fn any_device(without: &[Feature]) -> Option<Device> {
+    let open = |choice| pollster::block_on(Device::open(&choice, Stored::F32, without)).ok();
+    let device = [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(open);
+    if device.is_none() {
+        skipped(true, "there is no adapter");
+    }
+    device
+}
+
 /// Samples of a set: random bytes, or random words where words are wanted.
 fn random_split(workload: &Workload, samples: u32, stream: u32) -> Split {
     let definition = data_set(workload.data_set).unwrap();
@@ -45,7 +68,7 @@ pub(in crate::backends) fn job(workload: &Workload) -> TrainingJob {
     job_with_test(workload, 5)
 }
 
-/// The same with so many test samples.
+/// The same with another number of test samples.
 pub(in crate::backends) fn job_with_test(workload: &Workload, test_samples: u32) -> TrainingJob {
     const SAMPLES: u32 = 10;
     workload.job(Training {
@@ -84,8 +107,8 @@ pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJo
     figures
 }
 
-/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same
-/// goes for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
+/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same goes
+/// for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
 fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
         Precision::F16Matrix => on_matrices(&choice),
@@ -105,10 +128,10 @@ fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
 
 /// In f16-matrix: on matrix units, or with loops in their place where the adapter lists none.
 fn on_matrices(choice: &AdapterChoice) -> Result<Box<dyn Backend>, EngineError> {
-    let open = |kernels| pollster::block_on(Device::open(choice, kernels));
-    let device = open(Kernels::OnMatrixUnits).or_else(|_| open(Kernels::WithPlainMatrices))?;
-    eprintln!("matrices: {:?}", device.form().matrices);
-    Ok(Box::new(WgslBackend::on(device, Rc::new(Standstill))))
+    let open = |kernels| pollster::block_on(Device::open(choice, kernels, &[]));
+    let device = open(KernelSet::OnMatrixUnits).or_else(|_| open(KernelSet::WithPlainMatrices))?;
+    eprintln!("matrices: {:?}", device.form.matrices);
+    Ok(Box::new(WgslBackend::on(Rc::new(device), Rc::new(Standstill))))
 }
 
 /// A job whose rate is low: random images at the full rate are chaos, which magnifies rounding.
@@ -124,14 +147,14 @@ pub(in crate::backends) fn narrow_job(workload: &Workload) -> TrainingJob {
     TrainingJob { model: narrow(job.model.clone()), ..job }
 }
 
-/// Whether batch normalisation over a few images comes one behind the other in twenty layers or more.
+/// Returns true for twenty batch normalizations or more, each over a few images.
 fn is_deep(workload: &Workload) -> bool {
     workload.model.nodes.iter().filter(|node| matches!(node.layer, Layer::BatchNorm { .. })).count() >= 20
 }
 
 /// At a twentieth of its rate a workload's losses hardly change, and an optimiser that does nothing may stay within a
-/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for
-/// batch normalisation over three random images in twenty and more layers, 2e-4.
+/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for batch
+/// normalisation over three random images in twenty and more layers, 2e-4.
 pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
     match precision {
         Precision::F32 | Precision::F64 if !is_deep(workload) => 1e-5,
@@ -139,7 +162,7 @@ pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) 
     }
 }
 
-fn trains_and_tests_as_the_reference_does(
+fn compare_with_reference(
     precision: Precision,
     workloads: impl IntoIterator<Item = Workload>,
     job: fn(&Workload) -> TrainingJob,
@@ -159,47 +182,32 @@ fn trains_and_tests_as_the_reference_does(
     }
 }
 
-#[test]
-fn in_f32_every_narrow_workload_trains_and_tests_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F32, workloads(), narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn in_f32_every_workload_trains_and_tests_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F32, workloads(), calm_job);
-}
-
-#[test]
-fn in_f16_every_narrow_workload_trains_and_tests_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F16, workloads(), narrow_job);
-}
-
-#[test]
-#[ignore = "trains every network in its full width"]
-fn in_f16_every_workload_trains_and_tests_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F16, workloads(), calm_job);
-}
-
 /// Not all workloads: loops in the place of matrix units are slow.
 fn workloads_of_each_kind_of_layer() -> impl Iterator<Item = Workload> {
     let names = ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn", "caffe-cifar10", "transformer-cifar10"];
     names.into_iter().map(|name| crate::workload(name).unwrap())
 }
 
+/// Every workload in f32 and f16, and some in f16-matrix.
+fn compare_all_precisions(job: fn(&Workload) -> TrainingJob) {
+    compare_with_reference(Precision::F32, workloads(), job);
+    compare_with_reference(Precision::F16, workloads(), job);
+    compare_with_reference(Precision::F16Matrix, workloads_of_each_kind_of_layer(), job);
+}
+
 #[test]
-fn in_f16_matrix_narrow_workloads_of_each_kind_of_layer_train_and_test_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F16Matrix, workloads_of_each_kind_of_layer(), narrow_job);
+fn narrow_workloads_train_as_the_reference_in_every_precision() {
+    compare_all_precisions(narrow_job);
 }
 
 #[test]
 #[ignore = "trains every network in its full width"]
-fn in_f16_matrix_workloads_of_each_kind_of_layer_train_and_test_as_the_reference_does() {
-    trains_and_tests_as_the_reference_does(Precision::F16Matrix, workloads_of_each_kind_of_layer(), calm_job);
+fn workloads_train_as_the_reference_in_every_precision() {
+    compare_all_precisions(calm_job);
 }
 
 #[test]
-fn in_f16_the_same_seed_gives_the_same_bits_and_gradients_without_their_scale() {
+fn in_f16_a_seed_gives_equal_bits_and_unscaled_gradients() {
     let (Some(gpu), Some(single)) = (gpu(Precision::F16), gpu(Precision::F32)) else { return };
     for name in ["keras-mnist-mlp", "keras-mnist-cnn", "keras-mnist-hrnn"] {
         let job = narrow_job(&crate::workload(name).unwrap());
@@ -219,7 +227,7 @@ fn in_f16_the_same_seed_gives_the_same_bits_and_gradients_without_their_scale() 
 }
 
 #[test]
-fn in_f16_what_is_too_large_ends_in_a_loss_that_is_no_number_in_the_same_step() {
+fn in_f16_overflow_makes_the_loss_of_the_step_nan() {
     let Some(gpu) = gpu(Precision::F16) else { return };
     let mut job = calm_job(&crate::workload("keras-mnist-mlp").unwrap());
     job.optimizer.learning_rate = 1e9;
@@ -228,7 +236,7 @@ fn in_f16_what_is_too_large_ends_in_a_loss_that_is_no_number_in_the_same_step() 
 }
 
 #[test]
-fn f16_is_refused_with_a_reason_where_it_is_not_to_be_had() {
+fn unavailable_precisions_are_refused_with_a_reason() {
     let refused = |precision, name| {
         let opened = pollster::block_on(open_in(precision, name, &AdapterChoice::Any, Rc::new(Standstill)));
         match opened.err() {
@@ -241,7 +249,7 @@ fn f16_is_refused_with_a_reason_where_it_is_not_to_be_had() {
 }
 
 #[test]
-fn f16_matrix_is_refused_with_what_the_adapter_lists_where_no_shape_of_it_has_kernels() {
+fn f16_matrix_without_kernels_is_refused_with_the_listed_shapes() {
     let open = |choice| pollster::block_on(open_in(Precision::F16Matrix, NAME, &choice, Rc::new(Standstill)));
     match open(AdapterChoice::Cpu) {
         Err(error @ EngineError::NoPrecision { .. }) => {

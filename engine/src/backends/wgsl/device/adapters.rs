@@ -1,17 +1,16 @@
-//! Which devices there are, before any of them is opened.
+//! The adapters of a machine before any is opened, and the kernels that they run.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
 use results::software::program_of;
-use results::{Adapter, DeviceKind, UNNAMED_ADAPTER};
+use results::{Adapter, DeviceKind, Precision, UNNAMED_ADAPTER};
 use serde::{Deserialize, Serialize};
-use shaders::Matrices;
+use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
-use super::answer::answer;
-use super::matrices::{chosen, listed};
+use super::answer;
 use crate::backends::Feature;
 use crate::error::EngineError;
 
@@ -20,27 +19,27 @@ pub async fn adapters() -> Vec<Adapter> {
     enumerate().await.unwrap_or_default().iter().map(|adapter| describe(&adapter.get_info())).collect()
 }
 
-/// What an adapter has beyond what every WebGPU device has, as far as the kernels use it.
+/// Features of an adapter that not every WebGPU device has and that the kernels use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Features {
-    /// Whether it computes in f16.
+    /// True if it computes in f16.
     pub f16: bool,
     /// Lanes that every subgroup has at least; 0 without subgroups.
     pub subgroup_lanes: u32,
-    /// Whether it tells when it begins and ends what it computes.
+    /// True if it measures when it begins and ends its work.
     pub timestamps: bool,
-    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32, as kernels use them; 0
-    /// where it lists none of those.
+    /// Rows and columns of the matrices of f16 that its matrix units multiply with sums in f32; 0 if it lists none that the
+    /// kernels use.
     pub matrix_side: u32,
 }
 
-/// Those of the adapters of this machine, in the order of their indices.
+/// The features of this machine's adapters, in the order of their indices.
 #[async_recursion(?Send)]
 pub async fn features() -> Vec<Features> {
     enumerate().await.unwrap_or_default().iter().map(Features::of).collect()
 }
 
-/// Everything that an adapter says of itself before it is opened, as far as training depends on it.
+/// Everything that training depends on and an adapter reports before it is opened.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Details {
     pub adapter: Adapter,
@@ -49,22 +48,22 @@ pub struct Details {
     pub limits: Limits,
 }
 
-/// How the system knows an adapter, so that it can be found there.
+/// Identity of an adapter in the system.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
-    /// Number of its maker on the PCI bus, or one beyond those numbers for what is on none; 0 where the platform gives none.
+    /// PCI number of its maker, or one beyond those numbers for an adapter on no bus; 0 if the platform reports none.
     pub vendor: u32,
     /// The maker's number of the model.
     pub device: u32,
-    /// Its place, such as `0000:01:00.0`, where the driver tells.
+    /// Its place, such as `0000:01:00.0`, if the driver reports it.
     pub pci_bus_id: Option<String>,
 }
 
-/// What an adapter allows at most.
+/// Limits of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     pub buffer_bytes: u64,
-    /// The part of a buffer that a kernel sees.
+    /// Largest part of a buffer that a kernel can bind.
     pub binding_bytes: u64,
     /// Of one kernel.
     pub storage_buffers: u32,
@@ -73,7 +72,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// What every device of WebGPU grants. Kernels ask for no more, except of the two sizes of buffers.
+    /// Limits that every WebGPU device grants. Kernels need no more, except for the two sizes of buffers.
     pub fn needed() -> Self {
         Self::of(&wgpu::Limits::default())
     }
@@ -89,7 +88,7 @@ impl Limits {
     }
 }
 
-/// The adapters of this machine with all that they say of themselves, in the order of their indices.
+/// The details of this machine's adapters, in the order of their indices.
 #[async_recursion(?Send)]
 pub async fn details() -> Vec<Details> {
     enumerate().await.unwrap_or_default().iter().map(Details::of).collect()
@@ -115,19 +114,19 @@ impl Identity {
 }
 
 impl Features {
-    pub(in crate::backends::wgsl) fn of(adapter: &wgpu::Adapter) -> Self {
+    pub(crate) fn of(adapter: &wgpu::Adapter) -> Self {
         let features = adapter.features();
         let subgroups = features.contains(wgpu::Features::SUBGROUP);
         Self {
             f16: features.contains(wgpu::Features::SHADER_F16),
             subgroup_lanes: if subgroups { adapter.get_info().subgroup_min_size } else { 0 },
             timestamps: features.contains(wgpu::Features::TIMESTAMP_QUERY),
-            matrix_side: chosen(&listed(adapter)).and_then(Matrices::side).unwrap_or(0),
+            matrix_side: choose_shape(&list_shapes(adapter)).and_then(Matrices::side).unwrap_or(0),
         }
     }
 
-    /// What is left without these.
-    pub(in crate::backends::wgsl) fn without(self, features: &[Feature]) -> Self {
+    /// Removes these features.
+    pub(crate) fn without(self, features: &[Feature]) -> Self {
         Self {
             f16: self.f16 && !features.contains(&Feature::F16),
             subgroup_lanes: if features.contains(&Feature::Subgroups) { 0 } else { self.subgroup_lanes },
@@ -137,7 +136,7 @@ impl Features {
     }
 }
 
-pub(in crate::backends::wgsl) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
+pub(crate) async fn enumerate() -> Result<Vec<wgpu::Adapter>, EngineError> {
     #[cfg(target_arch = "wasm32")]
     {
         let instance = new_instance();
@@ -151,8 +150,8 @@ pub(in crate::backends::wgsl) async fn enumerate() -> Result<Vec<wgpu::Adapter>,
     }
     #[cfg(not(target_arch = "wasm32"))]
     {
-        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that
-        // used it ends afterwards (gfx-rs/wgpu#8365).
+        // One for the whole program: the last of several would unload the driver, and NVIDIA's crashes when a thread that used
+        // it ends afterwards (gfx-rs/wgpu#8365).
         static INSTANCE: OnceLock<wgpu::Instance> = OnceLock::new();
         Ok(INSTANCE.get_or_init(new_instance).enumerate_adapters(wgpu::Backends::PRIMARY).await)
     }
@@ -166,7 +165,7 @@ fn new_instance() -> wgpu::Instance {
     })
 }
 
-pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
+pub(crate) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
     let kind = match info.device_type {
         wgpu::DeviceType::DiscreteGpu => DeviceKind::Discrete,
         wgpu::DeviceType::IntegratedGpu => DeviceKind::Integrated,
@@ -188,7 +187,7 @@ pub(in crate::backends::wgsl) fn describe(info: &wgpu::AdapterInfo) -> Adapter {
         driver: driver.join(" ").trim().to_owned(),
         software: kind == DeviceKind::Cpu,
     };
-    // Some programs that act as GPUs do not say so in their kind.
+    // The kind of some programs that act as GPUs does not show it.
     adapter.software |= program_of(&adapter).is_some();
     adapter
 }
@@ -207,5 +206,156 @@ fn vendor_name(number: u32) -> String {
         0x10005 => "Mesa".to_owned(),
         0x1ae0 => "Google".to_owned(),
         other => format!("{other:#06x}"),
+    }
+}
+
+/// Kernels that a device is opened for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum KernelSet {
+    /// Kernels that store this type.
+    Storing(Stored),
+    /// Kernels that store f16 and multiply blocks of it with the device's matrix units.
+    OnMatrixUnits,
+    /// The same with loops instead of matrix units.
+    #[cfg(test)]
+    WithPlainMatrices,
+}
+
+impl From<Stored> for KernelSet {
+    fn from(stored: Stored) -> Self {
+        Self::Storing(stored)
+    }
+}
+
+/// Reason that a device has no f16.
+const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
+    "this browser does not offer WebGPU's feature `shader-f16` here; Chrome keeps it off on NVIDIA's GPUs, where native-runner \
+     has it"
+} else {
+    "this device or its driver lacks WebGPU's feature `shader-f16`"
+};
+
+/// Most lanes of a subgroup that each have a block of a tile.
+const MAX_SUBGROUP_LANES: u32 = 64;
+
+impl KernelSet {
+    pub(super) fn precision(self) -> Precision {
+        match self {
+            Self::Storing(Stored::F32) => Precision::F32,
+            Self::Storing(Stored::F16) => Precision::F16,
+            _ => Precision::F16Matrix,
+        }
+    }
+
+    /// Precision to ask for instead.
+    pub(super) fn instead(self) -> &'static str {
+        if self.precision() == Precision::F16Matrix { "f16" } else { "f32" }
+    }
+
+    /// Returns the form in which `adapter`, with these `features`, runs them, or the reason that it does not.
+    pub(super) fn form_on(
+        self,
+        adapter: &wgpu::Adapter,
+        features: Features,
+        without: &[Feature],
+    ) -> Result<Form, String> {
+        if self == Self::Storing(Stored::F32) {
+            return Ok(Form::default());
+        }
+        if !features.f16 {
+            return Err(missing_feature(Feature::F16, LACKS_F16, without));
+        }
+        if let Self::Storing(stored) = self {
+            return Ok(stored.into());
+        }
+        if features.subgroup_lanes == 0 {
+            return Err(missing_feature(Feature::Subgroups, "this device or its driver lacks subgroups", without));
+        }
+        let lanes = adapter.get_info().subgroup_max_size;
+        if lanes > MAX_SUBGROUP_LANES {
+            return Err(format!(
+                "its subgroups have up to {lanes} lanes, and the kernels divide a tile among {MAX_SUBGROUP_LANES}"
+            ));
+        }
+        #[cfg(test)]
+        if self == Self::WithPlainMatrices {
+            return Ok(Form::with_matrices(shaders::Matrices::Plain));
+        }
+        let listed = list_shapes(adapter);
+        choose_shape(&listed).map(Form::with_matrices).ok_or_else(|| explain_no_shape(&listed))
+    }
+}
+
+/// Reason that `feature` is missing: it was excluded, or else `reason`.
+fn missing_feature(feature: Feature, reason: &str, without: &[Feature]) -> String {
+    if without.contains(&feature) { format!("it was to do without {}", feature.name()) } else { reason.to_owned() }
+}
+
+/// Returns the shapes of matrices that an adapter multiplies and wgpu lets kernels use.
+fn list_shapes(adapter: &wgpu::Adapter) -> Vec<wgpu::CooperativeMatrixProperties> {
+    let granted = adapter.features().contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX);
+    if granted { adapter.cooperative_matrix_properties() } else { Vec::new() }
+}
+
+/// Chooses the largest of the shapes listed that the kernels have.
+fn choose_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> Option<Matrices> {
+    let fits = |matrices: &Matrices| {
+        listed.iter().any(|shape| {
+            let sides = [shape.m_size, shape.n_size, shape.k_size];
+            matrices.side().is_some_and(|side| sides == [side; 3])
+                && shape.ab_type == wgpu::CooperativeScalarType::F16
+                && shape.cr_type == wgpu::CooperativeScalarType::F32
+        })
+    };
+    [Matrices::Sixteen, Matrices::Eight].into_iter().find(fits)
+}
+
+/// Reason that none of the shapes `listed` is used.
+fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
+    let needed =
+        "the kernels multiply cooperative matrices of 16 × 16 × 16 or 8 × 8 × 8 numbers of f16, with sums in f32";
+    if cfg!(target_arch = "wasm32") {
+        return format!("{needed}, which browsers do not offer; native-runner does where the device lists them");
+    }
+    let shape = |shape: &wgpu::CooperativeMatrixProperties| {
+        let wgpu::CooperativeMatrixProperties { m_size, n_size, k_size, ab_type, cr_type, .. } = shape;
+        format!("{m_size} × {n_size} × {k_size} of {ab_type:?} with sums in {cr_type:?}")
+    };
+    let listed: Vec<String> = listed.iter().map(shape).collect();
+    let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ").to_lowercase() };
+    format!("{needed}, and this device or its driver lists {listed}")
+}
+
+#[cfg(test)]
+mod tests {
+    use wgpu::CooperativeScalarType::{self as Scalar, F16, F32, I32};
+
+    use super::*;
+
+    fn shape(
+        [m_size, n_size, k_size]: [u32; 3],
+        ab_type: Scalar,
+        cr_type: Scalar,
+    ) -> wgpu::CooperativeMatrixProperties {
+        wgpu::CooperativeMatrixProperties { m_size, n_size, k_size, ab_type, cr_type, saturating_accumulation: false }
+    }
+
+    #[test]
+    fn the_largest_f16_square_with_f32_sums_is_chosen() {
+        let [eight, sixteen] = [8, 16].map(|side| shape([side; 3], F16, F32));
+        assert_eq!(choose_shape(&[eight]), Some(Matrices::Eight));
+        assert_eq!(choose_shape(&[shape([8; 3], F32, F32), eight, sixteen]), Some(Matrices::Sixteen));
+    }
+
+    #[test]
+    fn other_shapes_and_sums_are_named_and_not_chosen() {
+        let others = [shape([16, 8, 16], F16, F32), shape([16; 3], F16, F16), shape([8; 3], I32, I32)];
+        assert_eq!(choose_shape(&others), None);
+        let reason = explain_no_shape(&others);
+        assert!(
+            reason.contains("16 × 8 × 16 of f16 with sums in f32, 16 × 16 × 16 of f16 with sums in f16"),
+            "{reason}"
+        );
+        assert!(explain_no_shape(&[]).ends_with("lists none"));
     }
 }

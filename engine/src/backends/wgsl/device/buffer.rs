@@ -1,39 +1,34 @@
+use std::cell::RefCell;
 use std::ops::Deref;
+use std::sync::{Arc, Weak};
 
 use futures_channel::oneshot;
 
-use super::Device;
-use super::answer::answer;
+use super::{Device, answer};
 use crate::backends::wgsl::plan::Contents;
-use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange};
+use crate::backends::wgsl::recording::{BufferContents, BufferPlan, BufferRange, JobPart};
+use crate::data::DataSet;
 use crate::error::EngineError;
 
 /// The buffers of a plan on the device, in the plan's order.
-pub(in crate::backends::wgsl) struct Buffers {
+pub(crate) struct Buffers {
     buffers: Vec<wgpu::Buffer>,
-    /// For reading results back without allocating: as many reads as there are buffers can be under way.
+    /// Buffers that results are read back through without allocating, each by one read at a time.
     staging: Vec<wgpu::Buffer>,
 }
 
 impl Buffers {
     /// Allocates all buffers and uploads what they start with; `staging_bytes` may be read back at once.
-    ///
-    /// # Errors
-    /// Too large for the device, or out of memory.
-    pub(in crate::backends::wgsl) async fn new(
-        device: &Device,
-        plans: &[BufferPlan],
-        staging_bytes: u64,
-    ) -> Result<Self, EngineError> {
+    pub(crate) async fn new(device: &Device, plans: &[BufferPlan], staging_bytes: u64) -> Result<Self, EngineError> {
         Self::filled(device, plans, &[staging_bytes], |_| unreachable!("this plan is none of a job")).await
     }
 
-    /// The same for the plan of a job, of which so many reads may be under way; what belongs to its data set is on the device
-    /// once, whoever trains on it.
+    /// The same for the plan of a job, with a staging buffer of each size. Parts of the data set are on the device once for
+    /// all trainers.
     ///
     /// # Errors
     /// As [`Buffers::new`], and a model whose tensors do not fit together.
-    pub(in crate::backends::wgsl) async fn of_job(
+    pub(crate) async fn of_job(
         device: &Device,
         plans: &[BufferPlan],
         staging_bytes: &[u64],
@@ -46,11 +41,11 @@ impl Buffers {
                 device.queue.write_buffer(&buffer, 0, &contents.bytes(part)?);
                 Ok(buffer)
             };
-            if part.is_of_the_data_set() { device.data().get(&contents.job.data, part, make) } else { make() }
+            if part.is_of_the_data_set() { device.data.get(&contents.job.data, part, make) } else { make() }
         })
         .await;
-        // What the driver complained of may be one of the buffers that are remembered, and nobody can use that.
-        built.inspect_err(|_| device.data().let_go())
+        // The driver may have complained of a remembered buffer, which is unusable then.
+        built.inspect_err(|_| device.data.clear())
     }
 
     async fn filled(
@@ -86,44 +81,41 @@ impl Buffers {
             .await?
     }
 
-    pub(in crate::backends::wgsl) fn get(&self, index: usize) -> &wgpu::Buffer {
+    pub(crate) fn get(&self, index: usize) -> &wgpu::Buffer {
         &self.buffers[index]
     }
 
     /// Overwrites a part of a buffer before the next submission.
-    pub(in crate::backends::wgsl) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
+    pub(crate) fn write(&self, device: &Device, index: usize, offset_bytes: u64, bytes: &[u8]) {
         device.queue.write_buffer(&self.buffers[index], offset_bytes, bytes);
     }
 
     /// The first `bytes` of a buffer, after everything submitted so far.
-    pub(in crate::backends::wgsl) async fn read(
-        &self,
-        device: &Device,
-        index: usize,
-        bytes: u64,
-    ) -> Result<Vec<u8>, EngineError> {
+    pub(crate) async fn read(&self, device: &Device, index: usize, bytes: u64) -> Result<Vec<u8>, EngineError> {
         self.read_at(device, index, 0, bytes).await
     }
 
     /// `bytes` of a buffer from `offset_bytes` on, after everything submitted so far; both are multiples of four.
-    pub(in crate::backends::wgsl) async fn read_at(
+    pub(crate) async fn read_at(
         &self,
         device: &Device,
         index: usize,
         offset_bytes: u64,
         bytes: u64,
     ) -> Result<Vec<u8>, EngineError> {
-        let buffer = &self.buffers[index];
-        if bytes <= self.staging[0].size() {
-            return read_through(device, buffer, offset_bytes, &self.staging[0], bytes).await;
-        }
-        let staging = device.watched(|| create_staging(device, "large staging", bytes)).await?;
-        read_through(device, buffer, offset_bytes, &staging, bytes).await
+        let allocated;
+        let staging = if bytes <= self.staging[0].size() {
+            &self.staging[0]
+        } else {
+            allocated = device.watched(|| create_staging(device, "large staging", bytes)).await?;
+            &allocated
+        };
+        Ok(map_through(device, &self.buffers[index], offset_bytes, staging, bytes).await?.to_vec())
     }
 
-    /// Asks for a part of a buffer, no more than the first staging buffer holds, after everything submitted so far.
-    /// They come with the future; nothing else can be read through it until then.
-    pub(in crate::backends::wgsl) fn begin_to_read(
+    /// Begins to read a part of a buffer that fits into the first staging buffer, after everything submitted so far. Nothing
+    /// else can be read through that buffer before the future ends.
+    pub(crate) fn begin_to_read(
         &self,
         device: &Device,
         range: BufferRange,
@@ -132,8 +124,8 @@ impl Buffers {
         async move { Ok(reading.await?.to_vec()) }
     }
 
-    /// The same through the staging buffer of this place, where the bytes stay.
-    pub(in crate::backends::wgsl) fn begin_to_read_through(
+    /// The same through another staging buffer, which keeps the bytes.
+    pub(crate) fn begin_to_read_through(
         &self,
         device: &Device,
         range: BufferRange,
@@ -148,7 +140,7 @@ fn create_staging(device: &Device, label: &str, bytes: u64) -> wgpu::Buffer {
     create_buffer(device, label, bytes, wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ)
 }
 
-/// The one place where device memory is asked for.
+/// Allocates and counts device memory, as no other function does.
 fn create_buffer(device: &Device, label: &str, bytes: u64, usage: wgpu::BufferUsages) -> wgpu::Buffer {
     let buffer = device.device.create_buffer(&wgpu::BufferDescriptor {
         label: Some(label),
@@ -168,9 +160,8 @@ fn create(device: &Device, plan: &BufferPlan) -> wgpu::Buffer {
     create_buffer(device, plan.name, plan.bytes, kind | wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::COPY_SRC)
 }
 
-/// Bytes that were read back, where the device left them. The staging buffer can be read through again when they are
-/// dropped.
-pub(in crate::backends::wgsl) struct ReadBack {
+/// Bytes that were read back, still in the staging buffer, which can be used again when they are dropped.
+pub(crate) struct ReadBack {
     view: Option<wgpu::BufferView>,
     staging: wgpu::Buffer,
 }
@@ -179,7 +170,7 @@ impl Deref for ReadBack {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
-        self.view.as_deref().expect("it is there until this is dropped")
+        self.view.as_deref().expect("the view exists until this is dropped")
     }
 }
 
@@ -189,17 +180,6 @@ impl Drop for ReadBack {
         self.view = None;
         self.staging.unmap();
     }
-}
-
-fn read_through(
-    device: &Device,
-    buffer: &wgpu::Buffer,
-    offset_bytes: u64,
-    staging: &wgpu::Buffer,
-    bytes: u64,
-) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
-    let reading = map_through(device, buffer, offset_bytes, staging, bytes);
-    async move { Ok(reading.await?.to_vec()) }
 }
 
 fn map_through(
@@ -215,20 +195,7 @@ fn map_through(
 }
 
 /// Submits commands that fill `staging`, at once, and returns a future that reads it.
-///
-/// # Errors
-/// A device that is lost or does not answer.
-pub(in crate::backends::wgsl) fn read_mapped(
-    device: &Device,
-    commands: wgpu::CommandBuffer,
-    staging: &wgpu::Buffer,
-    bytes: u64,
-) -> impl Future<Output = Result<Vec<u8>, EngineError>> + use<> {
-    let reading = map(device, commands, staging, bytes);
-    async move { Ok(reading.await?.to_vec()) }
-}
-
-fn map(
+pub(super) fn map(
     device: &Device,
     commands: wgpu::CommandBuffer,
     staging: &wgpu::Buffer,
@@ -238,7 +205,7 @@ fn map(
     device.count(|counts| counts.read_backs += 1);
     let (sender, receiver) = oneshot::channel();
     staging.map_async(wgpu::MapMode::Read, 0..bytes, move |result| {
-        // Nobody waits any more when the run was cancelled.
+        // The receiver is gone when the run was cancelled.
         let _ = sender.send(result);
     });
     device.progress(submission);
@@ -253,5 +220,41 @@ fn map(
             Ok(view) => Ok(ReadBack { view: Some(view), staging }),
             Err(error) => Err(EngineError::DeviceLost { message: error.to_string() }),
         }
+    }
+}
+
+/// Buffers of the data set that was trained on last: it is uploaded once for all networks that train on it.
+#[derive(Default)]
+pub(crate) struct DataSets(RefCell<Vec<DataSetBuffer>>);
+
+struct DataSetBuffer {
+    /// Tells data sets apart and does not keep the host's copy.
+    data: Weak<DataSet>,
+    part: JobPart,
+    buffer: wgpu::Buffer,
+}
+
+impl DataSets {
+    /// Returns the buffer with a part of `data`, which `make` makes if it does not exist yet. Buffers of other data sets are
+    /// released; trainers that still have them keep them.
+    pub(crate) fn get(
+        &self,
+        data: &Arc<DataSet>,
+        part: JobPart,
+        make: impl FnOnce() -> Result<wgpu::Buffer, EngineError>,
+    ) -> Result<wgpu::Buffer, EngineError> {
+        let mut buffers = self.0.borrow_mut();
+        // As long as a weak reference exists, no other data set gets the same address.
+        buffers.retain(|one| std::ptr::eq(one.data.as_ptr(), Arc::as_ptr(data)));
+        if let Some(found) = buffers.iter().find(|one| one.part == part) {
+            return Ok(found.buffer.clone());
+        }
+        let buffer = make()?;
+        buffers.push(DataSetBuffer { data: Arc::downgrade(data), part, buffer: buffer.clone() });
+        Ok(buffer)
+    }
+
+    pub(crate) fn clear(&self) {
+        self.0.borrow_mut().clear();
     }
 }

@@ -1,19 +1,22 @@
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::num::NonZeroU64;
 use std::ops::Range;
 
+use shaders::Access;
+
 use super::Device;
-use super::buffer::Buffers;
-use super::pipelines::Pipeline;
+use super::buffer::{Buffers, map};
 use crate::backends::wgsl::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
 use crate::error::EngineError;
 
 /// A recording with its pipelines and bind groups, ready to be submitted again and again.
-pub(in crate::backends::wgsl) struct Executor {
-    launches: Vec<Launch>,
+pub(crate) struct Executor {
+    launches: Vec<BoundLaunch>,
     step: wgpu::BindGroup,
 }
 
-struct Launch {
+struct BoundLaunch {
     pipeline: wgpu::ComputePipeline,
     bindings: wgpu::BindGroup,
     workgroups: [u32; 2],
@@ -21,16 +24,16 @@ struct Launch {
 }
 
 impl Executor {
-    /// Compiles what of `recording` was not compiled before, and binds every dispatch of it. `params` and `steps` are the
-    /// plan's uniform buffers.
-    pub(in crate::backends::wgsl) async fn new(
+    /// Compiles the kernels of `recording` that were not compiled before, and binds its dispatches. `params` and `steps` are
+    /// the plan's uniform buffers.
+    pub(crate) async fn new(
         device: &Device,
         buffers: &Buffers,
         recording: &Recording,
         params: usize,
         steps: usize,
     ) -> Result<Self, EngineError> {
-        device.pipelines().compile(device, recording).await?;
+        device.pipelines.compile(device, recording).await?;
         device
             .watched(|| Self {
                 launches: recording
@@ -42,7 +45,7 @@ impl Executor {
                     device,
                     &wgpu::BindGroupDescriptor {
                         label: Some("step"),
-                        layout: device.pipelines().step_layout(),
+                        layout: device.pipelines.step_layout(),
                         entries: &[wgpu::BindGroupEntry {
                             binding: 0,
                             resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -57,14 +60,14 @@ impl Executor {
             .await
     }
 
-    /// How many launches the recording has.
-    pub(in crate::backends::wgsl) fn launches(&self) -> usize {
+    /// Number of launches in the recording.
+    pub(crate) fn launches(&self) -> usize {
         self.launches.len()
     }
 
-    /// The launches from `first` on that come to no more than `most` operations, and what they come to. The first of them
-    /// may come to more where it is `alone` in its submission.
-    pub(in crate::backends::wgsl) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
+    /// Returns the launches from `first` on that together have at most `most` operations, and their sum. The first may exceed
+    /// that where it is `alone` in its submission.
+    pub(crate) fn within(&self, first: usize, most: u64, alone: bool) -> (Range<usize>, u64) {
         let mut end = first;
         let mut operations = 0;
         while let Some(launch) = self.launches.get(end)
@@ -77,7 +80,7 @@ impl Executor {
     }
 
     /// Commands that run the recording once for each of these rows of the step table.
-    pub(in crate::backends::wgsl) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
+    pub(crate) fn encode(&self, device: &Device, rows: Range<u32>) -> wgpu::CommandBuffer {
         let mut commands = Commands::new(device);
         for row in rows {
             commands.add(self, row, 0..self.launches());
@@ -86,19 +89,19 @@ impl Executor {
     }
 }
 
-/// Launches in the making that are submitted together.
-pub(in crate::backends::wgsl) struct Commands {
+/// Launches that are collected for one submission.
+pub(crate) struct Commands {
     encoder: wgpu::CommandEncoder,
     pass: wgpu::ComputePass<'static>,
 }
 
 impl Commands {
-    pub(in crate::backends::wgsl) fn new(device: &Device) -> Self {
+    pub(crate) fn new(device: &Device) -> Self {
         Self::begin(device, None)
     }
 
-    /// Writes the times at which they begin and end.
-    pub(in crate::backends::wgsl) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
+    /// Launches that write the times at which they begin and end.
+    pub(crate) fn timed(device: &Device, queries: &wgpu::QuerySet) -> Self {
         let writes = wgpu::ComputePassTimestampWrites {
             query_set: queries,
             beginning_of_pass_write_index: Some(0),
@@ -115,7 +118,7 @@ impl Commands {
     }
 
     /// Adds launches of a recording, with the step in this row of the step table.
-    pub(in crate::backends::wgsl) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
+    pub(crate) fn add(&mut self, executor: &Executor, row: u32, launches: Range<usize>) {
         self.pass.set_bind_group(1, &executor.step, &[row * STEP_STRIDE_BYTES]);
         for launch in &executor.launches[launches] {
             self.pass.set_pipeline(&launch.pipeline);
@@ -124,20 +127,20 @@ impl Commands {
         }
     }
 
-    pub(in crate::backends::wgsl) fn finish(self) -> wgpu::CommandBuffer {
+    pub(crate) fn finish(self) -> wgpu::CommandBuffer {
         self.end().finish()
     }
 
-    /// For what follows them in the same submission.
-    pub(in crate::backends::wgsl) fn end(self) -> wgpu::CommandEncoder {
+    /// Ends the launches, for other commands of the same submission.
+    pub(crate) fn end(self) -> wgpu::CommandEncoder {
         // A pass ends when it is dropped, and until then its encoder does nothing else.
         drop(self.pass);
         self.encoder
     }
 }
 
-fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> Launch {
-    let Pipeline { pipeline, layout } = device.pipelines().get(dispatch);
+fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize) -> BoundLaunch {
+    let Pipeline { pipeline, layout } = device.pipelines.get(dispatch);
     let entry = |binding, index, offset, size| wgpu::BindGroupEntry {
         binding,
         resource: wgpu::BindingResource::Buffer(wgpu::BufferBinding {
@@ -150,7 +153,7 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize
     let storage = (1..).zip(&dispatch.bindings);
     let storage = storage.map(|(binding, range)| entry(binding, range.buffer, range.offset_bytes, range.bytes));
     let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
-    Launch {
+    BoundLaunch {
         pipeline,
         bindings: create_bind_group(
             device,
@@ -161,8 +164,174 @@ fn launch(device: &Device, buffers: &Buffers, dispatch: &Dispatch, params: usize
     }
 }
 
-/// The one place where bind groups are made.
+/// Creates and counts bind groups, as no other function does.
 fn create_bind_group(device: &Device, descriptor: &wgpu::BindGroupDescriptor<'_>) -> wgpu::BindGroup {
     device.count(|counts| counts.bind_groups += 1);
     device.device.create_bind_group(descriptor)
+}
+
+/// Every pipeline that was compiled since the device was opened, by kernel and constants.
+pub(crate) struct Pipelines {
+    by_key: RefCell<HashMap<String, Pipeline>>,
+    step_layout: wgpu::BindGroupLayout,
+}
+
+#[derive(Clone)]
+pub(crate) struct Pipeline {
+    pub(crate) pipeline: wgpu::ComputePipeline,
+    pub(crate) layout: wgpu::BindGroupLayout,
+}
+
+impl Pipelines {
+    /// None yet.
+    pub(crate) fn new(device: &wgpu::Device) -> Self {
+        let step_size = NonZeroU64::new(size_of::<shaders::params::Step>() as u64);
+        let step_entry = layout_entry(0, wgpu::BufferBindingType::Uniform, true, step_size);
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: Some("step"), entries: &[step_entry] };
+        Self { by_key: RefCell::default(), step_layout: device.create_bind_group_layout(&descriptor) }
+    }
+
+    /// Compiles the kernels of a recording that were not compiled before.
+    pub(crate) async fn compile(&self, device: &Device, recording: &Recording) -> Result<(), EngineError> {
+        for dispatch in &recording.dispatches {
+            let key = dispatch.pipeline_key();
+            if self.by_key.borrow().contains_key(&key) {
+                continue;
+            }
+            let compiled = device.watched(|| compile(device, dispatch, &self.step_layout)).await;
+            let compiled = compiled.map_err(|error| name_kernel(&key, error))?;
+            self.by_key.borrow_mut().insert(key, compiled);
+        }
+        Ok(())
+    }
+
+    /// Returns the pipeline of a launch whose recording was compiled.
+    pub(crate) fn get(&self, dispatch: &Dispatch) -> Pipeline {
+        self.by_key.borrow()[&dispatch.pipeline_key()].clone()
+    }
+
+    /// Layout of the binding of the step table.
+    pub(crate) fn step_layout(&self) -> &wgpu::BindGroupLayout {
+        &self.step_layout
+    }
+}
+
+/// Puts the kernel's name before a driver's message.
+fn name_kernel(key: &str, error: EngineError) -> EngineError {
+    let named = |message: String| format!("kernel {}: {message}", key.trim());
+    match error {
+        EngineError::DeviceRefused { message } => EngineError::DeviceRefused { message: named(message) },
+        EngineError::OutOfMemory { message } => EngineError::OutOfMemory { message: named(message) },
+        other => other,
+    }
+}
+
+fn layout_entry(
+    binding: u32,
+    ty: wgpu::BufferBindingType,
+    has_dynamic_offset: bool,
+    min_binding_size: Option<NonZeroU64>,
+) -> wgpu::BindGroupLayoutEntry {
+    wgpu::BindGroupLayoutEntry {
+        binding,
+        visibility: wgpu::ShaderStages::COMPUTE,
+        ty: wgpu::BindingType::Buffer { ty, has_dynamic_offset, min_binding_size },
+        count: None,
+    }
+}
+
+fn compile(device: &Device, dispatch: &Dispatch, step_layout: &wgpu::BindGroupLayout) -> Pipeline {
+    let kernel = dispatch.kernel;
+    let params = layout_entry(0, wgpu::BufferBindingType::Uniform, false, None);
+    let storage = (1..).zip(kernel.storage).map(|(binding, access)| {
+        layout_entry(binding, wgpu::BufferBindingType::Storage { read_only: *access == Access::Read }, false, None)
+    });
+    let entries: Vec<_> = std::iter::once(params).chain(storage).collect();
+    let layout = device
+        .device
+        .create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor { label: Some(kernel.name), entries: &entries });
+    let pipeline_layout = device.device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
+        label: Some(kernel.name),
+        bind_group_layouts: &[Some(&layout), Some(step_layout)],
+        immediate_size: 0,
+    });
+    let descriptor = wgpu::ShaderModuleDescriptor {
+        label: Some(kernel.name),
+        source: wgpu::ShaderSource::Wgsl(kernel.source(device.form).into()),
+    };
+    let checks = if kernel.runs_unchecked() {
+        wgpu::ShaderRuntimeChecks::unchecked()
+    } else {
+        wgpu::ShaderRuntimeChecks::checked()
+    };
+    // SAFETY: Without checks, an index beyond its array and a loop without end are undefined behavior. These kernels check
+    // themselves which elements exist, their loops end, and tests compare each with its plain twin. Browsers check all the
+    // same.
+    let module = unsafe { device.device.create_shader_module_trusted(descriptor, checks) };
+    device.count(|counts| counts.pipelines += 1);
+    let pipeline = device.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+        label: Some(kernel.name),
+        layout: Some(&pipeline_layout),
+        module: &module,
+        entry_point: Some("main"),
+        compilation_options: wgpu::PipelineCompilationOptions {
+            constants: &dispatch.constants,
+            ..wgpu::PipelineCompilationOptions::default()
+        },
+        cache: None,
+    });
+    Pipeline { pipeline, layout }
+}
+
+/// A timestamp is a count of 64 bits.
+const TIMESTAMP_BYTES: u64 = 8;
+/// A timestamp before, and one after the work.
+const TIMESTAMPS: u32 = 2;
+
+/// The device's own clock, which measures its work whenever the host hears of its end.
+pub(crate) struct Timestamps {
+    queries: wgpu::QuerySet,
+    /// The timestamps as the device writes them.
+    resolved: wgpu::Buffer,
+    staging: wgpu::Buffer,
+}
+
+impl Timestamps {
+    /// `None` on a device without them.
+    pub(crate) async fn new(device: &Device) -> Result<Option<Self>, EngineError> {
+        if !device.has_timestamps {
+            return Ok(None);
+        }
+        let buffer = |label, usage| {
+            device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some(label),
+                size: u64::from(TIMESTAMPS) * TIMESTAMP_BYTES,
+                usage,
+                mapped_at_creation: false,
+            })
+        };
+        let made = device.watched(|| Self {
+            queries: device.device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: Some("timestamps"),
+                ty: wgpu::QueryType::Timestamp,
+                count: TIMESTAMPS,
+            }),
+            resolved: buffer("timestamps", wgpu::BufferUsages::QUERY_RESOLVE | wgpu::BufferUsages::COPY_SRC),
+            staging: buffer("timestamps staging", wgpu::BufferUsages::COPY_DST | wgpu::BufferUsages::MAP_READ),
+        });
+        made.await.map(Some)
+    }
+
+    /// Runs a recording once and returns its seconds; `None` if the clock stood still or ran backwards, as with some drivers.
+    pub(crate) async fn seconds(&self, device: &Device, executor: &Executor) -> Result<Option<f64>, EngineError> {
+        let mut commands = Commands::timed(device, &self.queries);
+        commands.add(executor, 0, 0..executor.launches());
+        let mut encoder = commands.end();
+        encoder.resolve_query_set(&self.queries, 0..TIMESTAMPS, &self.resolved, 0);
+        encoder.copy_buffer_to_buffer(&self.resolved, 0, &self.staging, 0, self.staging.size());
+        let bytes = map(device, encoder.finish(), &self.staging, self.staging.size()).await?;
+        let times: Vec<u64> = bytemuck::pod_collect_to_vec(&bytes);
+        let ticks = times[1].checked_sub(times[0]).filter(|&ticks| ticks > 0);
+        Ok(ticks.map(|ticks| ticks as f64 * f64::from(device.queue.get_timestamp_period()) * 1e-9))
+    }
 }

@@ -1,16 +1,9 @@
-//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests
-//! can read without a GPU.
+//! An opened device: the only part of the engine that knows wgpu. Everything outside of this folder is data, which tests can
+//! read without a GPU.
 
 pub(super) mod adapters;
-mod answer;
 pub(super) mod buffer;
-mod data_sets;
 pub(super) mod executor;
-mod fault;
-pub(super) mod kernels;
-mod matrices;
-mod pipelines;
-pub(super) mod timestamps;
 #[cfg(not(target_arch = "wasm32"))]
 mod waiter;
 
@@ -28,68 +21,60 @@ use crate::backends::wgsl::variants::Abilities;
 use crate::backends::{AdapterChoice, Feature};
 use crate::clock::Clock;
 use crate::error::EngineError;
-use adapters::{Features, describe, enumerate};
-use answer::answer;
-use data_sets::DataSets;
-use fault::Fault;
-use kernels::Kernels;
-use pipelines::Pipelines;
+use adapters::{Features, KernelSet, describe, enumerate};
+use buffer::DataSets;
+use executor::Pipelines;
 #[cfg(not(target_arch = "wasm32"))]
 use waiter::Waiter;
 
-/// Submissions of nothing that tell how late a device says that it has finished.
-const LATENCY_LOOKS: usize = 4;
+/// Empty submissions that measure a device's latency.
+const LATENCY_SAMPLES: usize = 4;
 
 /// An opened device, its queue, and what went wrong with it.
-pub(in crate::backends::wgsl) struct Device {
-    pub(in crate::backends::wgsl) device: wgpu::Device,
-    pub(in crate::backends::wgsl) queue: wgpu::Queue,
+pub(crate) struct Device {
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
     adapter: Adapter,
-    subgroup_lanes: u32,
-    large_matrix_tiles: bool,
-    timestamps: bool,
-    form: Form,
-    fault: Arc<Mutex<Option<Fault>>>,
+    /// Abilities that decide between variants of kernels.
+    pub(crate) abilities: Abilities,
+    /// True if the device measures when it begins and ends its work.
+    pub(crate) has_timestamps: bool,
+    /// The form of the kernels on this device.
+    pub(crate) form: Form,
+    fault: Arc<Mutex<Option<DriverFault>>>,
     counts: Cell<Counts>,
-    pipelines: Pipelines,
-    data: DataSets,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) data: DataSets,
     latency_seconds: Cell<Option<f64>>,
     #[cfg(not(target_arch = "wasm32"))]
     waiter: Waiter,
+    /// Launch that trainers built from now on leave out, as if the driver dropped it.
     #[cfg(test)]
-    omission: Cell<Option<Omission>>,
+    pub(crate) omission: Cell<Option<Omission>>,
+    /// Largest part of a buffer, as of a small device.
     #[cfg(test)]
-    allowed_bytes: Cell<Option<u64>>,
+    pub(crate) allowed_bytes: Cell<Option<u64>>,
 }
 
-/// What was asked of the driver so far; tests hold timed windows to it.
+/// Requests to the driver so far; tests check those of timed windows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(in crate::backends::wgsl) struct Counts {
-    /// Buffers created.
-    pub(in crate::backends::wgsl) buffers: u64,
+pub(crate) struct Counts {
+    pub(crate) buffers: u64,
     /// Bytes of all buffers that were created, as the driver's own buffers say.
-    pub(in crate::backends::wgsl) buffer_bytes: u64,
-    pub(in crate::backends::wgsl) bind_groups: u64,
-    pub(in crate::backends::wgsl) pipelines: u64,
+    pub(crate) buffer_bytes: u64,
+    pub(crate) bind_groups: u64,
+    pub(crate) pipelines: u64,
     /// Copies of device memory that the host waited for.
-    pub(in crate::backends::wgsl) read_backs: u64,
+    pub(crate) read_backs: u64,
     /// Submissions of recordings.
-    pub(in crate::backends::wgsl) submissions: u64,
+    pub(crate) submissions: u64,
 }
 
 impl Device {
-    /// Opens the adapter that fits `choice`, for these kernels.
-    pub(in crate::backends::wgsl) async fn open(
+    /// Opens the adapter that fits `choice`, for these kernels, as if it lacked some features.
+    pub(crate) async fn open(
         choice: &AdapterChoice,
-        kernels: impl Into<Kernels>,
-    ) -> Result<Self, EngineError> {
-        Self::open_without(choice, kernels, &[]).await
-    }
-
-    /// As [`Device::open`], and as if the adapter lacked these features.
-    pub(in crate::backends::wgsl) async fn open_without(
-        choice: &AdapterChoice,
-        kernels: impl Into<Kernels>,
+        kernels: impl Into<KernelSet>,
         without: &[Feature],
     ) -> Result<Self, EngineError> {
         let mut adapters = enumerate().await?;
@@ -106,14 +91,21 @@ impl Device {
             instead: kernels.instead(),
         })?;
         let Features { subgroup_lanes, timestamps, .. } = offered_features;
-        // Where they are offered, some kernels have variants that use them.
+        // Some kernels have variants with subgroups.
         let subgroups = if subgroup_lanes > 0 { wgpu::Features::SUBGROUP } else { wgpu::Features::empty() };
         let half = if form.stored == Stored::F16 { wgpu::Features::SHADER_F16 } else { wgpu::Features::empty() };
         let timing = if timestamps { wgpu::Features::TIMESTAMP_QUERY } else { wgpu::Features::empty() };
         let (matrices, experimental_features) = matrix_features(form);
         let large_matrix_tiles = form.matrices.is_some()
-            && adapter.get_info().subgroup_max_size <= LARGE_TILE_LANES
+            && adapter.get_info().subgroup_max_size <= MAX_LARGE_TILE_LANES
             && offered.max_compute_workgroup_storage_size >= LARGE_TILE_BYTES;
+        let abilities = Abilities {
+            software: described[index].software,
+            subgroup_lanes,
+            stored: form.stored,
+            matrices: form.matrices.is_some(),
+            large_matrix_tiles,
+        };
         let usual = wgpu::Limits::default();
         let descriptor = wgpu::DeviceDescriptor {
             label: Some("gradmark"),
@@ -136,20 +128,20 @@ impl Device {
         let opened = answer("it was to be opened", adapter.request_device(&descriptor)).await?;
         let (device, queue) = opened.map_err(|e| EngineError::DeviceRefused { message: e.to_string() })?;
         let fault = Arc::new(Mutex::new(None));
-        let note = |fault: &Arc<Mutex<Option<Fault>>>| {
+        let note = |fault: &Arc<Mutex<Option<DriverFault>>>| {
             let fault = Arc::clone(fault);
-            move |found: Fault| {
+            move |found: DriverFault| {
                 if let Ok(mut fault) = fault.lock() {
                     fault.get_or_insert(found);
                 }
             }
         };
         let note_error = note(&fault);
-        device.on_uncaptured_error(Arc::new(move |error| note_error(Fault::of(&error))));
+        device.on_uncaptured_error(Arc::new(move |error| note_error(DriverFault::of(&error))));
         let note_loss = note(&fault);
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
-                note_loss(Fault::Lost(message));
+                note_loss(DriverFault::Lost(message));
             }
         });
         Ok(Self {
@@ -160,9 +152,8 @@ impl Device {
             #[cfg(test)]
             allowed_bytes: Cell::default(),
             adapter: described.into_iter().nth(index).expect("the index is that of an adapter"),
-            subgroup_lanes,
-            large_matrix_tiles,
-            timestamps,
+            abilities,
+            has_timestamps: timestamps,
             form,
             pipelines: Pipelines::new(&device),
             data: DataSets::default(),
@@ -174,89 +165,41 @@ impl Device {
         })
     }
 
-    /// Notes something that was asked of the driver.
-    pub(in crate::backends::wgsl) fn count(&self, note: impl FnOnce(&mut Counts)) {
+    /// Counts a request to the driver.
+    pub(crate) fn count(&self, note: impl FnOnce(&mut Counts)) {
         let mut counts = self.counts.get();
         note(&mut counts);
         self.counts.set(counts);
     }
 
     #[cfg(test)]
-    pub(in crate::backends::wgsl) fn counts(&self) -> Counts {
+    pub(crate) fn counts(&self) -> Counts {
         self.counts.get()
-    }
-
-    /// What trainers that are built from now on leave out, as if the driver dropped it.
-    #[cfg(test)]
-    pub(in crate::backends::wgsl) fn omit(&self, omission: Option<Omission>) {
-        self.omission.set(omission);
-    }
-
-    #[cfg(test)]
-    pub(in crate::backends::wgsl) fn omission(&self) -> Option<Omission> {
-        self.omission.get()
     }
 
     /// Is lost, as when a driver resets it.
     #[cfg(test)]
-    pub(in crate::backends::wgsl) fn lose(&self) {
-        self.fault.lock().unwrap().get_or_insert(Fault::Lost("a test pulled the plug".to_owned()));
+    pub(crate) fn lose(&self) {
+        self.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test pulled the plug".to_owned()));
     }
 
-    /// Lets no part of a buffer be larger, as a small device does.
+    /// Bytes that the driver has reserved for buffers, if it reports them.
     #[cfg(test)]
-    pub(in crate::backends::wgsl) fn allow(&self, bytes: u64) {
-        self.allowed_bytes.set(Some(bytes));
-    }
-
-    /// Bytes that the driver's memory has reserved for buffers, where it tells.
-    #[cfg(test)]
-    pub(in crate::backends::wgsl) fn reserved_bytes(&self) -> Option<u64> {
+    pub(crate) fn reserved_bytes(&self) -> Option<u64> {
         self.device.generate_allocator_report().map(|report| report.total_allocated_bytes)
     }
 
-    /// What was compiled on this device so far.
-    pub(in crate::backends::wgsl) fn pipelines(&self) -> &Pipelines {
-        &self.pipelines
-    }
-
-    /// The data set that lies on this device.
-    pub(in crate::backends::wgsl) fn data(&self) -> &DataSets {
-        &self.data
-    }
-
-    pub(in crate::backends::wgsl) fn adapter(&self) -> &Adapter {
+    pub(crate) fn adapter(&self) -> &Adapter {
         &self.adapter
     }
 
-    /// What decides between variants of kernels.
-    pub(in crate::backends::wgsl) fn abilities(&self) -> Abilities {
-        Abilities {
-            software: self.adapter.software,
-            subgroup_lanes: self.subgroup_lanes,
-            stored: self.form.stored,
-            matrices: self.form.matrices.is_some(),
-            large_matrix_tiles: self.large_matrix_tiles,
-        }
-    }
-
-    /// Whether it tells when it begins and ends what it computes.
-    pub(in crate::backends::wgsl) fn has_timestamps(&self) -> bool {
-        self.timestamps
-    }
-
-    /// What kernels on this device store.
-    pub(in crate::backends::wgsl) fn stored(&self) -> Stored {
+    /// Type that kernels on this device store.
+    pub(crate) fn stored(&self) -> Stored {
         self.form.stored
     }
 
-    /// The form of the kernels on this device.
-    pub(in crate::backends::wgsl) fn form(&self) -> Form {
-        self.form
-    }
-
-    /// What they compute in.
-    pub(in crate::backends::wgsl) fn precision(&self) -> Precision {
+    /// Precision of these kernels.
+    pub(crate) fn precision(&self) -> Precision {
         match (self.form.matrices, self.form.stored) {
             (Some(_), _) => Precision::F16Matrix,
             (None, Stored::F16) => Precision::F16,
@@ -265,7 +208,7 @@ impl Device {
     }
 
     /// The largest part of a buffer that may be bound, in bytes.
-    pub(in crate::backends::wgsl) fn largest_binding_bytes(&self) -> u64 {
+    pub(crate) fn largest_binding_bytes(&self) -> u64 {
         #[cfg(test)]
         if let Some(bytes) = self.allowed_bytes.get() {
             return bytes;
@@ -274,13 +217,12 @@ impl Device {
         limits.max_buffer_size.min(limits.max_storage_buffer_binding_size)
     }
 
-    /// The largest buffer, in bytes.
-    pub(in crate::backends::wgsl) fn largest_buffer_bytes(&self) -> u64 {
+    pub(crate) fn largest_buffer_bytes(&self) -> u64 {
         self.device.limits().max_buffer_size
     }
 
     /// Submits and returns a future that ends when the device has finished everything submitted so far.
-    pub(in crate::backends::wgsl) fn submit(
+    pub(crate) fn submit(
         &self,
         commands: wgpu::CommandBuffer,
     ) -> impl Future<Output = Result<(), EngineError>> + use<> {
@@ -288,7 +230,7 @@ impl Device {
         self.count(|counts| counts.submissions += 1);
         let (sender, receiver) = oneshot::channel();
         self.queue.on_submitted_work_done(move || {
-            // Nobody waits any more when the run was cancelled.
+            // The receiver is gone when the run was cancelled.
             let _ = sender.send(());
         });
         self.progress(index);
@@ -304,31 +246,25 @@ impl Device {
         }
     }
 
-    /// Lets go of the data set, forgets what the driver complained of, and asks for an answer.
-    ///
-    /// # Errors
-    /// A device that is lost, or does not answer.
-    pub(in crate::backends::wgsl) async fn recover(&self) -> Result<(), EngineError> {
-        self.data.let_go();
+    /// Releases the data set, forgets the driver's complaint, and waits for an empty submission.
+    pub(crate) async fn recover(&self) -> Result<(), EngineError> {
+        self.data.clear();
         if let Ok(mut fault) = self.fault.lock() {
             match fault.take() {
-                Some(lost @ Fault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
-                Some(Fault::OutOfMemory(_) | Fault::Refused(_)) | None => {}
+                Some(lost @ DriverFault::Lost(_)) => return Err(fault.insert(lost).clone().into_error()),
+                Some(DriverFault::OutOfMemory(_) | DriverFault::Refused(_)) | None => {}
             }
         }
         let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         self.submit(nothing.finish()).await
     }
 
-    /// Seconds from the end of work until the host knows of it, measured once with submissions of nothing.
-    ///
-    /// # Errors
-    /// A device that refuses, is full or lost.
-    pub(in crate::backends::wgsl) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
+    /// Seconds from the end of work until the host knows of it, measured once with empty submissions.
+    pub(crate) async fn latency_seconds(&self, clock: &dyn Clock) -> Result<f64, EngineError> {
         if let Some(known) = self.latency_seconds.get() {
             return Ok(known);
         }
-        let mut seconds = [0.0; LATENCY_LOOKS];
+        let mut seconds = [0.0; LATENCY_SAMPLES];
         let mut last = clock.now_seconds();
         for seconds in &mut seconds {
             let nothing = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
@@ -337,16 +273,16 @@ impl Device {
             *seconds = now - last;
             last = now;
         }
-        // The first may begin anywhere between two looks of a platform that looks now and then.
-        let of_the_others = &mut seconds[1..];
-        of_the_others.sort_by(f64::total_cmp);
-        let median = of_the_others[of_the_others.len() / 2];
+        // The first may begin anywhere between two polls of a platform that polls now and then.
+        let others = &mut seconds[1..];
+        others.sort_by(f64::total_cmp);
+        let median = others[others.len() / 2];
         self.latency_seconds.set(Some(median));
         Ok(median)
     }
 
     /// Makes callbacks of a submission happen: browsers do so themselves, elsewhere the waiter does.
-    pub(in crate::backends::wgsl) fn progress(&self, submission: wgpu::SubmissionIndex) {
+    pub(crate) fn progress(&self, submission: wgpu::SubmissionIndex) {
         #[cfg(not(target_arch = "wasm32"))]
         self.waiter.wait_for(submission);
         #[cfg(target_arch = "wasm32")]
@@ -354,7 +290,7 @@ impl Device {
     }
 
     /// Runs `work` and returns the first complaint of the driver about it.
-    pub(in crate::backends::wgsl) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
+    pub(crate) async fn watched<T>(&self, work: impl FnOnce() -> T) -> Result<T, EngineError> {
         let memory = self.device.push_error_scope(wgpu::ErrorFilter::OutOfMemory);
         let validation = self.device.push_error_scope(wgpu::ErrorFilter::Validation);
         let result = work();
@@ -362,24 +298,115 @@ impl Device {
             answer("it was asked for buffers and kernels", async { [validation.pop().await, memory.pop().await] })
                 .await?;
         match complaints.into_iter().flatten().next() {
-            Some(error) => Err(Fault::of(&error).into_error()),
+            Some(error) => Err(DriverFault::of(&error).into_error()),
             None => Ok(result),
         }
     }
 }
 
-/// Lanes of the subgroups among which a large matrix tile is divided, at most (`shaders/shared/matrix_large.wgsl`).
-const LARGE_TILE_LANES: u32 = 32;
-/// Workgroup memory of a large matrix tile, at most.
+/// Most lanes of the subgroups that share a large matrix tile (`shaders/shared/matrix_large.wgsl`).
+const MAX_LARGE_TILE_LANES: u32 = 32;
+/// Most workgroup memory of a large matrix tile.
 const LARGE_TILE_BYTES: u32 = 32 << 10;
 
-/// What kernels of this form ask of wgpu beside the features of WebGPU.
+/// Features that kernels of this form need in addition to those of WebGPU.
 fn matrix_features(form: Form) -> (wgpu::Features, wgpu::ExperimentalFeatures) {
     if form.matrices.and_then(Matrices::side).is_none() {
         return (wgpu::Features::empty(), wgpu::ExperimentalFeatures::disabled());
     }
-    // SAFETY: wgpu asks whoever enables experimental features to know that they may be wrong. It is done only for those
-    // who ask for this precision, whose results are compared with the reference before they count.
+    // SAFETY: experimental features may be wrong. They are enabled only for this precision, whose results are compared with
+    // the reference before they count.
     let granted = unsafe { wgpu::ExperimentalFeatures::enabled() };
     (wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX, granted)
+}
+
+/// First complaint of a driver.
+#[derive(Clone, Debug)]
+enum DriverFault {
+    OutOfMemory(String),
+    Lost(String),
+    Refused(String),
+}
+
+impl DriverFault {
+    fn of(error: &wgpu::Error) -> Self {
+        match error {
+            wgpu::Error::OutOfMemory { .. } => Self::OutOfMemory(error.to_string()),
+            _ => Self::Refused(error.to_string()),
+        }
+    }
+
+    fn into_error(self) -> EngineError {
+        match self {
+            Self::OutOfMemory(message) => EngineError::OutOfMemory { message },
+            Self::Lost(message) => EngineError::DeviceLost { message },
+            Self::Refused(message) => EngineError::DeviceRefused { message },
+        }
+    }
+}
+
+/// Limit of a wait in a page: longer than any submission, and than compiling any kernel.
+#[cfg(target_arch = "wasm32")]
+const MAX_WAIT_SECONDS: u32 = 120;
+
+/// Waits for the device's answer to the request that `when` names. Only a page limits the wait, because its user could neither
+/// see nor end it.
+///
+/// # Errors
+/// In a page, a device that did not answer in two minutes.
+async fn answer<T>(when: &'static str, answer: impl Future<Output = T>) -> Result<T, EngineError> {
+    #[cfg(not(target_arch = "wasm32"))]
+    {
+        let _ = when;
+        Ok(answer.await)
+    }
+    #[cfg(target_arch = "wasm32")]
+    {
+        use futures_util::future::{Either, select};
+        use gloo_timers::future::TimeoutFuture;
+
+        let limit = TimeoutFuture::new(MAX_WAIT_SECONDS * 1000);
+        // The answer is polled first, so that a machine that slept meanwhile does not lose it.
+        match select(std::pin::pin!(answer), limit).await {
+            Either::Left((answer, _)) => Ok(answer),
+            Either::Right(_) => Err(EngineError::NoAnswer { when, seconds: MAX_WAIT_SECONDS }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::kernel_tests::with_device;
+    use super::*;
+
+    #[test]
+    fn a_device_that_refused_something_recovers() {
+        with_device(|device| {
+            let ask = || {
+                let nothing = device.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+                pollster::block_on(device.submit(nothing.finish()))
+            };
+            ask().unwrap();
+            drop(device.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("larger than any"),
+                size: u64::MAX / 8 * 4,
+                usage: wgpu::BufferUsages::STORAGE,
+                mapped_at_creation: false,
+            }));
+            assert!(matches!(ask(), Err(EngineError::DeviceRefused { .. })));
+            pollster::block_on(device.recover()).unwrap();
+            ask().unwrap();
+        });
+    }
+
+    #[test]
+    fn a_lost_device_does_not_recover() {
+        with_device(|device| {
+            device.fault.lock().unwrap().get_or_insert(DriverFault::Lost("a test".to_owned()));
+            for _ in 0..2 {
+                let error = pollster::block_on(device.recover()).unwrap_err();
+                assert!(matches!(error, EngineError::DeviceLost { .. }), "{error}");
+            }
+        });
+    }
 }

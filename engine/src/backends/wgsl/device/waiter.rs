@@ -4,10 +4,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Longest wait for the thread to end: a device that hangs must not keep the program from ending.
-const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// Limit of the wait for the thread: a device that hangs must not keep the program from ending.
+const MAX_WAIT: Duration = Duration::from_secs(5);
 
-pub(in crate::backends::wgsl) struct Waiter {
+pub(super) struct Waiter {
     /// Closed when the device is dropped.
     submissions: Option<Sender<wgpu::SubmissionIndex>>,
     /// Closed by the thread before it ends.
@@ -16,7 +16,7 @@ pub(in crate::backends::wgsl) struct Waiter {
 }
 
 impl Waiter {
-    pub(in crate::backends::wgsl) fn new(device: wgpu::Device) -> Self {
+    pub(super) fn new(device: wgpu::Device) -> Self {
         let (submissions, receiver) = channel();
         let (end, ended) = channel();
         let thread = std::thread::spawn(move || {
@@ -33,18 +33,17 @@ impl Waiter {
         Self { submissions: Some(submissions), ended, thread: Some(thread) }
     }
 
-    pub(in crate::backends::wgsl) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
-        // The thread is gone only after the device failed, which its callbacks have told.
+    pub(super) fn wait_for(&self, submission: wgpu::SubmissionIndex) {
+        // The thread ends early only after the device failed, which its callbacks have reported.
         let _ = self.submissions.as_ref().map(|submissions| submissions.send(submission));
     }
 }
 
-/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver
-/// (gfx-rs/wgpu#8365).
+/// Waits for the thread: one that still frees a device while the program ends crashes in NVIDIA's driver (gfx-rs/wgpu#8365).
 impl Drop for Waiter {
     fn drop(&mut self) {
         drop(self.submissions.take());
-        if self.ended.recv_timeout(LONGEST_WAIT) == Err(RecvTimeoutError::Disconnected)
+        if self.ended.recv_timeout(MAX_WAIT) == Err(RecvTimeoutError::Disconnected)
             && let Some(thread) = self.thread.take()
         {
             // A panic of the thread was reported where it happened.

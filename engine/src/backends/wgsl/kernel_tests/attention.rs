@@ -2,8 +2,7 @@ use proptest::prelude::*;
 use shaders::params::{Attention, Epilogue, LARGEST_HEAD};
 use shaders::reference as twin;
 
-use super::dense::{ACTIVATIONS, dropout_behind};
-use super::{assert_close, bytes, double, floats, launch, made_by, numbers, runner, step, storable, with_device};
+use super::{ACTIVATIONS, Case, dropout_behind, made_by, numbers, on_shapes, step, storable};
 
 /// Tokens in fours and not, heads from the smallest to the largest, scores mild and steep.
 fn shapes() -> impl Strategy<Value = Attention> {
@@ -11,7 +10,7 @@ fn shapes() -> impl Strategy<Value = Attention> {
     (extents, 0..ACTIVATIONS.len(), 0u32..2).prop_map(|((rows, tokens, heads, fours, scale), kind, accumulate)| {
         let head_size = 4 * fours;
         let epilogue = Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 3 * heads * head_size) };
-        Attention { rows, tokens, heads, head_size, scale, reserved: [0; 3], epilogue }
+        Attention { rows, tokens, heads, head_size, scale, epilogue, ..Attention::default() }
     })
 }
 
@@ -35,62 +34,44 @@ fn attended(params: &Attention, x: &[f32]) -> [Vec<f32>; 2] {
 
 #[test]
 fn attention_forward_equals_its_twin() {
-    with_device(|device| {
-        let check = |params: Attention| {
-            let x = queries_keys_and_values(&params);
-            let (results, queries) = sizes(&params);
-            let (y, log_sum_exp) = (vec![9.0f32; results as usize], vec![9.0f32; queries as usize]);
-            let buffers = [bytes(&x), bytes(&y), bytes(&log_sum_exp)];
-            let found = launch(device, "attention_forward", &params, &step(params.rows), &buffers, queries.into());
-            let [x, mut expected, mut expected_log_sum_exp] = [x, y, log_sum_exp].map(|v| double(&v));
-            twin::attention_forward(&params, &x, &mut expected, &mut expected_log_sum_exp);
-            assert_close(&format!("{params:?}"), &floats(&found[1]), &expected, 1e-5);
-            assert_close(&format!("{params:?}"), &floats(&found[2]), &expected_log_sum_exp, 1e-5);
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
+    on_shapes(shapes(), |device, params| {
+        let x = queries_keys_and_values(&params);
+        let (results, queries) = sizes(&params);
+        let (y, log_sum_exp) = (vec![9.0; results as usize], vec![9.0; queries as usize]);
+        let case = Case::new([&x], [&y, &log_sum_exp], |[x], [y, log_sum_exp]| {
+            twin::attention_forward(&params, x, y, log_sum_exp);
+        });
+        case.check(device, "attention_forward", (&params, &step(params.rows)), queries, 1e-5);
     });
 }
 
 #[test]
-fn attention_query_gradient_equals_its_twin_and_leaves_keys_and_values_alone() {
-    with_device(|device| {
-        let check = |params: Attention| {
-            let x = queries_keys_and_values(&params);
-            let (results, queries) = sizes(&params);
-            let [y, log_sum_exp] = attended(&params, &x);
-            let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), vec![9.0f32; queries as usize]);
-            let buffers = [bytes(&x), bytes(&y), bytes(&dy), bytes(&log_sum_exp), bytes(&dx), bytes(&means)];
-            let step = step(params.rows);
-            let found = launch(device, "attention_query_gradient", &params, &step, &buffers, queries.into());
-            let [x, y, dy, log_sum_exp, mut expected, mut expected_means] =
-                [x, y, dy, log_sum_exp, dx, means].map(|v| double(&v));
-            let attended = twin::Attended { y: &y, log_sum_exp: &log_sum_exp };
-            twin::attention_query_gradient(&params, &step, &x, &attended, &dy, &mut expected, &mut expected_means);
-            assert_close(&format!("{params:?}"), &floats(&found[4]), &expected, 2e-5);
-            assert_close(&format!("{params:?}"), &floats(&found[5]), &expected_means, 2e-5);
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
+fn attention_query_gradient_equals_its_twin_and_leaves_keys_and_values() {
+    on_shapes(shapes(), |device, params| {
+        let (x, step) = (queries_keys_and_values(&params), step(params.rows));
+        let (results, queries) = sizes(&params);
+        let [y, log_sum_exp] = attended(&params, &x);
+        let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), vec![9.0; queries as usize]);
+        let inputs: [&[f32]; 4] = [&x, &y, &dy, &log_sum_exp];
+        let case = Case::new(inputs, [&dx, &means], |[x, y, dy, log_sum_exp], [dx, means]| {
+            let attended = twin::Attended { y, log_sum_exp };
+            twin::attention_query_gradient(&params, &step, x, &attended, dy, dx, means);
+        });
+        case.check(device, "attention_query_gradient", (&params, &step), queries, 2e-5);
     });
 }
 
 #[test]
-fn attention_key_value_gradient_equals_its_twin_and_leaves_queries_alone() {
-    with_device(|device| {
-        let check = |params: Attention| {
-            let x = queries_keys_and_values(&params);
-            let (results, queries) = sizes(&params);
-            let [_, log_sum_exp] = attended(&params, &x);
-            let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), numbers(queries, 4));
-            let buffers = [bytes(&x), bytes(&dy), bytes(&log_sum_exp), bytes(&means), bytes(&dx)];
-            let step = step(params.rows);
-            let found = launch(device, "attention_key_value_gradient", &params, &step, &buffers, queries.into());
-            let [x, dy, log_sum_exp, means, mut expected] = [x, dy, log_sum_exp, means, dx].map(|v| double(&v));
-            twin::attention_key_value_gradient(&params, &step, &x, &dy, &log_sum_exp, &means, &mut expected);
-            assert_close(&format!("{params:?}"), &floats(&found[4]), &expected, 2e-5);
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
+fn attention_key_value_gradient_equals_its_twin_and_leaves_queries() {
+    on_shapes(shapes(), |device, params| {
+        let (x, step) = (queries_keys_and_values(&params), step(params.rows));
+        let (results, queries) = sizes(&params);
+        let [_, log_sum_exp] = attended(&params, &x);
+        let (dy, dx, means) = (numbers(results, 2), numbers(3 * results, 3), numbers(queries, 4));
+        let inputs: [&[f32]; 4] = [&x, &dy, &log_sum_exp, &means];
+        let case = Case::new(inputs, [&dx], |[x, dy, log_sum_exp, means], [dx]| {
+            twin::attention_key_value_gradient(&params, &step, x, dy, log_sum_exp, means, dx);
+        });
+        case.check(device, "attention_key_value_gradient", (&params, &step), queries, 2e-5);
     });
 }

@@ -1,45 +1,33 @@
 //! Every kernel against its plain twin, on odd shapes, on a real adapter, for everything that may be stored.
 
-mod add;
-mod blend;
-mod conv2d;
-mod dense;
-mod embedding;
-mod gather;
-mod gather_augmented;
-mod images;
-mod mirror_order;
-mod optimizers;
-mod peak;
-mod pool;
-mod recurrent;
-mod shuffle;
-mod softmax;
-mod subgroup_sizes;
-
 mod attention;
-mod batch_norm;
-mod gelu;
-mod layer_norm;
-mod local_response;
+mod batches;
+mod elementwise;
 mod memories;
-mod position;
-mod round_weights;
+mod normalizers;
+mod pool;
+mod products;
+mod recurrent;
+mod training;
 
 use std::cell::Cell;
+use std::env;
+use std::fmt::Debug;
+use std::process::Command;
 use std::rc::Rc;
 
 use bytemuck::Pod;
 use half::f16;
+use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestRunner};
-use shaders::params::{Epilogue, Step};
+use shaders::params::{Epilogue, Step, activation};
 use shaders::reference::pcg4d::uniform;
 use shaders::{Access, Kernel, Stored};
 
 use super::device::Device;
+use super::device::adapters::KernelSet;
 use super::device::buffer::Buffers;
 use super::device::executor::Executor;
-use super::device::kernels::Kernels;
 use super::products::Product;
 use super::recording::{BufferContents, BufferPlan, BufferRange, Dispatch, Recording, workgroups};
 use super::variants::Variant;
@@ -49,7 +37,7 @@ use crate::testing::{has_everything, skipped};
 /// Random shapes that each kernel is tried on.
 const CASES: u32 = 24;
 
-/// By how much of itself a number of f16 may be off: half a unit of its last, eleventh, bit.
+/// Relative rounding error of f16: half a unit of its last, eleventh, bit.
 const ROUNDING: f64 = 1.0 / 2048.0;
 
 /// A device that stores f32, and where it can one that stores f16: on its matrix units, or with loops in their place.
@@ -57,12 +45,12 @@ type Devices = (Rc<Device>, Option<Rc<Device>>);
 
 thread_local! {
     static STORED: Cell<Stored> = const { Cell::new(Stored::F32) };
-    /// Whether this test has told that it leaves variants out.
+    /// True once this test has reported that it leaves variants out.
     static LEAVES_OUT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `test` with a device that stores f32, and where it can with one that stores f16. Without a device it is skipped
-/// and says so, or fails when `REQUIRE_GPU` is 1; so it does without f16 on an adapter that must have it.
+/// Runs `test` with a device that stores f32, and one that stores f16 if the adapter does. Without a device it is skipped and
+/// says so, or fails when `REQUIRE_GPU` is 1; likewise without f16 on an adapter that must have it.
 pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     let Some((single, half)) = open() else {
         return skipped(true, "there is no adapter");
@@ -72,7 +60,7 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
     match half {
         Some(half) => {
             STORED.set(Stored::F16);
-            if !half.abilities().matrices {
+            if !half.abilities.matrices {
                 skipped(has_everything(half.adapter()), "the adapter has no subgroups, which multiply blocks");
             }
             test(&half);
@@ -83,10 +71,10 @@ pub(super) fn with_device(test: impl Fn(&Rc<Device>)) {
 
 fn open() -> Option<Devices> {
     [AdapterChoice::Any, AdapterChoice::Cpu].into_iter().find_map(|choice| {
-        let open = |kernels: Kernels| pollster::block_on(Device::open(&choice, kernels)).ok().map(Rc::new);
-        // llvmpipe lists matrices of 8 × 8 numbers whatever the width of its vectors, and has them for eight lanes only.
-        let units = subgroup_sizes::chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(Kernels::OnMatrixUnits);
-        let others = [Kernels::WithPlainMatrices, Stored::F16.into()];
+        let open = |kernels: KernelSet| pollster::block_on(Device::open(&choice, kernels, &[])).ok().map(Rc::new);
+        // llvmpipe lists matrices of 8 × 8 numbers for all widths of its vectors, but only has them for eight lanes.
+        let units = chosen_lanes().is_none_or(|lanes| lanes == 8).then_some(KernelSet::OnMatrixUnits);
+        let others = [KernelSet::WithPlainMatrices, Stored::F16.into()];
         Some((open(Stored::F32.into())?, units.into_iter().chain(others).find_map(open)))
     })
 }
@@ -100,23 +88,44 @@ enum Variants {
     Every,
 }
 
+/// Defines a test with the usual variants of a product, and one with every variant, which runs only on request.
+macro_rules! test_variants {
+    ($($name:ident: $check:expr;)*) => {$(
+        mod $name {
+            use super::*;
+
+            #[test]
+            fn usual_variants_equal_the_twin() {
+                ($check)(Variants::Usual);
+            }
+
+            #[test]
+            #[ignore = "compiles every variant"]
+            fn every_variant_equals_the_twin() {
+                ($check)(Variants::Every);
+            }
+        }
+    )*};
+}
+use test_variants;
+
 /// The variants of `product` that a test launches on `device`.
 fn variants(device: &Device, product: &Product, which: Variants) -> Vec<&'static Variant> {
     let every = every_variant(device, product);
     if which == Variants::Every {
         return every;
     }
-    let usual = [every[0], product.usual_variant(device.abilities())];
+    let usual = [every[0], product.usual_variant(device.abilities)];
     every.into_iter().filter(|variant| usual.contains(variant)).collect()
 }
 
-/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails
-/// when `REQUIRE_GPU` is 1 and the adapter must have them.
+/// The variants of `product` that `device` runs. Where those with subgroups are not among them the test says so, or fails when
+/// `REQUIRE_GPU` is 1 and the adapter must have them.
 fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
-    let variants: Vec<_> = product.variants_with(device.abilities()).collect();
-    let is_for_device = |variant: &&Variant| device.abilities().matrices || !variant.multiplies_blocks();
+    let variants: Vec<_> = product.variants_with(device.abilities).collect();
+    let is_for_device = |variant: &&Variant| device.abilities.matrices || !variant.multiplies_blocks();
     if variants.len() < product.variants().iter().filter(is_for_device).count() && !LEAVES_OUT.replace(true) {
-        let lanes = device.abilities().subgroup_lanes;
+        let lanes = device.abilities.subgroup_lanes;
         let why = format!("kernels for subgroups of eight lanes do not run, this adapter's subgroups have {lanes}");
         // Four are what llvmpipe was asked for, then.
         skipped(has_everything(device.adapter()) && lanes != 4, why);
@@ -126,7 +135,7 @@ fn every_variant(device: &Device, product: &Product) -> Vec<&'static Variant> {
 
 /// The same random shapes every time, so that a failure can be repeated.
 fn runner() -> TestRunner {
-    // What is stored makes no difference to indices, of which shapes find the mistakes.
+    // The stored type makes no difference to indices, in which shapes find mistakes.
     let cases = if STORED.get() == Stored::F32 { CASES } else { CASES / 3 };
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     TestRunner::new_with_rng(config, proptest::test_runner::TestRng::deterministic_rng(Default::default()))
@@ -145,12 +154,12 @@ fn storable(values: Vec<f32>) -> Vec<f32> {
     }
 }
 
-/// What may be off after values were stored so many times on the way, and stored again at the end.
+/// Tolerance after values were stored `times` times on the way.
 fn stored_on_the_way(times: f64, tolerance: f64) -> f64 {
     tolerance + if STORED.get() == Stored::F16 { times * ROUNDING } else { 0.0 }
 }
 
-/// Which of a kernel's storage buffers hold what is [`Stored`].
+/// For each storage buffer of a kernel, true if it holds the type [`Stored`].
 fn stored_buffers(kernel: &Kernel) -> Vec<bool> {
     let source = kernel.source(Stored::F32);
     let holds_stored = |binding| {
@@ -180,8 +189,108 @@ fn step(rows: u32) -> Step {
     Step { step: 3, seed: 11, count: rows, training: 1, learning_rate: 0.01, first_row: 2, ..Step::default() }
 }
 
-/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. What is
-/// stored comes and goes as f32, whatever the device stores.
+const ACTIVATIONS: [u32; 3] = [activation::IDENTITY, activation::RELU, activation::TANH];
+
+/// Dropout behind an activation; layers of `channels` of which the last is padding.
+fn dropout_behind(activation: u32, stored_channels: u32) -> Epilogue {
+    Epilogue {
+        activation,
+        dropout_stream: 1000,
+        dropout_rate: 0.2,
+        channels: stored_channels - 1,
+        stored_channels,
+        features: 3 * (stored_channels - 1),
+        ..Epilogue::default()
+    }
+}
+
+/// Checks a kernel on random shapes, with each device.
+fn on_shapes<S: Strategy>(shapes: S, check: impl Fn(&Device, S::Value)) {
+    with_device(|device| {
+        let check = |shape| {
+            check(device, shape);
+            Ok(())
+        };
+        runner().run(&shapes, check).unwrap();
+    });
+}
+
+/// Buffers of a kernel, and its twin's results in those that it writes, which are the last.
+struct Case {
+    buffers: Vec<Vec<f32>>,
+    expected: Vec<Vec<f64>>,
+}
+
+impl Case {
+    /// A kernel that reads `inputs` and writes `outputs`, as `twin` does in double precision.
+    fn new<const N: usize, const M: usize>(
+        inputs: [&[f32]; N],
+        outputs: [&[f32]; M],
+        twin: impl FnOnce([&[f64]; N], [&mut [f64]; M]),
+    ) -> Self {
+        let (wide, mut expected) = (inputs.map(double), outputs.map(double));
+        twin(wide.each_ref().map(Vec::as_slice), expected.each_mut().map(Vec::as_mut_slice));
+        let buffers = inputs.into_iter().chain(outputs).map(<[f32]>::to_vec).collect();
+        Self { buffers, expected: expected.into() }
+    }
+
+    /// Launches a kernel and returns the buffers that it writes.
+    fn launch<P: Pod>(
+        &self,
+        device: &Device,
+        kernel: &str,
+        params: &P,
+        step: &Step,
+        invocations: u64,
+    ) -> Vec<Vec<f32>> {
+        self.launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), invocations)
+    }
+
+    fn launch_with(
+        &self,
+        device: &Device,
+        kernel: &str,
+        constants: Vec<(&'static str, f64)>,
+        (params, step): (&[u8], &Step),
+        invocations: u64,
+    ) -> Vec<Vec<f32>> {
+        let buffers: Vec<&[u8]> = self.buffers.iter().map(|buffer| bytes(buffer)).collect();
+        let found = launch_with(device, kernel, constants, (params, step), &buffers, invocations);
+        found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
+    }
+
+    /// Compares the results of a kernel with its twin's.
+    fn check<P: Pod + Debug>(
+        &self,
+        device: &Device,
+        kernel: &str,
+        (params, step): (&P, &Step),
+        invocations: u32,
+        tolerance: f64,
+    ) {
+        let found = self.launch(device, kernel, params, step, invocations.into());
+        for (found, expected) in found.iter().zip(&self.expected) {
+            assert_close(&format!("{kernel} {params:?}, {step:?}"), found, expected, tolerance);
+        }
+    }
+
+    /// Compares the results of variants of `product` with the twin's.
+    fn check_variants(&self, device: &Device, (product, which): (&Product, Variants), step: &Step, tolerance: f64) {
+        for variant in variants(device, product, which) {
+            for (found, expected) in self.launch_variant(device, variant, product, step).iter().zip(&self.expected) {
+                assert_close(&format!("{} {product:?}", variant.kernel), found, expected, tolerance);
+            }
+        }
+    }
+
+    fn launch_variant(&self, device: &Device, variant: &Variant, product: &Product, step: &Step) -> Vec<Vec<f32>> {
+        let params = (product.params.bytes(), step);
+        self.launch_with(device, variant.kernel, product.constants(), params, variant.invocations(product))
+    }
+}
+
+/// Runs `kernel` once; `buffers` are its storage buffers in binding order. Returns them as they are afterwards. Buffers of the
+/// stored type come and go as f32, even if the device stores f16.
 fn launch<P: Pod>(
     device: &Device,
     kernel: &str,
@@ -190,48 +299,42 @@ fn launch<P: Pod>(
     buffers: &[&[u8]],
     invocations: u64,
 ) -> Vec<Vec<u8>> {
-    launch_with(device, kernel, &[], params, step, buffers, invocations)
+    launch_with(device, kernel, Vec::new(), (bytemuck::bytes_of(params), step), buffers, invocations)
 }
 
 /// As [`launch`], with values of the kernel's constants.
-fn launch_with<P: Pod>(
+fn launch_with(
     device: &Device,
     kernel: &str,
-    constants: &[(&'static str, f64)],
-    params: &P,
-    step: &Step,
+    constants: Vec<(&'static str, f64)>,
+    (params, step): (&[u8], &Step),
     buffers: &[&[u8]],
     invocations: u64,
 ) -> Vec<Vec<u8>> {
     let kernel = shaders::kernel(kernel).unwrap();
     assert_eq!(kernel.storage.len(), buffers.len(), "{}", kernel.name);
-    assert_eq!(kernel.params_bytes, size_of::<P>(), "{}", kernel.name);
+    assert_eq!(kernel.params_bytes, params.len(), "{}", kernel.name);
     let plan = |name, uniform, bytes: &[u8]| BufferPlan {
         name,
         bytes: bytes.len() as u64,
         uniform,
         contents: BufferContents::Bytes(bytes.to_vec()),
     };
-    let mut plans =
-        vec![plan("params", true, bytemuck::bytes_of(params)), plan("step", true, bytemuck::bytes_of(step))];
+    let mut plans = vec![plan("params", true, params), plan("step", true, bytemuck::bytes_of(step))];
     let stored = |in_buffer| if in_buffer { device.stored() } else { Stored::F32 };
     let types: Vec<Stored> = stored_buffers(kernel).into_iter().map(stored).collect();
     let buffers: Vec<Vec<u8>> = buffers.iter().zip(&types).map(|(bytes, &stored)| as_stored(stored, bytes)).collect();
     plans.extend(buffers.iter().map(|bytes| plan("storage", false, bytes)));
-    let recording = Recording {
-        exchanges: Vec::new(),
-        dispatches: vec![Dispatch {
-            kernel,
-            constants: constants.to_vec(),
-            params_offset_bytes: 0,
-            bindings: (2..)
-                .zip(&buffers)
-                .map(|(buffer, bytes)| BufferRange { buffer, offset_bytes: 0, bytes: bytes.len() as u64 })
-                .collect(),
-            workgroups: workgroups(invocations, kernel.workgroup_size),
-            operations: 0,
-        }],
+    let bind = |(buffer, bytes): (usize, &Vec<u8>)| BufferRange { buffer, offset_bytes: 0, bytes: bytes.len() as u64 };
+    let dispatch = Dispatch {
+        kernel,
+        constants,
+        params_offset_bytes: 0,
+        bindings: (2..).zip(&buffers).map(bind).collect(),
+        workgroups: workgroups(invocations, kernel.workgroup_size),
+        operations: 0,
     };
+    let recording = Recording { exchanges: Vec::new(), dispatches: vec![dispatch] };
     pollster::block_on(async {
         let allocated = Buffers::new(device, &plans, 4).await.unwrap();
         let executor = Executor::new(device, &allocated, &recording, 0, 1).await.unwrap();
@@ -258,7 +361,7 @@ fn bytes<T: Pod>(values: &[T]) -> &[u8] {
     bytemuck::cast_slice(values)
 }
 
-/// Holds a kernel's float32 results to its twin's in double precision; they may have been stored.
+/// Compares a kernel's float32 results, which may have been stored, with its twin's in double precision.
 fn assert_close(what: &str, found: &[f32], expected: &[f64], tolerance: f64) {
     let tolerance = stored_on_the_way(1.0, tolerance);
     assert_eq!(found.len(), expected.len(), "{what}: lengths differ");
@@ -285,8 +388,53 @@ fn padded(pixels: u32, channels: u32, stored: u32, stream: u32) -> Vec<f32> {
     values
 }
 
-/// What `epilogue` makes of the values of a batch.
+/// Applies `epilogue` to the values of a batch.
 fn made_by(epilogue: &Epilogue, step: &Step, values: Vec<f32>) -> Vec<f32> {
     let made = |(at, value)| shaders::reference::apply_epilogue(value, at, epilogue, step);
     storable((0..).zip(values).map(made).collect())
+}
+
+/// Bits of llvmpipe's vectors, with a lane of a subgroup for each 32; read when the driver is loaded, so that each needs
+/// another process.
+const VECTOR_WIDTH: &str = "LP_NATIVE_VECTOR_WIDTH";
+const VECTOR_WIDTHS: [u32; 3] = [128, 256, 512];
+/// Tests of kernels that have variants for subgroups.
+const WITH_SUBGROUPS: [&str; 2] = ["kernel_tests::products", "kernel_tests::recurrent"];
+
+/// Lanes of a subgroup of llvmpipe, if the environment chooses them.
+fn chosen_lanes() -> Option<u32> {
+    env::var(VECTOR_WIDTH).ok()?.parse::<u32>().ok().map(|width| width / 32)
+}
+
+#[test]
+#[ignore = "tests every variant again for each subgroup size"]
+fn kernels_compute_the_same_with_every_size_of_subgroups() {
+    if env::var_os(VECTOR_WIDTH).is_some() {
+        return;
+    }
+    let native = Cell::new(None);
+    with_device(|device| {
+        native.set(has_everything(device.adapter()).then(|| 32 * device.abilities.subgroup_lanes));
+    });
+    let Some(native) = native.get() else {
+        return skipped(false, "only llvmpipe lets its vectors' width be chosen");
+    };
+    // The kernels' own tests use the native width.
+    for width in VECTOR_WIDTHS.into_iter().filter(|&width| width != native) {
+        let output = Command::new(env::current_exe().unwrap())
+            .arg("--include-ignored")
+            .args(WITH_SUBGROUPS)
+            .arg("a_subgroup_has_a_lane_for_each_32_bits_of_a_vector")
+            .env(VECTOR_WIDTH, width.to_string())
+            .output()
+            .unwrap();
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && !said.contains(" 0 passed"), "with vectors of {width} bits: {said}");
+    }
+}
+
+#[test]
+fn a_subgroup_has_a_lane_for_each_32_bits_of_a_vector() {
+    let Some(lanes) = chosen_lanes() else { return };
+    with_device(|device| assert_eq!(device.abilities.subgroup_lanes, lanes));
 }

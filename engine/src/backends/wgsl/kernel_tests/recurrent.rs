@@ -5,14 +5,12 @@ use shaders::reference::GruSteps;
 
 use super::super::device::Device;
 use super::super::products::{Pass, Product, recurrent};
-use super::super::variants::Variant;
 use super::{
-    Variants, assert_close, bytes, double, floats, launch, numbers, runner, step, storable, stored_on_the_way,
+    Case, Variants, assert_close, double, numbers, on_shapes, step, storable, stored_on_the_way, test_variants,
     variants, with_device,
 };
 use crate::model::{Activation, Cell};
 
-/// Each cell with each of its activations.
 const CELLS: [Cell; 5] = [
     Cell::Lstm,
     Cell::Gru(Activation::Tanh),
@@ -47,57 +45,54 @@ fn padded(params: &Recurrent, rows: u32, blocks: u32, stream: u32, limit: f32) -
 }
 
 fn recurrent_weights(cell: Cell, params: &Recurrent) -> Vec<f32> {
-    // What does not saturate must not grow from step to step, or rounding grows with it.
+    // Unsaturated values must not grow from step to step, or rounding grows with them.
     let bounded = if cell == Cell::Lstm { 0.5 } else { (2.0 / (params.units as f32).sqrt()).min(0.5) };
     let mut weights = padded(params, params.stored_units, cell.gates(), 1, bounded);
     weights[(params.units * cell.gates() * params.stored_units) as usize..].fill(0.0);
     weights
 }
 
-/// Whether the padding of rows of stored units is zero.
+/// Returns true if the padding of rows of stored units is zero.
 fn padding_is_zero(params: &Recurrent, values: &[f32]) -> bool {
     (0..).zip(values).all(|(at, &value): (u32, _)| at % params.stored_units < params.units || value == 0.0)
 }
 
-/// A pass of a layer: the buffers of its kernels in binding order, of which the first are only read, and what its twin
-/// makes of each of the others.
-struct Case {
-    buffers: Vec<Vec<f32>>,
-    expected: Vec<(&'static str, Vec<f64>)>,
+/// A pass of a layer, with names of the buffers that it writes.
+struct RecurrentCase {
+    case: Case,
+    names: Vec<&'static str>,
 }
 
-impl Case {
-    /// What a variant makes of the buffers that are not only read.
-    fn launched(&self, device: &Device, variant: &Variant, product: &Product, params: &Recurrent) -> Vec<Vec<f32>> {
-        let buffers: Vec<&[u8]> = self.buffers.iter().map(|buffer| bytes(buffer)).collect();
-        let (step, invocations) = (step(params.sequences), variant.invocations(product));
-        let found = launch(device, variant.kernel, params, &step, &buffers, invocations);
-        found[buffers.len() - self.expected.len()..].iter().map(|buffer| floats(buffer)).collect()
+impl RecurrentCase {
+    /// `written` are names and twin's results of the last buffers.
+    fn new(buffers: Vec<Vec<f32>>, written: Vec<(&'static str, Vec<f64>)>) -> Self {
+        let (names, expected) = written.into_iter().unzip();
+        Self { case: Case { buffers, expected }, names }
     }
 
-    /// Compares what variants make of the buffers with what the twin does.
+    /// Compares the buffers that variants write with the twin's.
     fn check(&self, device: &Device, (product, which): (&Product, Variants), params: &Recurrent) {
         for variant in variants(device, product, which) {
-            let found = self.launched(device, variant, product, params);
-            for ((what, expected), found) in self.expected.iter().zip(found) {
-                let title = format!("{what} of {} of {params:?}", variant.kernel);
+            let found = self.case.launch_variant(device, variant, product, &step(params.sequences));
+            for ((name, expected), found) in self.names.iter().zip(&self.case.expected).zip(found) {
+                let title = format!("{name} of {} of {params:?}", variant.kernel);
                 assert_close(&title, &found, expected, stored_on_the_way(8.0, 1e-5));
-                // The gates of units that nobody knows are half open.
-                let is_open = *what == "gates" && product.pass == Pass::Forward;
+                // The gates of padding units are half open.
+                let is_open = *name == "gates" && product.pass == Pass::Forward;
                 assert!(is_open || padding_is_zero(params, &found), "{title}: padding");
             }
         }
     }
 }
 
-/// What a layer's forward pass begins with.
-struct Begin {
+/// Inputs of a layer's forward pass.
+struct ForwardInputs {
     weights: Vec<f32>,
     recurrent_bias: Vec<f32>,
     gates: Vec<f32>,
 }
 
-impl Begin {
+impl ForwardInputs {
     fn new(cell: Cell, params: &Recurrent) -> Self {
         let limit = if cell == Cell::Lstm { 2.0 } else { 1.0 };
         Self {
@@ -107,7 +102,7 @@ impl Begin {
         }
     }
 
-    /// What the twin leaves in gates, what only this kind of cell keeps, previous states and the last ones.
+    /// The twin's gates, the values that only this kind of cell keeps, previous states and the last ones.
     fn advanced(&self, cell: Cell, params: &Recurrent) -> [Vec<f64>; 4] {
         let states = (params.sequences * params.steps * params.stored_units) as usize;
         let (mut gates, mut previous) = (double(&self.gates), vec![0.0; states]);
@@ -130,33 +125,31 @@ impl Begin {
     }
 }
 
-fn forward(cell: Cell, params: &Recurrent) -> Case {
-    let begin = Begin::new(cell, params);
-    let [gates, own, previous, y] = begin.advanced(cell, params);
-    // Whatever was there before must not matter.
+fn forward(cell: Cell, params: &Recurrent) -> RecurrentCase {
+    let inputs = ForwardInputs::new(cell, params);
+    let [gates, own, previous, y] = inputs.advanced(cell, params);
+    // Earlier contents must not matter.
     let old = |count: usize, stream| numbers(u32::try_from(count).unwrap(), stream);
     let [old_own, old_previous, old_y] = [old(own.len(), 3), old(previous.len(), 4), old(y.len(), 5)];
-    let Begin { weights, recurrent_bias, gates: input } = begin;
+    let ForwardInputs { weights, recurrent_bias, gates: input } = inputs;
     let (gates, previous, y) = (("gates", gates), ("previous", previous), ("y", y));
     match cell {
-        Cell::Lstm => Case {
-            buffers: vec![weights, input, old_own, old_previous, old_y],
-            expected: vec![gates, ("cells", own), previous, y],
-        },
-        Cell::Gru(_) => Case {
-            buffers: vec![weights, recurrent_bias, input, old_own, old_previous, old_y],
-            expected: vec![gates, ("products", own), previous, y],
-        },
-        Cell::SimpleRnn(_) => {
-            Case { buffers: vec![weights, input, old_previous, old_y], expected: vec![gates, previous, y] }
+        Cell::Lstm => {
+            let buffers = vec![weights, input, old_own, old_previous, old_y];
+            RecurrentCase::new(buffers, vec![gates, ("cells", own), previous, y])
         }
+        Cell::Gru(_) => {
+            let buffers = vec![weights, recurrent_bias, input, old_own, old_previous, old_y];
+            RecurrentCase::new(buffers, vec![gates, ("products", own), previous, y])
+        }
+        Cell::SimpleRnn(_) => RecurrentCase::new(vec![weights, input, old_previous, old_y], vec![gates, previous, y]),
     }
 }
 
-/// The backward pass, with a gradient for so many sequences only.
-fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> Case {
-    let begin = Begin::new(cell, params);
-    let [gates, own, previous, _] = begin.advanced(cell, params);
+/// The backward pass, with a gradient for `with_gradient` sequences only.
+fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> RecurrentCase {
+    let inputs = ForwardInputs::new(cell, params);
+    let [gates, own, previous, _] = inputs.advanced(cell, params);
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     let single = |values: Vec<f64>| -> Vec<f32> { values.into_iter().map(|v| v as f32).collect() };
     // Cells are the only ones that are never stored in fewer bits.
@@ -164,30 +157,26 @@ fn backward(cell: Cell, params: &Recurrent, with_gradient: u32) -> Case {
     let own = if cell == Cell::Lstm { single(own) } else { storable(single(own)) };
     let mut dy = padded(params, params.sequences, 1, 7, 1.0);
     dy[(with_gradient * params.stored_units) as usize..].fill(0.0);
-    let weights = begin.weights;
+    let weights = inputs.weights;
     let (mut dz, mut own_gradient) = (double(&gates), double(&own));
     let [wide_weights, wide_dy, wide_previous] = [&weights, &dy, &previous].map(|values| double(values));
     match cell {
         Cell::Lstm => {
             twin::lstm_backward(params, &wide_weights, &wide_dy, &mut own_gradient, &mut dz);
-            Case {
-                buffers: vec![weights, dy, own, gates],
-                expected: vec![("gradient of cells", own_gradient), ("dz", dz)],
-            }
+            let written = vec![("gradient of cells", own_gradient), ("dz", dz)];
+            RecurrentCase::new(vec![weights, dy, own, gates], written)
         }
         Cell::Gru(_) => {
             let mut kept = vec![0.0; dy.len()];
             let steps = GruSteps { gates: &mut dz, products: &mut own_gradient };
             twin::gru_backward(params, &wide_weights, &wide_dy, &wide_previous, steps, &mut kept);
             let old = numbers(u32::try_from(dy.len()).unwrap(), 8);
-            Case {
-                buffers: vec![weights, dy, previous, gates, own, old],
-                expected: vec![("dx", dz), ("dq", own_gradient), ("kept gradient", kept)],
-            }
+            let written = vec![("dx", dz), ("dq", own_gradient), ("kept gradient", kept)];
+            RecurrentCase::new(vec![weights, dy, previous, gates, own, old], written)
         }
         Cell::SimpleRnn(_) => {
             twin::simple_rnn_backward(params, &wide_weights, &wide_dy, &mut dz);
-            Case { buffers: vec![weights, dy, gates], expected: vec![("dz", dz)] }
+            RecurrentCase::new(vec![weights, dy, gates], vec![("dz", dz)])
         }
     }
 }
@@ -205,38 +194,12 @@ fn check_backward(device: &Device, which: Variants, cell: Cell, params: &Recurre
 type Check = fn(&Device, Variants, Cell, &Recurrent);
 
 fn check_every_cell(which: Variants, check: Check) {
-    with_device(|device| {
-        let check = |shape| {
-            CELLS.iter().for_each(|&cell| check(device, which, cell, &layer(cell, shape)));
-            Ok(())
-        };
-        runner().run(&shapes(), check).unwrap();
+    on_shapes(shapes(), |device, shape| {
+        CELLS.iter().for_each(|&cell| check(device, which, cell, &layer(cell, shape)));
     });
 }
 
-#[test]
-fn usual_variants_of_every_cell_forwards_equal_the_twin() {
-    check_every_cell(Variants::Usual, check_forward);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_every_cell_forwards_equals_the_twin() {
-    check_every_cell(Variants::Every, check_forward);
-}
-
-#[test]
-fn usual_variants_of_every_cell_backwards_equal_the_twin() {
-    check_every_cell(Variants::Usual, check_backward);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_every_cell_backwards_equals_the_twin() {
-    check_every_cell(Variants::Every, check_backward);
-}
-
-fn check_more_units_than_a_workgroup_holds(which: Variants) {
+fn check_wide_layers(which: Variants) {
     with_device(|device| {
         for units in [131, 259, 512, 530] {
             for cell in CELLS {
@@ -247,28 +210,6 @@ fn check_more_units_than_a_workgroup_holds(which: Variants) {
     });
 }
 
-#[test]
-fn usual_variants_of_layers_of_more_units_than_a_workgroup_holds_equal_their_twins() {
-    check_more_units_than_a_workgroup_holds(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn every_variant_of_layers_of_more_units_than_a_workgroup_holds_equals_its_twin() {
-    check_more_units_than_a_workgroup_holds(Variants::Every);
-}
-
-#[test]
-fn sequences_without_a_gradient_get_none() {
-    check_sequences_without_a_gradient(Variants::Usual);
-}
-
-#[test]
-#[ignore = "compiles every variant"]
-fn sequences_without_a_gradient_get_none_from_every_variant() {
-    check_sequences_without_a_gradient(Variants::Every);
-}
-
 fn check_sequences_without_a_gradient(which: Variants) {
     with_device(|device| {
         let empty = 5;
@@ -277,8 +218,8 @@ fn check_sequences_without_a_gradient(which: Variants) {
             let product = Product::new(Pass::InputGradient, (cell, params));
             let case = backward(cell, &params, empty);
             for variant in variants(device, &product, which) {
-                let found = case.launched(device, variant, &product, &params);
-                for ((what, _), gradient) in case.expected.iter().zip(found) {
+                let found = case.case.launch_variant(device, variant, &product, &step(params.sequences));
+                for (what, gradient) in case.names.iter().zip(found) {
                     let some = gradient.len() / 9 * empty as usize;
                     assert!(gradient[..some].iter().any(|&value| value != 0.0), "{what} of {}", variant.kernel);
                     assert!(gradient[some..].iter().all(|&value| value == 0.0), "{what} of {}", variant.kernel);
@@ -286,4 +227,11 @@ fn check_sequences_without_a_gradient(which: Variants) {
             }
         }
     });
+}
+
+test_variants! {
+    forward_passes: |which| check_every_cell(which, check_forward);
+    backward_passes: |which| check_every_cell(which, check_backward);
+    wide_layers: check_wide_layers;
+    sequences_without_a_gradient: check_sequences_without_a_gradient;
 }

@@ -1,32 +1,37 @@
-//! Where things are timed.
+//! Timing of repeated work.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
 
 use async_trait::async_trait;
+use bytemuck::Pod;
 use results::kernels::Timing;
+use shaders::params::Step;
 
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
 use super::super::pace::Pace;
-use super::super::recording::BufferRange;
-use super::work::{SLOTS, Work};
+use super::super::plan::Builder;
+use super::super::plan::weight_gradient::sum_of_parts;
+use super::super::products::Product;
+use super::super::recording::{BufferRange, Recording, STEP_STRIDE_BYTES};
+use super::super::variants::Variant;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{Contest, Event, Gauge, Length, Observer, Participant, Repeatable, Rules, Window};
 
-/// A window is about so long, so that reading the clock and the last wait cost little.
+/// Length of a window, so that reading the clock and the last wait cost little.
 const WINDOW_SECONDS: f64 = 0.1;
-/// A look at a variant, to find the one that is worth measuring.
-const LOOK_SECONDS: f64 = 0.02;
-/// Where a device tells late that it is done, as in Firefox, every window is too long by up to that much: they last many
-/// times as long, so that this makes a tenth of a window at most.
+/// Length of a trial of a variant, to find the one that is worth measuring.
+const TRIAL_SECONDS: f64 = 0.02;
+/// Shortest window in latencies of the device: every window is too long by up to its latency, as in Firefox, which is a tenth
+/// of a window then.
 const LATENCIES_OF_WINDOW: f64 = 10.0;
-const LATENCIES_OF_LOOK: f64 = 4.0;
+const LATENCIES_OF_TRIAL: f64 = 4.0;
 const WINDOWS: usize = 5;
-/// Windows that are made whatever they cost.
-pub(super) const FEWEST_WINDOWS: usize = 3;
+/// Windows that are made at any cost.
+pub(super) const MIN_WINDOWS: usize = 3;
 
 /// An open device and a clock.
 #[derive(Clone)]
@@ -45,47 +50,45 @@ impl Lab {
     }
 
     /// Compiles the kernels of `work`, allocates and uploads what `work` needs, and launches its preparation.
-    ///
-    /// # Errors
-    /// A device that refuses, is full or lost.
-    pub(super) async fn set_up(&self, mut work: Work) -> Result<Setup, EngineError> {
-        let (params, steps) = work.finish();
+    pub(super) async fn set_up(&self, work: Work) -> Result<Bench, EngineError> {
+        let Work { mut builder, steps, preparation, output } = work;
+        let repeated = builder.take_recording();
+        let (plans, params) = builder.finish();
         let latency = self.device.latency_seconds(self.clock()).await?;
-        let buffers = Buffers::new(&self.device, &work.buffers, READ_BYTES).await?;
-        let preparation = Executor::new(&self.device, &buffers, &work.preparation, params, steps).await?;
-        let repeated = Executor::new(&self.device, &buffers, &work.repeated, params, steps).await?;
+        let buffers = Buffers::new(&self.device, &plans, READ_BYTES).await?;
+        let preparation = Executor::new(&self.device, &buffers, &preparation, params, steps).await?;
+        let repeated = Executor::new(&self.device, &buffers, &repeated, params, steps).await?;
         self.device.submit(preparation.encode(&self.device, 0..1)).await?;
-        let output = work.output.expect("every work leaves something behind");
+        let output = output.expect("every work has an output");
         let pace = Pace::new(1, u64::from(SLOTS), latency);
-        Ok(Setup { lab: self.clone(), buffers, repeated, output, pace, latency })
+        Ok(Bench { lab: self.clone(), buffers, repeated, output, pace, latency })
     }
 }
 
 /// A value that is read back.
 const READ_BYTES: u64 = 4;
 
-/// Something that is ready to be repeated.
-pub(super) struct Setup {
+/// Work that is ready to be repeated.
+pub(super) struct Bench {
     lab: Lab,
     buffers: Buffers,
     repeated: Executor,
     output: BufferRange,
     pace: Pace,
-    /// Seconds from the end of work until the device tells.
+    /// Seconds from the end of work until the host knows of it.
     latency: f64,
 }
 
-impl Setup {
-    /// One value of the output.
+impl Bench {
     pub(super) async fn value(&self, at: u64) -> Result<f32, EngineError> {
         let offset = self.output.offset_bytes + READ_BYTES * at;
         let bytes = self.buffers.read_at(&self.lab.device, self.output.buffer, offset, READ_BYTES).await?;
         Ok(bytemuck::pod_read_unaligned(&bytes))
     }
 
-    /// Repeats, and returns how long that took until a value had come back.
+    /// Repeats the work and measures the time until a value has come back.
     ///
-    /// Several submissions are under way at a time, each of as many repetitions as the pace allows.
+    /// Several submissions run at a time, each of as many repetitions as the pace allows.
     pub(super) async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let start = clock.now_seconds();
@@ -100,7 +103,7 @@ impl Setup {
                 left -= count;
             }
             if left == 0 && reading.is_none() {
-                // Asked for only when the last has finished, it would come late once more.
+                // Asked for after the last has finished, it would cost another latency.
                 reading = Some(self.buffers.begin_to_read(device, BufferRange { bytes: READ_BYTES, ..self.output }));
             }
             if let Some((count, finished)) = under_way.pop_front() {
@@ -116,10 +119,10 @@ impl Setup {
         Ok(Window::new(repetitions, clock.now_seconds() - start))
     }
 
-    /// One window of about the time of a short look, after a first run that warms up.
-    pub(super) async fn look(&mut self) -> Result<Window, EngineError> {
+    /// One short window, after a first run that warms up.
+    pub(super) async fn trial(&mut self) -> Result<Window, EngineError> {
         self.window(1).await?;
-        let seconds = LOOK_SECONDS.max(LATENCIES_OF_LOOK * self.latency);
+        let seconds = TRIAL_SECONDS.max(LATENCIES_OF_TRIAL * self.latency);
         let mut length = Length::default();
         loop {
             let window = self.window(length.repetitions(seconds)).await?;
@@ -131,19 +134,13 @@ impl Setup {
     }
 
     /// Windows, after some that warm up.
-    ///
-    /// # Errors
-    /// A device that is lost.
     pub(super) async fn timing(&mut self) -> Result<Timing, EngineError> {
         let timing = self.timing_beside(f64::INFINITY, &mut None, &mut Unobserved).await?;
-        Ok(timing.expect("nobody cancels what is not observed"))
+        Ok(timing.expect("an unobserved measurement is never canceled"))
     }
 
-    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left
-    /// out when the budget is spent; `None` where `observer` cancelled before there was any.
-    ///
-    /// # Errors
-    /// A device that is lost.
+    /// As [`Self::timing`], with the peak of arithmetic after each window, where there is a gauge. Some windows are left out
+    /// when the budget is spent; `None` where `observer` cancelled before there was any.
     pub(super) async fn timing_beside(
         &mut self,
         budget_seconds: f64,
@@ -153,7 +150,7 @@ impl Setup {
         let (lab, latency) = (self.lab.clone(), self.latency);
         let participants = vec![Participant::new(super::super::NAME, Some(self))];
         let mut contest = Contest { participants, gauge, clock: lab.clock(), observer };
-        let (fewest_rounds, most_rounds) = (FEWEST_WINDOWS, WINDOWS);
+        let (fewest_rounds, most_rounds) = (MIN_WINDOWS, WINDOWS);
         let window_seconds = WINDOW_SECONDS.max(LATENCIES_OF_WINDOW * latency);
         contest.run(Rules { window_seconds, budget_seconds, fewest_rounds, most_rounds }).await;
         match contest.participants.remove(0) {
@@ -162,7 +159,7 @@ impl Setup {
         }
     }
 
-    /// Windows of submissions that are each waited for before the next: what a round trip costs.
+    /// Windows of submissions that are each waited for before the next: the cost of a round trip.
     pub(super) async fn round_trips(&mut self) -> Result<Timing, EngineError> {
         let Lab { device, clock } = &self.lab.clone();
         let mut windows = Vec::new();
@@ -183,15 +180,76 @@ impl Setup {
 }
 
 #[async_trait(?Send)]
-impl Repeatable for &mut Setup {
+impl Repeatable for &mut Bench {
     async fn window(&mut self, repetitions: u32) -> Result<Window, EngineError> {
-        Setup::window(self, repetitions).await
+        Bench::window(self, repetitions).await
     }
 }
 
-/// Nobody looks on.
+/// Observer of a measurement that nothing observes.
 struct Unobserved;
 
 impl Observer<Event> for Unobserved {
     fn event(&mut self, _event: &Event) {}
+}
+
+/// Repetitions that fit into one submission.
+const SLOTS: u32 = 256;
+
+/// Something to repeat, as data: buffers, launches before, and launches in every repetition.
+pub(super) struct Work {
+    builder: Builder,
+    /// Place of the step table.
+    steps: usize,
+    /// Launched once, before anything is timed.
+    preparation: Recording,
+    /// Result of the timed launches.
+    pub(super) output: Option<BufferRange>,
+}
+
+impl Work {
+    /// No launches yet; all `rows` rows of the batch hold samples.
+    pub(super) fn new(rows: u32) -> Self {
+        let step = Step { count: rows, training: 1, ..Step::default() };
+        let mut row = bytemuck::bytes_of(&step).to_vec();
+        row.resize(STEP_STRIDE_BYTES as usize, 0);
+        let mut builder = Builder::default();
+        let steps = builder.filled("steps", true, row.repeat(SLOTS as usize)).buffer;
+        Self { builder, steps, preparation: Recording::default(), output: None }
+    }
+
+    /// A storage buffer of `elements` zeros of four bytes.
+    pub(super) fn zeros(&mut self, name: &'static str, elements: u64) -> BufferRange {
+        self.builder.floats(name, elements)
+    }
+
+    /// A storage buffer with these numbers.
+    pub(super) fn floats(&mut self, name: &'static str, numbers: &[f32]) -> BufferRange {
+        self.builder.filled(name, false, bytemuck::cast_slice(numbers).to_vec())
+    }
+
+    /// Launches `kernel` in every repetition.
+    pub(super) fn repeat<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        self.builder.dispatch(kernel, params, bindings, invocations);
+    }
+
+    /// Launches a variant of `product` in every repetition.
+    pub(super) fn repeat_variant(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
+        self.builder.product(variant, product, bindings);
+    }
+
+    /// Adds up partial gradients in every repetition, if there are several; returns the place of the sum.
+    pub(super) fn sum(&mut self, partial: BufferRange, product: &Product, emulated: bool) -> BufferRange {
+        let Some(params) = product.sum_of_parts() else { return partial };
+        let sum = self.zeros("gradient", u64::from(params.elements));
+        let (kernel, invocations) = sum_of_parts(&params, emulated);
+        self.repeat(kernel, &params, &[partial, sum], invocations);
+        sum
+    }
+
+    /// Launches `kernel` once, before all repetitions.
+    pub(super) fn prepare<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        self.builder.dispatch(kernel, params, bindings, invocations);
+        self.preparation = self.builder.take_recording();
+    }
 }

@@ -1,42 +1,35 @@
-//! What a device can do, and how near to it our kernels come: measured peaks, and kernels by themselves on the sizes
-//! of DeepBench (baidu-research/DeepBench, `code/kernels`).
+//! Measured peaks of a device, and the rates that our kernels reach on the sizes of DeepBench (baidu-research/DeepBench,
+//! `code/kernels`).
 //!
-//! Whatever is timed is repeated until a window is long enough for any clock, and a window ends when the device has
-//! finished and a value has come back. A kernel's results are compared with plain sums before it is timed.
+//! Timed work is repeated until a window is long enough for any clock, and a window ends when the device has finished and a
+//! value has come back. A kernel's results are compared with plain sums before it is timed.
 
-mod convolution;
-mod gauge;
 mod lab;
-mod layer;
-mod matrix;
-mod operands;
-mod outline;
+mod layers;
 mod peaks;
 mod product;
 mod profile;
 mod recurrent;
-mod work;
 
 use async_recursion::async_recursion;
 use std::rc::Rc;
 
-use super::choices::Choices;
 use super::device::Device;
+use super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::{self, Event, Observer};
-pub use gauge::Gauge;
 use lab::Lab;
-pub use outline::{Outline, outline};
+pub use peaks::Gauge;
 use peaks::PeakKind;
-use product::{Product, Rates};
+use product::{LayerPass, ProductRates};
 pub use profile::{Cost, Launch, Profile, profile};
 pub use results::kernels::{
     Difference, Entry, Figures, KernelReport, Outcome, Pass, Peak, Peaks, Suite, Timing, Tried, Unit,
 };
 
-/// What to measure, and how much each entry may cost.
+/// Suites to measure, and the budget of each entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
     /// Products also need, and so measure, the peak of arithmetic.
@@ -50,8 +43,8 @@ pub struct Request {
 /// Measures peaks and kernels on the adapter that fits `choice`.
 ///
 /// # Errors
-/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes
-/// wrongly is no error but says so in its outcome.
+/// No such adapter, and a device that refuses or is lost. An entry that is too large, takes too long or computes wrongly is no
+/// error but says so in its outcome.
 #[async_recursion(?Send)]
 pub async fn measure(
     choice: &AdapterChoice,
@@ -59,53 +52,55 @@ pub async fn measure(
     request: &Request,
     observer: &mut dyn Observer<Event>,
 ) -> Result<KernelReport, EngineError> {
-    let device = Rc::new(Device::open(choice, shaders::Stored::F32).await?);
+    let device = Rc::new(Device::open(choice, shaders::Stored::F32, &[]).await?);
     observer.event(&Event::Opened { adapter: device.adapter().clone() });
     let emulated = device.adapter().software;
-    let products: Vec<Box<dyn Product>> = request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
+    let products: Vec<Box<dyn LayerPass>> =
+        request.suites.iter().flat_map(|suite| products(*suite, emulated)).collect();
     let peaks_wanted = peaks::wanted(&request.suites);
     let lab = Lab::new(Rc::clone(&device), clock);
-    let mut choices = Choices::new(device.abilities());
-    let mut run = Run { observer, started: 0, count: peaks_wanted.len() + products.len() };
+    let mut choices = Choices::new(device.abilities);
+    let mut announcer = Announcer { observer, started: 0, count: peaks_wanted.len() + products.len() };
     let mut report = KernelReport::new(device.adapter().clone());
     let mut gauge: Option<Box<dyn measure::Gauge>> = None;
     for kind in peaks_wanted {
-        if !run.start(kind.title()) {
+        if !announcer.start(kind.title()) {
             report.cancelled = true;
             return Ok(report);
         }
         let peak = if kind == PeakKind::Arithmetic {
             let found = peaks::arithmetic(&lab).await?;
             let peak = found.peak.clone();
-            gauge = Some(Box::new(Gauge::of(found)));
+            gauge = Some(Box::new(Gauge::new(found)));
             peak
         } else {
             kind.measure(&lab).await?
         };
         kind.put(peak, &mut report.peaks);
     }
-    let mut rates = Rates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
+    let mut rates = ProductRates::new(report.peaks.arithmetic.as_ref().map(|peak| peak.value), gauge);
     for product in &products {
-        if !run.start(&product.title()) {
+        if !announcer.start(&product.title()) {
             report.cancelled = true;
             return Ok(report);
         }
-        let entry = product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices, run.observer).await?;
+        let entry =
+            product::measure(&lab, product.as_ref(), request, &mut rates, &mut choices, announcer.observer).await?;
         report.entries.push(entry);
     }
-    report.cancelled = run.observer.cancelled();
+    report.cancelled = announcer.observer.cancelled();
     Ok(report)
 }
 
-/// Counts what was started.
-struct Run<'a> {
+/// Announces and counts measurements.
+struct Announcer<'a> {
     observer: &'a mut dyn Observer<Event>,
     started: usize,
     count: usize,
 }
 
-impl Run<'_> {
-    /// Announces the next measurement, unless somebody wants to stop.
+impl Announcer<'_> {
+    /// Announces the next measurement; returns false if the observer canceled.
     fn start(&mut self, what: &str) -> bool {
         if self.observer.cancelled() {
             return false;
@@ -117,12 +112,43 @@ impl Run<'_> {
     }
 }
 
-fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn Product>> {
+fn products(suite: Suite, emulated: bool) -> Vec<Box<dyn LayerPass>> {
     match suite {
         Suite::Arithmetic | Suite::Memory | Suite::Launch => Vec::new(),
-        Suite::Gemm => matrix::products(emulated),
-        Suite::Conv => convolution::products(emulated),
+        Suite::Gemm => layers::matrix_products(emulated),
+        Suite::Conv => layers::convolutions(emulated),
         Suite::Rnn => recurrent::products(emulated),
+    }
+}
+
+/// Extent of a suite, as far as sizes alone tell, and its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outline {
+    /// Peaks of the device, which have no budget.
+    pub peaks: usize,
+    /// Entries that some kernel can do and that fit into the budget; only the device shows which take too long.
+    pub entries: usize,
+    /// Every size once, in the order of measurement.
+    pub sizes: Vec<String>,
+    /// The most that the buffers of anything that is measured take together.
+    pub most_bytes: u64,
+}
+
+/// Returns the extent of `suite` with this budget of memory for each entry.
+pub fn outline(suite: Suite, budget_bytes: u64) -> Outline {
+    let products = products(suite, false);
+    let mut sizes: Vec<String> = products.iter().map(|product| product.size()).collect();
+    sizes.dedup();
+    let possible = products.iter().filter(|product| product.impossible().is_none());
+    let bytes = possible.map(|product| 4 * product.buffers().iter().sum::<u64>());
+    let fitting: Vec<u64> = bytes.filter(|bytes| *bytes <= budget_bytes).collect();
+    let kinds = peaks::wanted(&[suite]);
+    let of_peaks = kinds.iter().map(|kind| kind.most_bytes());
+    Outline {
+        peaks: kinds.len(),
+        entries: fitting.len(),
+        sizes,
+        most_bytes: of_peaks.chain(fitting.iter().copied()).max().unwrap_or(0),
     }
 }
 

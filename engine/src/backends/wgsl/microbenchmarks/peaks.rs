@@ -1,12 +1,17 @@
-//! What a device can do at best.
+//! Peak rates of a device, and a gauge that measures them again and again.
 
+use std::rc::Rc;
+
+use async_trait::async_trait;
 use results::kernels::{Peak, Peaks, Suite, Timing, Tried, Unit};
 use shaders::params::{PEAK_FMAS, PeakFma, PeakStream};
 
-use super::lab::{Lab, Setup};
-use super::work::Work;
+use super::super::device::Device;
+use super::lab::{Bench, Lab, Work};
+use crate::backends::AdapterChoice;
+use crate::clock::Clock;
 use crate::error::EngineError;
-use crate::measure::Window;
+use crate::measure::{self, Window};
 
 /// Independent chains of the kernels, and their names.
 const CHAINS: [(u32, &str); 3] = [(2, "peak_fma_2"), (4, "peak_fma_4"), (8, "peak_fma_8")];
@@ -18,15 +23,15 @@ const LONG_LAUNCH_SECONDS: f64 = 0.05;
 
 /// Invocations that share an array.
 const STREAM_INVOCATIONS: [u32; 4] = [1 << 14, 1 << 16, 1 << 18, 1 << 20];
-/// An array this large fits into no cache of a GPU that is sold, or of a processor.
+/// Array that is larger than the cache of any GPU or processor on sale.
 const ARRAY_BYTES: u64 = 512 << 20;
 const ARRAY_BYTES_ON_SOFTWARE: u64 = 128 << 20;
-/// What is copied in a run, beside a network that needs room as well: larger than the caches of nearly all GPUs, and bound
-/// whole on every WebGPU device.
+/// Array that is copied during a run, next to a network that needs memory as well: larger than the caches of nearly all GPUs,
+/// and bound whole on every WebGPU device.
 const GAUGED_ARRAY_BYTES: u64 = 128 << 20;
 const GAUGED_INVOCATIONS: u32 = 1 << 18;
-/// A device that cannot hold two arrays of this size is not measured.
-const SMALLEST_ARRAY_BYTES: u64 = 16 << 20;
+/// Smallest array: a device that cannot hold two of them is not measured.
+const MIN_ARRAY_BYTES: u64 = 16 << 20;
 
 /// Launches in a repetition, about as many as in a training step.
 const LAUNCHES: u32 = 16;
@@ -57,7 +62,7 @@ pub(super) fn wanted(suites: &[Suite]) -> Vec<PeakKind> {
 }
 
 impl PeakKind {
-    /// Puts what was measured where it belongs.
+    /// Puts a measured peak into its field.
     pub(super) fn put(self, peak: Peak, peaks: &mut Peaks) {
         let place = match self {
             Self::Arithmetic => &mut peaks.arithmetic,
@@ -69,7 +74,7 @@ impl PeakKind {
         *place = Some(peak);
     }
 
-    /// What its buffers take together at most: the best variant so far stays while another one is looked at.
+    /// Most bytes of its buffers: the best variant so far stays while another one is tried.
     pub(super) fn most_bytes(self) -> u64 {
         match self {
             Self::Arithmetic => 2 * 16 * FMA_INVOCATIONS.iter().copied().map(u64::from).max().unwrap_or(0),
@@ -94,8 +99,8 @@ impl PeakKind {
             Self::Arithmetic => Ok(arithmetic(lab).await?.peak),
             Self::Copy | Self::Read => self.stream(lab).await,
             Self::Launches => {
-                let mut setup = lab.set_up(launches(LAUNCHES)).await?;
-                let timing = setup.timing().await?;
+                let mut bench = lab.set_up(launches(LAUNCHES)).await?;
+                let timing = bench.timing().await?;
                 let variant = format!("{LAUNCHES} in a row, each of 64 invocations");
                 Ok(self.peak(Unit::LaunchesPerSecond, f64::from(LAUNCHES), variant, timing, Vec::new()))
             }
@@ -123,17 +128,17 @@ impl PeakKind {
         for invocations in STREAM_INVOCATIONS {
             // Two arrays at a time are enough for any memory.
             let variant = format!("{invocations} invocations, arrays of {} MiB", bytes >> 20);
-            let setup = loop {
+            let bench = loop {
                 match lab.set_up(self.stream_work(bytes, invocations)).await {
                     Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. })
-                        if bytes > SMALLEST_ARRAY_BYTES =>
+                        if bytes > MIN_ARRAY_BYTES =>
                     {
                         bytes /= 2
                     }
                     result => break result?,
                 }
             };
-            Best::consider(&mut best, &mut tried, setup, self.stream_bytes(bytes), variant).await?;
+            Best::consider(&mut best, &mut tried, bench, self.stream_bytes(bytes), variant).await?;
         }
         best.expect("there are candidates").measure(self, Unit::BytesPerSecond, tried).await
     }
@@ -147,10 +152,10 @@ impl PeakKind {
         let mut work = Work::new(1);
         let x = work.zeros("array", bytes / 4);
         let quads = u32::try_from(bytes / 16).expect("arrays are smaller than 64 GiB");
-        // Memory that holds nothing but zeros may be compressed.
+        // Memory full of zeros may be compressed.
         let fill = PeakFma { iterations: 0, invocations: quads, multiplier: 1.0, addend: 0.0 };
         work.prepare(FILL, &fill, &[x], u64::from(quads));
-        let params = PeakStream { quads, invocations, reserved: [0; 2] };
+        let params = PeakStream { quads, invocations, ..PeakStream::default() };
         let (kernel, output) = if self == Self::Copy {
             ("peak_copy", work.zeros("copy", bytes / 4))
         } else {
@@ -162,7 +167,7 @@ impl PeakKind {
     }
 }
 
-/// Writes something into every number of an array, or does as good as nothing.
+/// Kernel that fills an array, or does nearly no work.
 const FILL: &str = "peak_fma_2";
 
 fn launches(count: u32) -> Work {
@@ -179,10 +184,9 @@ fn launches(count: u32) -> Work {
 /// The peak of arithmetic, and the kernel that it was measured with.
 pub(super) struct Arithmetic {
     pub(super) peak: Peak,
-    pub(super) setup: Setup,
+    bench: Bench,
     /// Operations of a repetition.
     pub(super) flops: f64,
-    /// Repetitions of a window.
     pub(super) repetitions: u32,
 }
 
@@ -193,31 +197,31 @@ pub(super) async fn arithmetic(lab: &Lab) -> Result<Arithmetic, EngineError> {
         for invocations in FMA_INVOCATIONS {
             let mut work = Work::new(1);
             let result = work.zeros("result", 4 * u64::from(invocations));
-            // The chains come to rest at 1, far from infinity and from the tiniest numbers.
+            // The chains converge to 1, far from infinity and from subnormal numbers.
             let params = PeakFma { iterations: ITERATIONS, invocations, multiplier: 0.999, addend: 0.001 };
             work.repeat(kernel, &params, &[result], u64::from(invocations));
             work.output = Some(result);
             let flops = 2.0 * f64::from(PEAK_FMAS) * f64::from(ITERATIONS) * f64::from(invocations);
             let variant = format!("{chains} chains of four, {invocations} invocations");
-            let setup = lab.set_up(work).await?;
-            let look = Best::consider(&mut best, &mut tried, setup, flops, variant).await?;
-            if look.seconds_each() > LONG_LAUNCH_SECONDS {
+            let bench = lab.set_up(work).await?;
+            let trial = Best::consider(&mut best, &mut tried, bench, flops, variant).await?;
+            if trial.seconds_each() > LONG_LAUNCH_SECONDS {
                 break;
             }
         }
     }
-    let Best { mut setup, work, variant, .. } = best.expect("there are candidates");
-    let timing = setup.timing().await?;
+    let Best { mut bench, work, variant, .. } = best.expect("there are candidates");
+    let timing = bench.timing().await?;
     let repetitions = timing.windows[0].repetitions;
     let peak = PeakKind::Arithmetic.peak(Unit::FlopsPerSecond, work, variant, timing, tried);
-    Ok(Arithmetic { peak, setup, flops: work, repetitions })
+    Ok(Arithmetic { peak, bench, flops: work, repetitions })
 }
 
 /// An array that a gauge copies, and the bytes of a repetition; `None` where the device has no room for it.
-pub(super) async fn copying(lab: &Lab) -> Result<Option<(Setup, f64)>, EngineError> {
+pub(super) async fn copying(lab: &Lab) -> Result<Option<(Bench, f64)>, EngineError> {
     let bytes = GAUGED_ARRAY_BYTES;
     match lab.set_up(PeakKind::Copy.stream_work(bytes, GAUGED_INVOCATIONS)).await {
-        Ok(setup) => Ok(Some((setup, PeakKind::Copy.stream_bytes(bytes)))),
+        Ok(bench) => Ok(Some((bench, PeakKind::Copy.stream_bytes(bytes)))),
         Err(EngineError::OutOfMemory { .. } | EngineError::DoesNotFit { .. }) => Ok(None),
         Err(error) => Err(error),
     }
@@ -225,33 +229,86 @@ pub(super) async fn copying(lab: &Lab) -> Result<Option<(Setup, f64)>, EngineErr
 
 /// The fastest of some variants.
 struct Best {
-    setup: Setup,
+    bench: Bench,
     value: f64,
     work: f64,
     variant: String,
 }
 
 impl Best {
-    /// Looks at a variant whose repetition does so much `work`, and keeps it if it is faster than `best`.
+    /// Tries a variant whose repetition does `work`, and keeps it if it is faster than `best`.
     async fn consider(
         best: &mut Option<Self>,
         tried: &mut Vec<Tried>,
-        mut setup: Setup,
+        mut bench: Bench,
         work: f64,
         variant: String,
     ) -> Result<Window, EngineError> {
-        let look = setup.look().await?;
-        let value = work * look.rate();
+        let trial = bench.trial().await?;
+        let value = work * trial.rate();
         tried.push(Tried { variant: variant.clone(), value });
         if best.as_ref().is_none_or(|best| value > best.value) {
-            *best = Some(Self { setup, value, work, variant });
+            *best = Some(Self { bench, value, work, variant });
         }
-        Ok(look)
+        Ok(trial)
     }
 
     async fn measure(mut self, kind: PeakKind, unit: Unit, tried: Vec<Tried>) -> Result<Peak, EngineError> {
-        let timing = self.setup.timing().await?;
+        let timing = self.bench.timing().await?;
         Ok(kind.peak(unit, self.work, self.variant, timing, tried))
+    }
+}
+
+/// The best of the kernels of fused multiply-adds, ready to be timed at any moment.
+pub struct Gauge {
+    bench: Bench,
+    /// Operations of a repetition.
+    flops: f64,
+    repetitions: u32,
+    copying: Option<Copying>,
+}
+
+/// An array that is copied.
+struct Copying {
+    bench: Bench,
+    /// Bytes that a repetition reads and writes.
+    bytes: f64,
+}
+
+impl Gauge {
+    pub(super) fn new(Arithmetic { bench, flops, repetitions, .. }: Arithmetic) -> Self {
+        Self { bench, flops, repetitions, copying: None }
+    }
+
+    /// Finds the kernel that is best on an open device, and makes room for what is copied if there is room.
+    pub(crate) async fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let lab = Lab::new(device, clock);
+        let gauge = Self::new(arithmetic(&lab).await?);
+        let copying = copying(&lab).await?.map(|(bench, bytes)| Copying { bench, bytes });
+        Ok(Self { copying, ..gauge })
+    }
+
+    /// Opens the adapter once more and finds the kernel that is best on it.
+    ///
+    /// # Errors
+    /// No such adapter, and a device that refuses or is lost.
+    pub async fn open(choice: &AdapterChoice, clock: Rc<dyn Clock>) -> Result<Self, EngineError> {
+        let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
+        Ok(Self::new(arithmetic(&Lab::new(Rc::new(device), clock)).await?))
+    }
+}
+
+#[async_trait(?Send)]
+impl measure::Gauge for Gauge {
+    async fn peak_flops_per_second(&mut self) -> Result<f64, EngineError> {
+        let window = self.bench.window(self.repetitions).await?;
+        Ok(self.flops * window.rate())
+    }
+
+    async fn copied_bytes_per_second(&mut self) -> Result<Option<f64>, EngineError> {
+        let Some(Copying { bench, bytes }) = &mut self.copying else { return Ok(None) };
+        let window = bench.trial().await?;
+        Ok(Some(*bytes * window.rate()))
     }
 }
 

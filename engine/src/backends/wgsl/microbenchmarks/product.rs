@@ -1,108 +1,111 @@
-//! From a product to an entry: is it possible, is it right, how fast is it.
+//! Check and timing of one pass of a layer.
 
 use std::collections::HashMap;
 
 use results::kernels::{Difference, Entry, Figures, Outcome, Pass, Suite};
 
-use super::super::choices::Choices;
 use super::super::plan::weight_gradient::sum_of_parts;
-use super::super::products;
+use super::super::products::Product;
+use super::super::tuning::Choices;
 use super::super::variants::Variant;
 use super::Request;
-use super::lab::{FEWEST_WINDOWS, Lab};
-use super::operands::PlainSum;
-use super::work::Work;
+use super::lab::{Lab, MIN_WINDOWS, Work};
+use super::layers::PlainSum;
 use crate::error::EngineError;
 use crate::measure::{Event, Gauge, Observer, of_peak};
 use crate::random::Generator;
 
-/// Results that are compared with plain sums.
+/// Number of results that are compared with plain sums.
 const CHECKED: u32 = 16;
-/// Largest difference, as a share of the sum of the terms' sizes: many times what rounding makes of it.
+/// Largest difference, as a share of the sum of the terms' magnitudes: many times the rounding.
 const TOLERANCE: f64 = 1e-5;
-/// Kernels are expected to reach this share of the peak until one of their kind was measured.
+/// Share of the peak that kernels are expected to reach before one of their kind was measured.
 const EXPECTED_SHARE: f64 = 0.2;
-/// Said of a product whose buffers the device had no room for, although it binds buffers of that size.
+/// Reason of a product whose buffers do not fit into memory, although each can be bound.
 const OUT_OF_MEMORY: &str = "the device ran out of memory";
-/// A repetition may take this share of an entry's budget: it is run to check, to warm up twice, and measured.
-const BUDGET_SHARE: f64 = 1.0 / (3 + FEWEST_WINDOWS) as f64;
+/// Share of an entry's budget for a repetition: it is run to check, to warm up twice, and measured.
+const BUDGET_SHARE: f64 = 1.0 / (3 + MIN_WINDOWS) as f64;
 
 /// One pass of one size of a layer.
-pub(super) trait Product {
+pub(super) trait LayerPass {
     fn suite(&self) -> Suite;
     fn size(&self) -> String;
-    fn pass(&self) -> Pass;
     fn flops(&self) -> u64;
-    /// What is computed.
-    fn product(&self) -> products::Product;
+    fn product(&self) -> Product;
     /// Returns true for a product that is planned for an emulated GPU.
-    fn emulated(&self) -> bool;
-    /// Names of the kernels of a repetition, in order.
-    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
-        let mut kernels = vec![variant.kernel];
-        if let Some(sum) = self.product().sum_of_parts() {
-            kernels.push(sum_of_parts(&sum, self.emulated()).0);
-        }
-        kernels
-    }
-    /// Elements of each buffer.
-    fn buffers(&self) -> Vec<u64>;
-    /// Why no kernel of ours can do it.
-    fn impossible(&self) -> Option<&'static str> {
-        None
-    }
+    fn is_emulated(&self) -> bool;
     fn work(&self, variant: &Variant) -> Work;
     /// Elements of the result.
     fn results(&self) -> u64;
-    /// Those of them that are compared with plain sums.
+    /// A result as a plain sum.
+    fn plain(&self, at: u64) -> PlainSum;
+
+    fn pass(&self) -> Pass {
+        self.product().pass
+    }
+
+    /// Names of the kernels of a repetition, in order.
+    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
+        let sum = self.product().sum_of_parts().map(|sum| sum_of_parts(&sum, self.is_emulated()).0);
+        [variant.kernel].into_iter().chain(sum).collect()
+    }
+
+    /// Elements of each buffer.
+    fn buffers(&self) -> Vec<u64> {
+        let product = self.product();
+        let sum = product.sum_of_parts().map(|sum| u64::from(sum.elements));
+        product.elements().into_iter().chain(sum).collect()
+    }
+
+    /// Reason that no kernel can do it.
+    fn impossible(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// Results that are compared with plain sums.
     fn checked(&self) -> Vec<u64> {
         checked_places(self.results())
     }
-    /// What a plain sum gives for one of them.
-    fn plain(&self, at: u64) -> PlainSum;
 
     fn title(&self) -> String {
         format!("{} {}, {}", self.suite().name(), self.size(), self.pass().title())
     }
 }
 
-/// The best rate so far of each kind of product, to foresee how long the next one takes, and what it is a share of.
-pub(super) struct Rates {
+/// The peak, and the best rate so far of each kind of product, to predict the time of the next one.
+pub(super) struct ProductRates {
     peak: Option<f64>,
     gauge: Option<Box<dyn Gauge>>,
     reached: HashMap<(Suite, Pass), f64>,
 }
 
-impl Rates {
+impl ProductRates {
     pub(super) fn new(peak: Option<f64>, gauge: Option<Box<dyn Gauge>>) -> Self {
         Self { peak, gauge, reached: HashMap::new() }
     }
 
-    fn predicted_seconds(&self, product: &dyn Product) -> Option<f64> {
+    fn predicted_seconds(&self, product: &dyn LayerPass) -> Option<f64> {
         let key = (product.suite(), product.pass());
         let rate = self.reached.get(&key).copied().or_else(|| Some(EXPECTED_SHARE * self.peak?))?;
         Some(product.flops() as f64 / rate)
     }
 
-    fn note(&mut self, product: &dyn Product, rate: f64) {
+    fn note(&mut self, product: &dyn LayerPass, rate: f64) {
         let best = self.reached.entry((product.suite(), product.pass())).or_insert(rate);
         *best = best.max(rate);
     }
 }
 
 /// Checks and times `product`.
-///
-/// # Errors
-/// A device that refuses or is lost.
 pub(super) async fn measure(
     lab: &Lab,
-    product: &dyn Product,
+    product: &dyn LayerPass,
     request: &Request,
-    rates: &mut Rates,
+    rates: &mut ProductRates,
     choices: &mut Choices,
     observer: &mut dyn Observer<Event>,
 ) -> Result<Entry, EngineError> {
-    let mut variant = product.product().usual_variant(lab.device.abilities());
+    let mut variant = product.product().usual_variant(lab.device.abilities);
     let bytes = product.buffers().iter().map(|elements| 4 * elements).sum();
     let outcome = match obstacle(lab, product, request, rates) {
         Some(outcome) => outcome,
@@ -129,8 +132,8 @@ pub(super) async fn measure(
     })
 }
 
-/// Why it is not tried.
-fn obstacle(lab: &Lab, product: &dyn Product, request: &Request, rates: &Rates) -> Option<Outcome> {
+/// Returns the reason that a product is not tried.
+fn obstacle(lab: &Lab, product: &dyn LayerPass, request: &Request, rates: &ProductRates) -> Option<Outcome> {
     if let Some(reason) = product.impossible() {
         return Some(Outcome::Skipped { reason: reason.to_owned() });
     }
@@ -154,16 +157,16 @@ fn obstacle(lab: &Lab, product: &dyn Product, request: &Request, rates: &Rates) 
 
 async fn attempt(
     lab: &Lab,
-    product: &dyn Product,
+    product: &dyn LayerPass,
     variant: &Variant,
     budget_seconds: f64,
     gauge: &mut Option<Box<dyn Gauge>>,
     observer: &mut dyn Observer<Event>,
 ) -> Result<Outcome, EngineError> {
-    let mut setup = lab.set_up(product.work(variant)).await?;
-    setup.window(1).await?;
+    let mut bench = lab.set_up(product.work(variant)).await?;
+    bench.window(1).await?;
     for at in product.checked() {
-        let (found, expected) = (f64::from(setup.value(at).await?), product.plain(at));
+        let (found, expected) = (f64::from(bench.value(at).await?), product.plain(at));
         let tolerance = TOLERANCE * (1.0 + expected.magnitude);
         // A comparison with a value that is not a number is false, so it fails.
         let close = (found - expected.value).abs() <= tolerance;
@@ -171,7 +174,7 @@ async fn attempt(
             return Ok(Outcome::Wrong(Difference { at, found, expected: expected.value }));
         }
     }
-    let Some(timing) = setup.timing_beside(budget_seconds, gauge, observer).await? else {
+    let Some(timing) = bench.timing_beside(budget_seconds, gauge, observer).await? else {
         return Ok(Outcome::Cancelled);
     };
     let flops = product.flops() as f64;
@@ -180,7 +183,7 @@ async fn attempt(
     Ok(Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }))
 }
 
-/// The first and the last of so many results, and some between them.
+/// The first and the last result, and some between them.
 pub(super) fn checked_places(results: u64) -> Vec<u64> {
     let generator = Generator { stream: 0, step: 0, seed: 0 };
     let bound = u32::try_from(results).unwrap_or(u32::MAX);

@@ -1,17 +1,17 @@
-//! Where the time of a training step goes: each of its launches, repeated by itself.
+//! Time of each launch of a training step, repeated separately.
 
 use async_recursion::async_recursion;
 use results::Adapter;
 use serde::Serialize;
 use shaders::params::Step;
 
-use super::super::choices::Choices;
 use super::super::device::Device;
 use super::super::device::buffer::Buffers;
 use super::super::device::executor::Executor;
-use super::super::plan::{Contents, Places, Plan};
+use super::super::plan::{Contents, Places, Plan, TrainingSetup};
 use super::super::products::Product;
 use super::super::recording::{Dispatch, Recording, STEP_STRIDE_BYTES};
+use super::super::tuning::Choices;
 use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
@@ -25,7 +25,7 @@ const WINDOWS: u32 = 5;
 /// Nothing is read back.
 const STAGING_BYTES: u64 = 4;
 /// Repetitions that fit into one submission.
-const MOST_REPETITIONS: u32 = 256;
+const MAX_REPETITIONS: u32 = 256;
 
 /// A training step, launch by launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -50,7 +50,7 @@ pub struct Launch {
     /// Bytes of the buffers that it is given, which it may read or write in part only.
     pub bytes: u64,
     pub workgroups: u64,
-    /// Repeated by itself, so that what it reads may lie in caches already.
+    /// Repeated separately, so that its operands may be in caches already.
     pub cost: Cost,
 }
 
@@ -58,12 +58,11 @@ pub struct Launch {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Cost {
     pub seconds: f64,
-    /// Processor time of the whole program. On an emulated GPU that is what was computed, whatever else the machine
-    /// does, and less than the cores' time where some of them waited.
+    /// Processor time of the whole program. On an emulated GPU that is the time of computing, unaffected by other programs.
     pub processor_seconds: Option<f64>,
 }
 
-/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` tells the program's processor time.
+/// Times the launches of a step of `job`, for `launch_seconds` each. `processor` is a clock of the program's processor time.
 ///
 /// # Errors
 /// No such adapter, and a device that refuses, is full or lost.
@@ -75,27 +74,27 @@ pub async fn profile(
     job: &TrainingJob,
     launch_seconds: f64,
 ) -> Result<Profile, EngineError> {
-    let device = Device::open(choice, shaders::Stored::F32).await?;
-    let mut choices = Choices::new(device.abilities());
+    let device = Device::open(choice, shaders::Stored::F32, &[]).await?;
+    let mut choices = Choices::new(device.abilities);
     let largest_binding = device.largest_binding_bytes();
-    let products = Plan::new(job, largest_binding, &choices)?.products;
+    let products = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?.products;
     choices.tune(&device, clock, &products).await?;
-    let plan = Plan::new(job, largest_binding, &choices)?;
+    let plan = Plan::new(job, TrainingSetup::STANDARD, largest_binding, &choices)?;
     let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
     let buffers = Buffers::of_job(&device, &plan.buffers, &[STAGING_BYTES], &contents).await?;
     buffers.write(&device, plan.places.steps, 0, &step_table(job));
-    let bench = Bench { device: &device, clock, processor, buffers: &buffers, plan: &plan };
+    let profiler = Profiler { device: &device, clock, processor, buffers: &buffers, plan: &plan };
     if let Some(shuffle) = &plan.shuffle {
         // Once an epoch only, and so no part of a step.
-        bench.run(shuffle).await?;
+        profiler.run(shuffle).await?;
     }
-    // The launches then find what the ones before them leave behind.
-    let step = bench.cost(&plan.training, 4.0 * launch_seconds).await?;
+    // The launches then find the results of those before them.
+    let step = profiler.cost(&plan.training, 4.0 * launch_seconds).await?;
     let mut launches = Vec::with_capacity(plan.training.dispatches.len());
     let mut products = plan.products.iter();
     for dispatch in &plan.training.dispatches {
         let recording = Recording { dispatches: vec![dispatch.clone()], exchanges: Vec::new() };
-        let cost = bench.cost(&recording, launch_seconds).await?;
+        let cost = profiler.cost(&recording, launch_seconds).await?;
         launches.push(launch(dispatch, &mut products, cost));
     }
     let (adapter, batch_size) = (device.adapter().clone(), job.batches.batch_size);
@@ -105,7 +104,7 @@ pub async fn profile(
 /// The first steps of an epoch.
 fn step_table(job: &TrainingJob) -> Vec<u8> {
     let stride = STEP_STRIDE_BYTES as usize;
-    let mut table = vec![0; MOST_REPETITIONS as usize * stride];
+    let mut table = vec![0; MAX_REPETITIONS as usize * stride];
     for (slot, row) in (0..).zip(table.chunks_exact_mut(stride)) {
         let step = job.step(0, slot);
         row[..size_of::<Step>()].copy_from_slice(bytemuck::bytes_of(&step));
@@ -113,7 +112,7 @@ fn step_table(job: &TrainingJob) -> Vec<u8> {
     table
 }
 
-/// What is launched, with its product if it is one. `products` are those of the launches that follow, in order.
+/// Describes a launch, with its product if it is one. `products` are those of the launches that follow, in order.
 fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Product> + Clone), cost: Cost) -> Launch {
     let kernel = dispatch.kernel.name;
     let product = products.clone().next();
@@ -136,8 +135,8 @@ fn launch<'a>(dispatch: &Dispatch, products: &mut (impl Iterator<Item = &'a Prod
     launch
 }
 
-/// Where launches are timed.
-struct Bench<'a> {
+/// Timing of launches.
+struct Profiler<'a> {
     device: &'a Device,
     clock: &'a dyn Clock,
     processor: Option<&'a dyn Clock>,
@@ -145,8 +144,8 @@ struct Bench<'a> {
     plan: &'a Plan,
 }
 
-impl Bench<'_> {
-    /// What one repetition of `recording` costs. The first window warms up.
+impl Profiler<'_> {
+    /// Cost of one repetition of `recording`. The first window warms up.
     async fn cost(&self, recording: &Recording, seconds: f64) -> Result<Cost, EngineError> {
         let Places { params, steps, .. } = self.plan.places;
         let executor = Executor::new(self.device, self.buffers, recording, params, steps).await?;
@@ -154,15 +153,15 @@ impl Bench<'_> {
         self.window(&executor, 1).await?;
         let mut length = Length::default();
         let mut best = loop {
-            let repetitions = length.repetitions(window_seconds).min(MOST_REPETITIONS);
+            let repetitions = length.repetitions(window_seconds).min(MAX_REPETITIONS);
             let cost = self.window(&executor, repetitions).await?;
             let window = Window::new(repetitions, cost.seconds * f64::from(repetitions));
             length.note(&window);
-            if window.seconds >= window_seconds / 2.0 || repetitions == MOST_REPETITIONS {
+            if window.seconds >= window_seconds / 2.0 || repetitions == MAX_REPETITIONS {
                 break cost;
             }
         };
-        let repetitions = length.repetitions(window_seconds).min(MOST_REPETITIONS);
+        let repetitions = length.repetitions(window_seconds).min(MAX_REPETITIONS);
         for _ in 1..WINDOWS {
             best = best.least(self.window(&executor, repetitions).await?);
         }
@@ -200,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn launches_that_are_products_get_the_products_in_their_order() {
+    fn launches_get_their_products_in_order() {
         let product = |rows| Product::new(Pass::Forward, dense(rows, 8, 12));
         let products = [product(5), product(7)];
         let cost = Cost { seconds: 1.0, processor_seconds: None };

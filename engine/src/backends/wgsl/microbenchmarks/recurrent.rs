@@ -1,62 +1,56 @@
 //! Recurrent layers: all of DeepBench's training list, and those of our own `keras-mnist-hrnn`.
 //!
-//! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input,
-//! which are ordinary matrix products for all steps at once; so its input is what the gates are made from. Vanilla layers
-//! and GRUs have ReLU, as there; the gates of LSTMs are those of Keras 2.0.8, with hard sigmoids.
+//! As in DeepBench (its cuDNN runs skip the input's weights), a layer is measured without the products with its input, which
+//! are ordinary matrix products for all steps at once; its input is that of the gates. Vanilla layers and GRUs have ReLU, as
+//! there; the gates of LSTMs are those of Keras 2.0.8, with hard sigmoids.
 //!
-//! Kernels replace the gates by what they compute, so repetitions go on from what the one before has left.
-
-mod plain;
-mod sizes;
+//! Kernels replace the gates by their results, so repetitions start from the results of the one before.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use results::kernels::{Pass, Suite};
-use shaders::params::{Epilogue, Recurrent};
+use shaders::params::{Epilogue, Recurrent, Step};
+use shaders::reference::{self as twin, GruSteps};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
-use super::super::products;
+use super::super::products::Product;
 use super::super::variants::Variant;
-use super::matrix::MatrixProduct;
-use super::operands::{Operand, PlainSum};
-use super::product::{Product, checked_places};
-use super::work::Work;
+use super::lab::Work;
+use super::layers::{MatrixProduct, Operand, PlainSum};
+use super::product::{LayerPass, checked_places};
 use crate::model::{Activation, Cell};
-use plain::PlainSequence;
-use sizes::Size;
 
-/// Multiplications and additions of a sequence that plain loops do in a few seconds.
-const PLAIN_PRODUCTS: u64 = 1 << 31;
-/// Steps that are compared with plain loops where all of them would take longer.
-const FEWEST_STEPS: u32 = 8;
+/// Most multiplications and additions of a sequence: plain loops do them in a few seconds.
+const MAX_PLAIN_PRODUCTS: u64 = 1 << 31;
+/// Steps that are compared with plain loops if all of them would take longer.
+const MIN_CHECKED_STEPS: u32 = 8;
 
-pub(super) fn products(emulated: bool) -> Vec<Box<dyn Product>> {
-    let mut all: Vec<Box<dyn Product>> = Vec::new();
-    for (cell, sizes) in sizes::cells() {
+pub(super) fn products(emulated: bool) -> Vec<Box<dyn LayerPass>> {
+    let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
+    for (cell, sizes) in cells() {
         for size in sizes {
-            all.extend(Pass::ALL.map(|pass| Box::new(RecurrentLayer::new(cell, size, pass, emulated)) as Box<_>));
+            all.extend(Pass::ALL.map(|pass| Box::new(RecurrentPass::new(cell, size, pass, emulated)) as Box<_>));
         }
     }
     all
 }
 
-/// One pass of a recurrent layer.
-pub(super) struct RecurrentLayer {
+pub(super) struct RecurrentPass {
     cell: Cell,
     units: u32,
     sequences: u32,
     steps: u32,
     pass: Pass,
-    /// Whether a CPU emulates the GPU; it sums gradients in fewer parts.
+    /// True if a CPU emulates the GPU, which sums gradients in fewer parts.
     emulated: bool,
-    /// What plain loops make of a sequence; a value of it cannot be had without all others.
+    /// Sequences computed by plain loops, which give all values of one together.
     plain: RefCell<HashMap<u32, Rc<PlainSequence>>>,
 }
 
-impl RecurrentLayer {
-    pub(super) fn new(cell: Cell, [units, sequences, steps]: Size, pass: Pass, emulated: bool) -> Self {
+impl RecurrentPass {
+    pub(super) fn new(cell: Cell, [units, sequences, steps]: RecurrentSize, pass: Pass, emulated: bool) -> Self {
         Self { cell, units, sequences, steps, pass, emulated, plain: RefCell::default() }
     }
 
@@ -68,8 +62,8 @@ impl RecurrentLayer {
             units: self.units,
             stored_units,
             activation: self.cell.activation_number(),
-            reserved: [0; 3],
             epilogue: Epilogue { channels: self.units, stored_channels: stored_units, ..Epilogue::default() },
+            ..Recurrent::default()
         }
     }
 
@@ -106,7 +100,7 @@ impl RecurrentLayer {
         operand.numbers().iter().map(|number| limit * number).collect()
     }
 
-    /// What the gates are made from, but for the recurrent products.
+    /// Input of the gates, without the recurrent products.
     fn x(&self) -> Operand {
         Operand::full(2, self.sequences * self.steps, self.gate_columns())
     }
@@ -120,26 +114,26 @@ impl RecurrentLayer {
         Operand::full(4, 1, self.gate_columns())
     }
 
-    /// What a backward pass finds of a GRU's products, or of an LSTM's cells.
+    /// A GRU's products or an LSTM's cells before a backward pass.
     fn own(&self) -> Operand {
         let columns = if self.cell == Cell::Lstm { self.params().stored_units } else { self.gate_columns() };
         Operand::full(5, self.sequences * self.steps, columns)
     }
 
-    /// Hidden states that a backward pass finds.
+    /// Hidden states before a backward pass.
     fn previous(&self) -> Operand {
         Operand::full(6, self.sequences * self.steps, self.params().stored_units)
     }
 
-    /// Steps that results are compared of: the first ones of a forward pass, the last ones of a backward pass.
+    /// Steps whose results are compared: the first ones of a forward pass, the last ones of a backward pass.
     fn checked_steps(&self) -> u32 {
         let of_a_step = u64::from(self.gate_columns()) * u64::from(self.params().stored_units);
-        let affordable = of_a_step * u64::from(self.steps) <= PLAIN_PRODUCTS;
+        let affordable = of_a_step * u64::from(self.steps) <= MAX_PLAIN_PRODUCTS;
         // The gradients of an LSTM also need the cell before the step; no sequence of the list is too long.
-        if affordable || self.cell == Cell::Lstm { self.steps } else { self.steps.min(FEWEST_STEPS) }
+        if affordable || self.cell == Cell::Lstm { self.steps } else { self.steps.min(MIN_CHECKED_STEPS) }
     }
 
-    /// Whether the last hidden states are what is compared of a forward pass; otherwise it is the gates.
+    /// Returns true if a forward pass is compared by its last hidden states, and not by its gates.
     fn compares_states(&self) -> bool {
         self.pass == Pass::Forward && self.checked_steps() == self.steps
     }
@@ -155,7 +149,6 @@ impl RecurrentLayer {
     }
 
     fn forward_work(&self, variant: &Variant, work: &mut Work) {
-        let (params, product) = (self.params(), self.product());
         let recurrent = work.floats("recurrent weights", &self.weights());
         let gates = work.floats("gates", &self.x().numbers());
         let previous = work.zeros("hidden states", self.previous().elements());
@@ -168,13 +161,12 @@ impl RecurrentLayer {
             }
             Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
         };
-        work.repeat_variant(variant, &product, &params, &bindings);
+        work.repeat_variant(variant, &self.product(), &bindings);
         work.output = Some(if self.compares_states() { y } else { gates });
     }
 
     /// From states that no forward pass has made, so that plain loops can begin at any step: gates from 0 to 1.
     fn backward_work(&self, variant: &Variant, work: &mut Work) {
-        let (params, product) = (self.params(), self.product());
         let recurrent = work.floats("recurrent weights", &self.weights());
         let dy = work.floats("gradient", &self.dy().numbers());
         let gates: Vec<f32> = self.x().numbers().into_iter().map(f32::abs).collect();
@@ -189,18 +181,18 @@ impl RecurrentLayer {
             }
             Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
         };
-        work.repeat_variant(variant, &product, &params, &bindings);
+        work.repeat_variant(variant, &self.product(), &bindings);
         work.output = Some(gates);
     }
 }
 
-impl Product for RecurrentLayer {
+impl LayerPass for RecurrentPass {
     fn suite(&self) -> Suite {
         Suite::Rnn
     }
 
-    fn emulated(&self) -> bool {
-        self.weight_gradient().emulated
+    fn is_emulated(&self) -> bool {
+        self.emulated
     }
 
     fn size(&self) -> String {
@@ -210,10 +202,6 @@ impl Product for RecurrentLayer {
             Cell::SimpleRnn(_) => "vanilla",
         };
         format!("{name}, {} units, {} × {} steps", self.units, self.sequences, self.steps)
-    }
-
-    fn pass(&self) -> Pass {
-        self.pass
     }
 
     /// The first step has no state before it.
@@ -226,24 +214,10 @@ impl Product for RecurrentLayer {
         (self.steps == 1).then_some("a single step, from a state of zeros, multiplies nothing")
     }
 
-    fn product(&self) -> products::Product {
+    fn product(&self) -> Product {
         match self.pass {
             Pass::WeightGradient => self.weight_gradient().product(),
-            pass => products::Product::new(pass, (self.cell, self.params())),
-        }
-    }
-
-    fn kernels(&self, variant: &Variant) -> Vec<&'static str> {
-        match self.pass {
-            Pass::WeightGradient => self.weight_gradient().kernels(variant),
-            Pass::Forward | Pass::InputGradient => vec![variant.kernel],
-        }
-    }
-
-    fn buffers(&self) -> Vec<u64> {
-        match self.pass {
-            Pass::WeightGradient => self.weight_gradient().buffers(),
-            Pass::Forward | Pass::InputGradient => self.product().elements(),
+            pass => Product::new(pass, (self.cell, self.params())),
         }
     }
 
@@ -267,8 +241,8 @@ impl Product for RecurrentLayer {
         }
     }
 
-    /// Values of the first and of the last sequence, because plain loops take long for each; of long sequences only those
-    /// of a few steps.
+    /// Values of the first and of the last sequence, because plain loops take long for each; of long sequences only those of a
+    /// few steps.
     fn checked(&self) -> Vec<u64> {
         let places = checked_places(self.results());
         if self.pass == Pass::WeightGradient {
@@ -307,16 +281,134 @@ impl Product for RecurrentLayer {
     }
 }
 
+/// Some steps of a sequence in double precision.
+struct PlainSequence {
+    /// Last hidden state of a forward pass.
+    y: Vec<f64>,
+    /// Gates of these steps, or gradients of their input.
+    gates: Vec<f64>,
+    /// Place of the first of them among those of the whole sequence.
+    first_gate: usize,
+}
+
+fn rows(operand: Operand, steps: std::ops::Range<u32>) -> Vec<f64> {
+    steps.flat_map(|row| (0..operand.columns).map(move |column| f64::from(operand.at(row, column)))).collect()
+}
+
+impl RecurrentPass {
+    fn computed_plainly(&self, sequence: u32) -> PlainSequence {
+        let count = self.checked_steps();
+        let first = if self.pass == Pass::Forward { 0 } else { self.steps - count };
+        let start = sequence * self.steps + first;
+        let params = Recurrent { sequences: 1, steps: count, ..self.params() };
+        let weights: Vec<f64> = self.weights().into_iter().map(f64::from).collect();
+        let x = rows(self.x(), start..start + count);
+        let first_gate = (first * self.gate_columns()) as usize;
+        let states = (count * params.stored_units) as usize;
+        if self.pass == Pass::Forward {
+            let (gates, y) = self.forward_plainly(&params, &weights, x, states);
+            return PlainSequence { y, gates, first_gate };
+        }
+        let mut gates: Vec<f64> = x.into_iter().map(f64::abs).collect();
+        let dy = rows(self.dy(), sequence..sequence + 1);
+        match self.cell {
+            Cell::Lstm => {
+                let mut cells = rows(self.own(), start..start + count);
+                twin::lstm_backward(&params, &weights, &dy, &mut cells, &mut gates);
+            }
+            Cell::Gru(_) => {
+                let previous = rows(self.previous(), start..start + count);
+                let mut products = rows(self.own(), start..start + count);
+                let steps = GruSteps { gates: &mut gates, products: &mut products };
+                let mut kept = vec![0.0; params.stored_units as usize];
+                twin::gru_backward(&params, &weights, &dy, &previous, steps, &mut kept);
+            }
+            Cell::SimpleRnn(_) => twin::simple_rnn_backward(&params, &weights, &dy, &mut gates),
+        }
+        PlainSequence { y: Vec::new(), gates, first_gate }
+    }
+
+    fn forward_plainly(
+        &self,
+        params: &Recurrent,
+        weights: &[f64],
+        mut gates: Vec<f64>,
+        states: usize,
+    ) -> (Vec<f64>, Vec<f64>) {
+        let (mut previous, mut y) = (vec![0.0; states], vec![0.0; params.stored_units as usize]);
+        let step = Step::default();
+        match self.cell {
+            Cell::Lstm => {
+                let mut cells = previous.clone();
+                twin::lstm_forward(params, &step, weights, &mut gates, &mut cells, &mut previous, &mut y);
+            }
+            Cell::Gru(_) => {
+                let bias = rows(self.recurrent_bias(), 0..1);
+                let mut products = vec![0.0; gates.len()];
+                let steps = GruSteps { gates: &mut gates, products: &mut products };
+                twin::gru_forward(params, &step, [weights, &bias], steps, &mut previous, &mut y);
+            }
+            Cell::SimpleRnn(_) => twin::simple_rnn_forward(params, &step, weights, &mut gates, &mut previous, &mut y),
+        }
+        (gates, y)
+    }
+}
+
+/// Units, sequences, steps.
+type RecurrentSize = [u32; 3];
+
+/// The two layers of `keras-mnist-hrnn` in batches of 32.
+const OWN_LSTMS: [RecurrentSize; 2] = [[128, 896, 28], [128, 32, 28]];
+
+/// Every cell with its sizes, our own first, then DeepBench's by their operations.
+fn cells() -> [(Cell, Vec<RecurrentSize>); 3] {
+    [
+        (Cell::Lstm, [OWN_LSTMS.to_vec(), by_operations(deepbench_lstms())].concat()),
+        (Cell::SimpleRnn(Activation::Relu), by_operations(deepbench_vanilla())),
+        (Cell::Gru(Activation::Relu), by_operations(deepbench_grus())),
+    ]
+}
+
+fn deepbench_lstms() -> Vec<RecurrentSize> {
+    let long = [16, 32, 64].map(|sequences| [256, sequences, 150]);
+    let large = [8, 16, 32].map(|sequences| [1536, sequences, 50]);
+    [every(&[512, 1024, 2048, 4096], &[16, 32, 64, 128], &[25]), long.to_vec(), large.to_vec()].concat()
+}
+
+fn deepbench_vanilla() -> Vec<RecurrentSize> {
+    every(&[1760, 2048, 2560], &[16, 32, 64, 128], &[50])
+}
+
+fn deepbench_grus() -> Vec<RecurrentSize> {
+    let others = [[512, 32, 1], [1024, 32, 1500], [1024, 64, 1500]];
+    [every(&[1536, 2048, 2560, 2816], &[32], &[187, 375, 750, 1500]), others.to_vec()].concat()
+}
+
+fn every(units: &[u32], sequences: &[u32], steps: &[u32]) -> Vec<RecurrentSize> {
+    let with = |&units: &u32| {
+        sequences.iter().flat_map(move |&sequences| steps.iter().map(move |&steps| [units, sequences, steps]))
+    };
+    units.iter().flat_map(with).collect()
+}
+
+/// Sorted by `units² × sequences × steps`.
+fn by_operations(mut sizes: Vec<RecurrentSize>) -> Vec<RecurrentSize> {
+    sizes.sort_by_key(|&[units, sequences, steps]| {
+        [units, units, sequences, steps].map(u64::from).iter().product::<u64>()
+    });
+    sizes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn layers(pass: Pass, steps: u32) -> impl Iterator<Item = RecurrentLayer> {
-        sizes::cells().into_iter().map(move |(cell, _)| RecurrentLayer::new(cell, [6, 5, steps], pass, true))
+    fn layers(pass: Pass, steps: u32) -> impl Iterator<Item = RecurrentPass> {
+        cells().into_iter().map(move |(cell, _)| RecurrentPass::new(cell, [6, 5, steps], pass, true))
     }
 
     #[test]
-    fn only_the_first_and_the_last_sequence_are_checked_and_both_of_them() {
+    fn the_first_and_the_last_sequence_are_checked() {
         for pass in [Pass::Forward, Pass::InputGradient] {
             for layer in layers(pass, 3) {
                 let one = layer.results_of_a_sequence();
@@ -328,8 +420,8 @@ mod tests {
     }
 
     #[test]
-    fn of_sequences_that_would_take_long_some_steps_are_checked() {
-        let gru = |pass| RecurrentLayer::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
+    fn some_steps_of_long_sequences_are_checked() {
+        let gru = |pass| RecurrentPass::new(Cell::Gru(Activation::Relu), [2816, 32, 1500], pass, true);
         let steps =
             |pass| -> Vec<u64> { gru(pass).checked().into_iter().map(|place| place / (3 * 2816) % 1500).collect() };
         let (first, last) = (steps(Pass::Forward), steps(Pass::InputGradient));
@@ -339,11 +431,26 @@ mod tests {
     }
 
     #[test]
-    fn a_layer_of_a_single_step_is_not_measured_because_it_multiplies_nothing() {
+    fn layers_of_a_single_step_are_not_measured() {
         for layer in layers(Pass::Forward, 1) {
             assert_eq!(layer.flops(), 0);
             assert!(layer.impossible().is_some());
         }
         assert!(layers(Pass::Forward, 2).all(|layer| layer.impossible().is_none() && layer.flops() > 0));
+    }
+
+    #[test]
+    fn deepbench_has_22_lstms_12_vanilla_layers_and_19_grus() {
+        for (mut sizes, count) in [(deepbench_lstms(), 22), (deepbench_vanilla(), 12), (deepbench_grus(), 19)] {
+            assert_eq!(sizes.len(), count);
+            sizes.sort_unstable();
+            sizes.dedup();
+            assert_eq!(sizes.len(), count, "{sizes:?}");
+        }
+        // The first and the last sizes.
+        let [(_, lstms), (_, vanilla), (_, grus)] = cells();
+        assert_eq!((lstms[2], lstms[23]), ([512, 16, 25], [4096, 128, 25]));
+        assert_eq!((vanilla[0], vanilla[11]), ([1760, 16, 50], [2560, 128, 50]));
+        assert_eq!((grus[0], grus[18]), ([512, 32, 1], [2816, 32, 1500]));
     }
 }

@@ -4,11 +4,13 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 
-use super::convolution::Convolution;
+use super::super::products::Product;
+use super::super::variants::Variant;
+use super::super::workload_tests::any_device;
 use super::lab::Lab;
-use super::matrix::MatrixProduct;
-use super::product::{self, Product, Rates};
-use super::recurrent::RecurrentLayer;
+use super::layers::{Convolution, MatrixProduct};
+use super::product::{self, LayerPass, ProductRates};
+use super::recurrent::RecurrentPass;
 use super::*;
 use crate::model::{Activation, Cell};
 
@@ -20,7 +22,7 @@ impl Clock for RealClock {
     }
 }
 
-/// A clock of which each reading is a tenth of a second later than the one before.
+/// A clock whose every reading is a tenth of a second later than the one before.
 #[derive(Default)]
 struct PretendedClock(std::cell::Cell<f64>);
 
@@ -31,7 +33,7 @@ impl Clock for PretendedClock {
     }
 }
 
-/// A device of a GFLOP/s, whatever it is.
+/// A gauge that reports a GFLOP/s for any device.
 struct GigaflopGauge;
 
 #[async_trait(?Send)]
@@ -41,27 +43,19 @@ impl measure::Gauge for GigaflopGauge {
     }
 }
 
-/// Opens a device; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1.
 fn device() -> Option<Rc<Device>> {
-    let found = [AdapterChoice::Any, AdapterChoice::Cpu]
-        .into_iter()
-        .find_map(|choice| pollster::block_on(Device::open(&choice, shaders::Stored::F32)).ok())
-        .map(Rc::new);
-    if found.is_none() {
-        crate::testing::skipped(true, "there is no adapter");
-    }
-    found
+    any_device(&[]).map(Rc::new)
 }
 
 fn request(budget_seconds: f64) -> Request {
     Request { suites: Vec::new(), budget_seconds, budget_bytes: 64 << 20 }
 }
 
-fn outcome(device: &Rc<Device>, product: &dyn Product, budget_seconds: f64) -> Outcome {
+fn outcome(device: &Rc<Device>, product: &dyn LayerPass, budget_seconds: f64) -> Outcome {
     let entry = pollster::block_on(async {
         let lab = Lab::new(Rc::clone(device), Rc::new(PretendedClock::default()));
-        let mut rates = Rates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
-        let mut choices = Choices::new(device.abilities());
+        let mut rates = ProductRates::new(Some(1e9), Some(Box::new(GigaflopGauge)));
+        let mut choices = Choices::new(device.abilities);
         let mut observer = Listener { started: 0, cancel_after: usize::MAX };
         product::measure(&lab, product, &request(budget_seconds), &mut rates, &mut choices, &mut observer).await
     });
@@ -69,8 +63,8 @@ fn outcome(device: &Rc<Device>, product: &dyn Product, budget_seconds: f64) -> O
 }
 
 /// Small products of every kind, with odd edges and several parts.
-fn small_products() -> Vec<Box<dyn Product>> {
-    let mut all: Vec<Box<dyn Product>> = Vec::new();
+fn small_products() -> Vec<Box<dyn LayerPass>> {
+    let mut all: Vec<Box<dyn LayerPass>> = Vec::new();
     for pass in Pass::ALL {
         all.push(Box::new(MatrixProduct { units: 35, rows: 83, inputs: 20, pass, emulated: true }));
         let wide = Convolution {
@@ -89,18 +83,18 @@ fn small_products() -> Vec<Box<dyn Product>> {
         all.push(Box::new(Convolution { stride: 2, channels: 36, ..wide }));
         all.push(Box::new(Convolution { channels: 3, kernel: [5, 5], padding: 0, ..wide }));
         for cell in [Cell::Lstm, Cell::Gru(Activation::Relu), Cell::SimpleRnn(Activation::Relu)] {
-            all.push(Box::new(RecurrentLayer::new(cell, [22, 35, 4], pass, true)));
+            all.push(Box::new(RecurrentPass::new(cell, [22, 35, 4], pass, true)));
         }
     }
     all
 }
 
 #[test]
-fn right_products_are_timed_and_raw_data_has_no_gradient() {
+fn right_products_are_timed() {
     let Some(device) = device() else { return };
     for product in small_products() {
-        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates
-        // belongs to the median of the times.
+        // The fewest windows are already longer than this. They are an odd number, so that the median of the rates belongs to
+        // the median of the times.
         match outcome(&device, product.as_ref(), 0.05) {
             Outcome::Measured(Figures { flops_per_second, peak_flops_per_second, peak_share, timing }) => {
                 assert_eq!(timing.windows.len(), 3, "{}: {timing:?}", product.title());
@@ -118,46 +112,46 @@ fn right_products_are_timed_and_raw_data_has_no_gradient() {
     }
 }
 
-/// A product that is right but whose plain sum says otherwise, as if the kernel were wrong.
+/// A correct product whose plain sum is wrong, as if the kernel were wrong.
 struct Disbelieved(MatrixProduct);
 
-impl Product for Disbelieved {
+impl LayerPass for Disbelieved {
     fn suite(&self) -> Suite {
         self.0.suite()
-    }
-    fn emulated(&self) -> bool {
-        self.0.emulated()
     }
 
     fn size(&self) -> String {
         self.0.size()
     }
-    fn pass(&self) -> Pass {
-        self.0.pass()
-    }
+
     fn flops(&self) -> u64 {
         self.0.flops()
     }
-    fn product(&self) -> super::super::products::Product {
+
+    fn product(&self) -> Product {
         self.0.product()
     }
-    fn buffers(&self) -> Vec<u64> {
-        self.0.buffers()
+
+    fn is_emulated(&self) -> bool {
+        self.0.is_emulated()
     }
-    fn work(&self, variant: &super::super::variants::Variant) -> work::Work {
+
+    fn work(&self, variant: &Variant) -> lab::Work {
         self.0.work(variant)
     }
+
     fn results(&self) -> u64 {
         self.0.results()
     }
-    fn plain(&self, at: u64) -> operands::PlainSum {
+
+    fn plain(&self, at: u64) -> layers::PlainSum {
         let sum = self.0.plain(at);
-        operands::PlainSum { value: sum.value + 0.01, ..sum }
+        layers::PlainSum { value: sum.value + 0.01, ..sum }
     }
 }
 
 #[test]
-fn a_wrong_result_is_shown_instead_of_a_figure() {
+fn a_wrong_result_is_reported_instead_of_a_rate() {
     let product = MatrixProduct { units: 8, rows: 8, inputs: 8, pass: Pass::Forward, emulated: true };
     let product = Disbelieved(product);
     let Some(device) = device() else { return };
@@ -167,7 +161,7 @@ fn a_wrong_result_is_shown_instead_of_a_figure() {
 }
 
 #[test]
-fn what_does_not_fit_into_time_or_memory_is_skipped_with_both_figures() {
+fn products_over_budget_are_skipped_with_both_numbers() {
     let product = MatrixProduct { units: 512, rows: 512, inputs: 512, pass: Pass::Forward, emulated: true };
     // A fifth of 1 GFLOP/s.
     let Some(device) = device() else { return };
@@ -180,7 +174,7 @@ fn what_does_not_fit_into_time_or_memory_is_skipped_with_both_figures() {
     assert!(needed_bytes > allowed_bytes && allowed_bytes <= 64 << 20, "{needed_bytes} of {allowed_bytes}");
 }
 
-/// Cancels when so many measurements have begun.
+/// Cancels when a number of measurements has begun.
 struct Listener {
     started: usize,
     cancel_after: usize,
@@ -210,4 +204,20 @@ fn a_cancelled_run_keeps_what_it_has() {
     assert!(report.cancelled && report.peaks.launches.is_some() && report.peaks.round_trip.is_none());
     let launches = report.peaks.launches.unwrap();
     assert!(launches.value > 100.0, "{launches:?}");
+}
+
+#[test]
+fn a_budget_of_memory_leaves_out_what_is_larger_and_names_every_size() {
+    let (all, some) = (outline(Suite::Gemm, u64::MAX), outline(Suite::Gemm, 100 << 20));
+    assert_eq!((all.entries, all.sizes.len(), all.peaks), (3 * 13, 13, 1));
+    assert_eq!(some.sizes, all.sizes);
+    assert!(some.entries < all.entries && some.entries > 0, "{} of {}", some.entries, all.entries);
+    assert!(some.most_bytes <= 100 << 20 && all.most_bytes > 100 << 20);
+}
+
+#[test]
+fn peaks_alone_have_no_entries() {
+    let memory = outline(Suite::Memory, 1);
+    assert_eq!((memory.entries, memory.peaks, memory.sizes.len()), (0, 2, 0));
+    assert!(memory.most_bytes >= 2 * (512 << 20), "copying needs two arrays");
 }

@@ -1,14 +1,13 @@
-//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share
-//! of each batch.
+//! Synchronous data-parallel training: several devices of this machine hold the same network, and each trains on its share of
+//! each batch.
 //!
 //! Gradients are one arena, so that an all-reduce is one buffer: it is read back from each device, summed on the host in the
 //! order of the devices, and written back, after the backward pass or in parts while that goes on. Then every device does the
-//! same update, and weights stay the same to the last bit, which is looked at before each test. Random numbers are counted
-//! over the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and
-//! the sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which
-//! numbers are added.
+//! same update, and weights stay the same to the last bit, which is checked before each test. Random numbers are counted over
+//! the whole batch, loss and gradients are those of the whole batch, and batch normalisation exchanges its statistics and the
+//! sums of its gradients on the way: the result is that of one device with the whole batch, but for the order in which numbers
+//! are added.
 
-mod combine;
 mod trainer;
 
 #[cfg(test)]
@@ -19,9 +18,9 @@ use std::rc::Rc;
 use async_trait::async_trait;
 use results::{Adapter, Precision};
 
-use super::choices::Choices;
-use super::setup::{Exchanging, Setup};
+use super::plan::{Exchanging, TrainingSetup};
 use super::trainer::WgslTrainer;
+use super::tuning::Choices;
 use super::{NAME, WgslBackend};
 use crate::backends::sharing::of_device;
 use crate::backends::{AdapterChoice, Opening};
@@ -34,17 +33,17 @@ use trainer::ParallelTrainer;
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
-    /// Whether all of them are one software adapter.
+    /// True if all of them are one software adapter.
     logical: bool,
-    /// Whether gradients are to be exchanged during the backward pass, if somebody asked.
+    /// Requested exchange of gradients during the backward pass (true) or after it.
     overlap: Option<bool>,
 }
 
-/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains
-/// as it does without others.
+/// Opens the adapters that share each batch; a software adapter is opened several times. Where a single one fits, it trains as
+/// it does without others.
 ///
 /// # Errors
-/// Those of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
+/// Errors of [`AdapterChoice::choose_several`] and [`WgslBackend::open`].
 pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> Result<Box<dyn Backend>, EngineError> {
     let adapters = super::adapters().await;
     let chosen = opening.adapter.choose_several(&adapters, opening.devices)?;
@@ -64,7 +63,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
 }
 
 impl ParallelBackend {
-    fn count(&self) -> u32 {
+    fn device_count(&self) -> u32 {
         u32::try_from(self.devices.len()).expect("devices are few")
     }
 
@@ -74,8 +73,8 @@ impl ParallelBackend {
         if overlaps { Exchanging::WhileComputing } else { Exchanging::Afterwards }
     }
 
-    fn setup(&self) -> Setup {
-        Setup::of_devices(self.count(), self.exchanging())
+    fn setup(&self) -> TrainingSetup {
+        TrainingSetup::of_devices(self.device_count(), self.exchanging())
     }
 }
 
@@ -90,7 +89,7 @@ impl Backend for ParallelBackend {
     }
 
     fn devices(&self) -> u32 {
-        self.count()
+        self.device_count()
     }
 
     fn precision(&self) -> Precision {
@@ -99,7 +98,7 @@ impl Backend for ParallelBackend {
 
     fn non_standard(&self) -> Vec<String> {
         let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
-        let mut reasons = vec![format!("{} devices{logical}", self.count())];
+        let mut reasons = vec![format!("{} devices{logical}", self.device_count())];
         reasons.extend(self.overlap.map(|overlap| format!("overlap {}", if overlap { "on" } else { "off" })));
         reasons.extend(self.devices[0].non_standard());
         reasons
@@ -127,7 +126,7 @@ impl Backend for ParallelBackend {
             if place > 0 {
                 // The first has timed the kernels, and the others are the same device.
                 let known = self.devices[0].choices.borrow().text();
-                backend.choices.replace(Choices::recalled(backend.device.abilities(), &known));
+                backend.choices.replace(Choices::recalled(backend.device.abilities, &known));
             }
             let built = backend.build_with(job, self.setup()).await;
             replicas.push(built.map_err(of_device(place, self.devices.len(), &self.adapter().name))?);

@@ -2,8 +2,8 @@ use std::cell::Cell;
 use std::num::NonZero;
 
 use super::super::broken_tests::Judged;
-use super::super::choices::Choices;
 use super::super::plan::{Omission, Plan};
+use super::super::tuning::Choices;
 use super::super::workload_tests::{Standstill, narrow_job};
 use super::*;
 use crate::backends::open_with;
@@ -18,13 +18,13 @@ fn opening(devices: u32) -> Opening {
     Opening { devices: NonZero::new(devices), ..Opening::new(Precision::F32, &AdapterChoice::Cpu) }
 }
 
-/// As many devices, which exchange gradients during the backward pass or after it.
+/// Devices that exchange gradients during the backward pass or after it.
 fn overlapping(devices: u32, overlap: bool) -> Option<Box<dyn Backend>> {
     let opening = Opening { overlap: Some(overlap), ..opening(devices) };
     opened(pollster::block_on(open_with(NAME, &opening, Rc::new(Standstill))))
 }
 
-/// The software adapter as so many logical devices; without one the test is skipped, or fails with `REQUIRE_GPU=1`.
+/// The software adapter as several logical devices; without one the test is skipped, or fails with `REQUIRE_GPU=1`.
 fn logical_devices(devices: u32) -> Option<Box<dyn Backend>> {
     opened(pollster::block_on(open_with(NAME, &opening(devices), Rc::new(Standstill))))
 }
@@ -61,17 +61,17 @@ fn several_devices_train_as_one_does(names: &[&str], devices: u32, tolerance: f6
 }
 
 #[test]
-fn two_devices_train_as_one_with_dropout_momentum_schedules_and_adaptive_rates() {
+fn two_devices_train_every_optimizer_as_one_does() {
     several_devices_train_as_one_does(&OF_EVERY_RULE, 2, ORDER_OF_ADDITIONS);
 }
 
 #[test]
-fn two_devices_augment_and_recur_and_attend_as_one_does() {
+fn two_devices_train_other_kinds_of_layers_as_one_does() {
     several_devices_train_as_one_does(&OF_OTHER_KINDS, 2, ORDER_OF_ADDITIONS);
 }
 
 #[test]
-fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
+fn batch_normalization_uses_the_whole_batch_on_all_devices() {
     several_devices_train_as_one_does(&["resnet20-cifar10"], 2, THROUGH_NORMALIZATIONS);
     several_devices_train_as_one_does(&["resnet20-cifar10"], 3, THROUGH_NORMALIZATIONS);
 }
@@ -79,7 +79,7 @@ fn batch_normalisation_uses_the_statistics_of_the_whole_batch_on_all_devices() {
 /// With dropout, momentum, batch normalisation's exchanges between the parts, tensors that stages share, a limit of all
 /// gradients together, and averages of weights.
 #[test]
-fn what_is_exchanged_during_the_backward_pass_is_to_the_bit_what_is_exchanged_after_it() {
+fn exchanges_during_and_after_the_backward_pass_give_equal_bits() {
     let names = ["keras-mnist-mlp", "tensorflow-mnist", "resnet20-cifar10", "memn2n-babi", "tensorflow-cifar10"];
     for devices in [2, 3] {
         let (Some(on), Some(off)) = (overlapping(devices, true), overlapping(devices, false)) else { return };
@@ -96,12 +96,12 @@ fn what_is_exchanged_during_the_backward_pass_is_to_the_bit_what_is_exchanged_af
 }
 
 #[test]
-fn a_device_without_samples_in_a_short_batch_changes_nothing() {
+fn a_device_without_samples_changes_nothing() {
     several_devices_train_as_one_does(&["keras-mnist-cnn"], 4, ORDER_OF_ADDITIONS);
     several_devices_train_as_one_does(&["resnet20-cifar10"], 4, THROUGH_NORMALIZATIONS);
 }
 
-/// Every workload at its full rate, held to the plain loops by the check that comes before timed steps: limits of gradients,
+/// Every workload at its full rate, compared with the plain loops by the check before timed steps: limits of gradients,
 /// tensors that stages share, frozen ones, averages of weights and linear starts among them.
 #[test]
 fn two_devices_train_every_workload_as_the_reference_does() {
@@ -113,25 +113,25 @@ fn two_devices_train_every_workload_as_the_reference_does() {
 }
 
 #[test]
-fn every_launch_that_the_second_device_leaves_out_is_caught() {
+fn every_launch_omitted_by_the_second_device_is_caught() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     for name in ["keras-mnist-mlp", "memn2n-babi"] {
         let judged = Judged::new(crate::workload(name).unwrap());
         let second = &two.devices[1].device;
-        let choices = Choices::new(second.abilities());
-        let plan = Plan::with(&judged.job, two.setup(), second.largest_binding_bytes(), &choices).unwrap();
+        let choices = Choices::new(second.abilities);
+        let plan = Plan::new(&judged.job, two.setup(), second.largest_binding_bytes(), &choices).unwrap();
         // Tests are done by the first device alone.
         let launches = plan.launches().into_iter().enumerate().filter(|(_, launch)| !launch.starts_with("test"));
         for (place, launch) in launches {
-            second.omit(Some(Omission(place)));
+            second.omission.set(Some(Omission(place)));
             assert!(judged.objection(&two, &judged.job).is_some(), "{name} without {launch} (launch {place})");
         }
-        second.omit(None);
+        second.omission.set(None);
     }
 }
 
 #[test]
-fn devices_that_no_longer_have_the_same_weights_are_found_before_the_next_test() {
+fn diverged_weights_are_found_before_the_next_test() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
     pollster::block_on(async {
@@ -175,7 +175,7 @@ impl Clock for PullsThePlug {
 }
 
 #[test]
-fn a_device_that_is_lost_between_steps_ends_them_with_its_number_and_no_figure() {
+fn a_device_lost_between_steps_ends_training_with_its_number() {
     let plug = Rc::new(PullsThePlug { readings_left: Cell::new(0), device: Cell::default() });
     let Some(two) = two_devices(Rc::<PullsThePlug>::clone(&plug)) else { return };
     let job = narrow_job(&crate::workload("keras-mnist-mlp").unwrap());
@@ -190,7 +190,7 @@ fn a_device_that_is_lost_between_steps_ends_them_with_its_number_and_no_figure()
 }
 
 #[test]
-fn a_run_that_loses_one_of_its_devices_stops_and_keeps_no_figure_of_what_it_trained() {
+fn a_run_that_loses_a_device_stops_without_results() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     two.devices[1].device.lose();
     let stopped = run(&narrow_request(&["keras-mnist-mlp"]), &two).unwrap_err();
@@ -200,7 +200,7 @@ fn a_run_that_loses_one_of_its_devices_stops_and_keeps_no_figure_of_what_it_trai
 }
 
 #[test]
-fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_is_trained() {
+fn a_batch_smaller_than_the_devices_is_refused_before_training() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     let mut of_one = narrow_request(&["keras-mnist-mlp"]);
     of_one.batch_size = Some(1);
@@ -210,7 +210,7 @@ fn a_batch_with_fewer_samples_than_there_are_devices_is_refused_before_anything_
 }
 
 #[test]
-fn a_run_says_how_many_devices_trained_it_and_what_they_told_each_other() {
+fn a_run_reports_its_devices_and_their_communication() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     // In its full width, whose gradients are exchanged in two parts.
     let record = run(&request(&["keras-mnist-mlp"]), &two).unwrap();

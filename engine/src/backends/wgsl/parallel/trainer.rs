@@ -1,17 +1,16 @@
+use std::ops::Deref;
 use std::rc::Rc;
 
 use async_trait::async_trait;
 use results::{Communication, ExchangeSeconds};
+use shaders::Stored;
 use shaders::params::Step;
 
 use super::super::device::buffer::ReadBack;
-use super::super::plan::RESULT_SLOTS;
-use super::super::recording::Exchange;
-use super::super::setup::Exchanging;
+use super::super::plan::{Exchanging, RESULT_SLOTS};
+use super::super::recording::{Combination, Exchange};
 use super::super::trainer::WgslTrainer;
-use crate::backends::sharing::{Ending, UnderWay};
-use crate::backends::sharing::{Share, shares};
-use crate::backends::sharing::{check_agreement, of_device};
+use crate::backends::sharing::{Ending, Share, UnderWay, check_agreement, moments, of_device, shares, sum};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::trainer::{EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainingJob};
@@ -21,28 +20,28 @@ pub(super) struct ParallelTrainer {
     pub(super) replicas: Vec<WgslTrainer>,
     pub(super) clock: Rc<dyn Clock>,
     pub(super) job: Rc<TrainingJob>,
-    /// What the devices are called in errors.
+    /// Name of the devices in errors.
     pub(super) name: String,
     /// Steps done so far.
     pub(super) step: u64,
-    /// When the devices tell each other their gradients.
+    /// Time at which the devices exchange their gradients.
     pub(super) exchanging: Exchanging,
-    /// What became of what the devices found, in the last exchange: the same memory for all of them.
+    /// Result of the last exchange, in memory that all exchanges use.
     pub(super) combined: Vec<f32>,
-    /// How the last batch was divided.
+    /// Division of the last batch.
     pub(super) shares: Vec<Share>,
 }
 
-/// What all devices were asked for at an exchange.
-struct Asked {
+/// An exchange whose results were requested from all devices.
+struct PendingExchange {
     exchange: Exchange,
-    /// What each device does until it has something to tell.
+    /// Work of each device before its results.
     computing: UnderWay<()>,
     readings: Vec<Ending<ReadBack>>,
 }
 
-/// What was written to all devices and may not have arrived.
-struct Writing {
+/// A write to all devices that may not have arrived.
+struct PendingWrite {
     since: f64,
     arriving: Vec<Ending<()>>,
 }
@@ -56,7 +55,7 @@ impl ParallelTrainer {
         of_device(place, self.replicas.len(), &self.name)
     }
 
-    /// One step on all devices. Nobody waits for its end, only for what the devices tell each other.
+    /// One step on all devices. The host waits only for its exchanges, not for its end.
     async fn run_step(&mut self, slot: u32, communication: &mut Communication) -> Result<(), EngineError> {
         let started = self.clock.now_seconds();
         let whole = self.job.step(self.step + u64::from(slot), slot);
@@ -64,51 +63,55 @@ impl ParallelTrainer {
         for (replica, share) in self.replicas.iter().zip(&self.shares) {
             replica.begin_step(slot, share.of(whole));
         }
-        let exchanges = self.replicas[0].exchanges().len();
+        let exchanges = self.replicas[0].plan.training.exchanges.len();
         let mut asked = Vec::new();
         let mut writing = None;
         for number in 0..exchanges {
-            let exchange = self.ask(&whole, number);
+            let exchange = self.request(&whole, number);
             let is_waited_for = exchange.exchange.is_waited_for() || number + 1 == exchanges;
             asked.push(exchange);
             if is_waited_for {
-                self.arrived(writing.take(), communication).await?;
-                writing = self.answer(std::mem::take(&mut asked), communication).await?;
+                self.finish_write(writing.take(), communication).await?;
+                writing = self.exchange(std::mem::take(&mut asked), communication).await?;
             }
         }
         for replica in &self.replicas {
-            // What goes wrong with it is told by the next one that is waited for.
+            // The next one that is waited for reports its errors.
             drop(replica.compute(slot, exchanges, false));
         }
-        self.arrived(writing, communication).await?;
+        self.finish_write(writing, communication).await?;
         let seconds = self.clock.now_seconds() - started;
         self.replicas.iter_mut().for_each(|replica| replica.note_step(seconds));
         Ok(())
     }
 
-    /// Submits the launches up to the exchange of this number, and asks for what each device finds.
-    fn ask(&self, whole: &Step, number: usize) -> Asked {
+    /// Submits the launches up to the exchange of this number, and requests each device's results.
+    fn request(&self, whole: &Step, number: usize) -> PendingExchange {
         let epoch_begins = number == 0 && whole.offset == 0;
-        let exchange = self.replicas[0].exchanges()[number];
+        let exchange = self.replicas[0].plan.training.exchanges[number];
         let mut computing: Vec<Ending<()>> = Vec::new();
         let mut readings: Vec<Ending<ReadBack>> = Vec::new();
         for replica in &self.replicas {
             computing.push(Box::pin(replica.compute(whole.slot, number, epoch_begins)));
-            readings.push(Box::pin(replica.begin_to_read_through(exchange.read, exchange.staging)));
+            readings.push(Box::pin(replica.buffers.begin_to_read_through(
+                &replica.device,
+                exchange.read,
+                exchange.staging,
+            )));
         }
-        Asked { exchange, computing: UnderWay::new(computing.into_iter()), readings }
+        PendingExchange { exchange, computing: UnderWay::new(computing.into_iter()), readings }
     }
 
-    /// Exchanges what the devices were asked for, one after the other. Until they are asked for the last of it they compute
-    /// meanwhile. Returns what was written for the last one.
-    async fn answer(
+    /// Completes the requested exchanges, one after the other; the devices compute during all but the last. Returns the write
+    /// of the last one.
+    async fn exchange(
         &mut self,
-        mut asked: Vec<Asked>,
+        mut asked: Vec<PendingExchange>,
         communication: &mut Communication,
-    ) -> Result<Option<Writing>, EngineError> {
+    ) -> Result<Option<PendingWrite>, EngineError> {
         let Some(mut last) = asked.pop() else { return Ok(None) };
         let mut combined = std::mem::take(&mut self.combined);
-        for Asked { exchange, computing, readings } in asked {
+        for PendingExchange { exchange, computing, readings } in asked {
             self.wait_for(computing).await?;
             self.combine(exchange, readings, Some(&mut last.computing), communication, &mut combined).await?;
             let since = self.clock.now_seconds();
@@ -119,7 +122,7 @@ impl ParallelTrainer {
             let seconds = ExchangeSeconds { writing_seconds, ..ExchangeSeconds::default() };
             communication.spend(seconds, !last.computing.has_ended());
         }
-        let Asked { exchange, computing, readings } = last;
+        let PendingExchange { exchange, computing, readings } = last;
         self.wait_for(computing).await?;
         self.combine(exchange, readings, None, communication, &mut combined).await?;
         let since = self.clock.now_seconds();
@@ -128,15 +131,15 @@ impl ParallelTrainer {
         };
         let arriving = self.replicas.iter().map(write).collect();
         self.combined = combined;
-        Ok(Some(Writing { since, arriving }))
+        Ok(Some(PendingWrite { since, arriving }))
     }
 
     async fn wait_for(&self, computing: UnderWay<()>) -> Result<(), EngineError> {
         computing.ended().await.map(drop).map_err(|(place, error)| self.of_device(place)(error))
     }
 
-    /// What becomes of what the devices found, which have computed it. `meanwhile` is what they compute while the host is at
-    /// this: what ends after them is counted as waited for.
+    /// Combines the results of the devices. `meanwhile` is their work at the same time: the exchange counts as waited for
+    /// after that has ended.
     async fn combine(
         &self,
         exchange: Exchange,
@@ -154,7 +157,7 @@ impl ParallelTrainer {
         let read = self.clock.now_seconds();
         let seconds = ExchangeSeconds { reading_seconds: read - computed, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
-        exchange.combination.of(&found, &self.shares, combined);
+        exchange.combination.combine(&found, &self.shares, combined);
         let summing_seconds = self.clock.now_seconds() - read;
         let seconds = ExchangeSeconds { summing_seconds, ..ExchangeSeconds::default() };
         communication.spend(seconds, is_overlapped());
@@ -163,9 +166,13 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Waits until all devices have what was written to them.
-    async fn arrived(&self, writing: Option<Writing>, communication: &mut Communication) -> Result<(), EngineError> {
-        let Some(Writing { since, arriving }) = writing else { return Ok(()) };
+    /// Waits until a write has arrived on all devices.
+    async fn finish_write(
+        &self,
+        writing: Option<PendingWrite>,
+        communication: &mut Communication,
+    ) -> Result<(), EngineError> {
+        let Some(PendingWrite { since, arriving }) = writing else { return Ok(()) };
         for (place, arriving) in arriving.into_iter().enumerate() {
             arriving.await.map_err(self.of_device(place))?;
         }
@@ -173,7 +180,7 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Adds up what the devices found in so many steps.
+    /// Adds up the devices' results of `steps` steps.
     async fn collect(&mut self, steps: u32, report: &mut StepReport) -> Result<(), EngineError> {
         let mut losses = vec![0.0; steps as usize];
         for place in 0..self.replicas.len() {
@@ -191,11 +198,13 @@ impl ParallelTrainer {
         Ok(())
     }
 
-    /// Devices that did the same updates have the same weights, to the last bit.
+    /// Checks that the devices have the same weights, to the last bit.
     async fn check_agreement(&self) -> Result<(), EngineError> {
         let mut arenas = Vec::new();
         for (place, replica) in self.replicas.iter().enumerate() {
-            arenas.push(replica.arena().await.map_err(self.of_device(place))?);
+            arenas.push(
+                replica.read_arena(replica.plan.places.weights, Stored::F32).await.map_err(self.of_device(place))?,
+            );
         }
         let others = arenas.iter().skip(1).map(Vec::as_slice);
         check_agreement(&arenas[0], others, |place, error| self.of_device(place)(error))
@@ -277,5 +286,69 @@ impl Trainer for ParallelTrainer {
 
     fn variants(&self) -> Vec<String> {
         self.replicas[0].variants()
+    }
+}
+
+impl Combination {
+    /// Combines the results of all devices in `result`, whose memory is used again. `found`: bytes of f32 of each device,
+    /// which had these shares of the batch.
+    fn combine<B: Deref<Target = [u8]>>(self, found: &[B], shares: &[Share], result: &mut Vec<f32>) {
+        match self {
+            Self::Sum => sum(found, result),
+            Self::Moments { channels, pixels_of_sample, pixels_per_part } => {
+                let found: Vec<Vec<f32>> = found.iter().map(|bytes| bytemuck::pod_collect_to_vec(bytes)).collect();
+                let pixels = shares.iter().map(|share| u64::from(share.count) * u64::from(pixels_of_sample));
+                let devices = found.iter().zip(pixels);
+                let parts = devices.flat_map(|(parts, pixels)| {
+                    parts_of(parts, 2 * channels as usize, pixels, u64::from(pixels_per_part))
+                });
+                *result = moments(parts, channels as usize);
+            }
+        }
+    }
+}
+
+fn parts_of(parts: &[f32], stride: usize, pixels: u64, pixels_per_part: u64) -> impl Iterator<Item = (&[f32], u64)> {
+    (0u64..).zip(parts.chunks_exact(stride)).map(move |(number, part)| {
+        let begin = (number * pixels_per_part).min(pixels);
+        (part, ((number + 1) * pixels_per_part).min(pixels) - begin)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(values: &[f32]) -> Vec<u8> {
+        values.iter().flat_map(|value| value.to_le_bytes()).collect()
+    }
+
+    fn combined(combination: Combination, found: &[Vec<u8>], shares: &[Share]) -> Vec<f32> {
+        // Earlier contents are replaced, whatever their length.
+        let mut result = vec![7.0; 3];
+        combination.combine(found, shares, &mut result);
+        result
+    }
+
+    #[test]
+    fn moments_of_uneven_parts_are_those_of_all_values() {
+        // Two channels; one device has three pixels in parts of two, one has none, one has two.
+        let values = [[1.0, 10.0], [2.0, 20.0], [6.0, -5.0], [4.0, 0.0], [7.0, 3.0]];
+        let moments_of = |pixels: &[[f32; 2]]| -> Vec<f32> {
+            let count = pixels.len().max(1) as f32;
+            let mean = [0, 1].map(|c| pixels.iter().map(|p| p[c]).sum::<f32>() / count);
+            let deviations = [0, 1].map(|c| pixels.iter().map(|p| (p[c] - mean[c]).powi(2)).sum::<f32>());
+            [mean, deviations].concat()
+        };
+        let found = [
+            bytes(&[moments_of(&values[..2]), moments_of(&values[2..3])].concat()),
+            bytes(&[9.0; 8]),
+            bytes(&[moments_of(&values[3..]), vec![9.0; 4]].concat()),
+        ];
+        let shares = [(0, 3), (3, 0), (3, 2)].map(|(first_row, count)| Share { first_row, count });
+        let combination = Combination::Moments { channels: 2, pixels_of_sample: 1, pixels_per_part: 2 };
+        for (found, expected) in combined(combination, &found, &shares).into_iter().zip(moments_of(&values)) {
+            assert!((found - expected).abs() < 1e-4 * expected.abs().max(1.0), "{found} instead of {expected}");
+        }
     }
 }

@@ -1,11 +1,15 @@
+//! The tensors of a job on the device, and the update of the weights after the gradients of a step.
+
 use shaders::Stored;
-use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, RoundWeights};
+use shaders::params::{BLOCK_ELEMENTS, BlockMultipliers, GradientLimit, Optimizer, RoundWeights};
 
 use super::super::layout::{CHANNEL_ALIGNMENT, TensorLayout, arena_elements};
-use super::super::recording::{BufferRange, JobPart};
+use super::super::recording::{BufferRange, Combination, JobPart};
 use super::builder::Builder;
+use super::{Exchanging, Planner, gradient_parts};
 use crate::model::Stages;
 use crate::trainer::TrainingJob;
+use crate::training::{Batching, Rule};
 
 /// Buffers that hold all tensors.
 pub(super) struct Arenas {
@@ -13,17 +17,16 @@ pub(super) struct Arenas {
     pub(super) weights: BufferRange,
     /// The weights that layers read: the trained ones, or their averages.
     pub(super) read: BufferRange,
-    /// What products read of them, if that is not the weights themselves.
+    /// Rounded weights that products read, if not the weights themselves.
     rounded: Option<BufferRange>,
-    /// The same of training.
+    /// The same in training.
     pub(super) rounded_weights: Option<BufferRange>,
     stored: Stored,
     pub(super) gradients: BufferRange,
     /// Multipliers of each block of 256 elements.
     pub(super) blocks: BufferRange,
-    /// Memories of the optimiser.
     pub(super) memories: Vec<BufferRange>,
-    /// Averages of the weights, if the job wants them.
+    /// Averages of the weights, if the job has any.
     pub(super) shadow: Option<BufferRange>,
     /// As many zeros as the longest bias has elements.
     pub(super) zeros: BufferRange,
@@ -62,12 +65,11 @@ impl Arenas {
         }
     }
 
-    /// A part of an arena.
     pub(super) fn part(&self, arena: BufferRange, offset: u32, elements: u32) -> BufferRange {
         BufferRange { buffer: arena.buffer, offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements) }
     }
 
-    /// A part of what products read.
+    /// A part of the arena that products read.
     pub(super) fn product_part(&self, offset: u32, elements: u32) -> BufferRange {
         let Some(rounded) = self.rounded else { return self.part(self.read, offset, elements) };
         let bytes = |elements: u32| self.stored.bytes() * u64::from(elements);
@@ -82,7 +84,7 @@ impl Arenas {
         }
     }
 
-    /// Rounds the weights that layers read for products, if products want that.
+    /// Rounds the weights that layers read for products, if products read rounded ones.
     pub(super) fn round_weights(&self, results: usize, builder: &mut Builder) {
         if let Some(rounded) = self.rounded {
             let params = RoundWeights { elements: self.elements, largest: self.stored.largest(), reserved: [0; 2] };
@@ -96,5 +98,94 @@ impl Arenas {
         if self.read != self.weights {
             self.round_weights(results, builder);
         }
+    }
+}
+
+impl Planner<'_> {
+    /// Sums the gradients of several devices that share the batch: in parts, each as soon as it is computed, or all together
+    /// after the backward pass.
+    pub(super) fn exchange_gradients(&mut self) {
+        let gradients = self.arenas.gradients;
+        match self.exchanging {
+            None => {}
+            Some(Exchanging::Afterwards) => self.builder.exchange(gradients, gradients, Combination::Sum),
+            Some(Exchanging::WhileComputing) => {
+                let parts = gradient_parts::parts(&self.tensors, gradients, self.builder.dispatches());
+                self.builder.exchange_parts(gradients, &parts);
+            }
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+    pub(super) fn optimize(&mut self) {
+        let rule = self.job.optimizer.rule;
+        let constants = rule.constants();
+        let params = Optimizer {
+            elements: self.arenas.elements,
+            decay: constants.decay as f32,
+            second_decay: constants.second_decay as f32,
+            epsilon: constants.epsilon as f32,
+            nesterov: u32::from(constants.nesterov),
+            rate_outside: u32::from(constants.nesterov),
+            gradient_scale: 1.0 / self.gradient_scale,
+            reserved: 0,
+        };
+        let kernel = match rule {
+            Rule::Sgd { .. } | Rule::Nesterov { .. } => "sgd",
+            Rule::RmsProp { .. } => "rmsprop",
+            Rule::Adadelta { .. } => "adadelta",
+            Rule::Adam { decoupled: false, .. } => "adam",
+            Rule::Adam { decoupled: true, .. } => "adamw",
+        };
+        let Arenas { blocks, gradients, weights, .. } = self.arenas;
+        let gradients = self.limit_gradients(gradients);
+        let mut bindings = vec![blocks, gradients, weights];
+        bindings.extend_from_slice(&self.arenas.memories);
+        let invocations = u64::from(self.arenas.elements / 4);
+        self.builder.dispatch(kernel, &params, &bindings, invocations);
+        if let Some(shadow) = self.arenas.shadow {
+            self.builder.dispatch("average", &params, &[weights, shadow], invocations);
+        }
+    }
+
+    /// Limits the length of all gradients together, in another arena, because the trainer reports the computed ones.
+    #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
+    fn limit_gradients(&mut self, gradients: BufferRange) -> BufferRange {
+        let Some(limit) = self.job.optimizer.largest_gradient else { return gradients };
+        let elements = self.arenas.elements;
+        let limited = self.builder.floats("limited gradients", u64::from(elements));
+        let params = GradientLimit { elements, limit: limit as f32 * self.gradient_scale, reserved: [0; 2] };
+        // One workgroup: it adds up all squares.
+        self.builder.dispatch("limit_gradients", &params, &[gradients, limited], 1);
+        limited
+    }
+}
+
+/// In f16, the largest gradient of a logit is scaled to between half of this and this: the middle of the range of f16, whose
+/// largest number is 2⁹ times as much and whose smallest is 2⁻³¹ times as much.
+const MAX_LOGIT_GRADIENT: f64 = 128.0;
+
+/// Factor of gradients, so that small ones survive being stored in few bits. It is a power of two, so that multiplying by it
+/// and by its inverse rounds nothing. Method: Micikevicius et al., "Mixed Precision Training", ICLR 2018, section
+/// 3.2, with a constant factor. Theirs was found by trying; this one follows from the batch, because a sample's share of
+/// the mean, 1 / batch, makes gradients small.
+#[expect(clippy::cast_possible_truncation, reason = "a power of two within the range of float32")]
+pub(super) fn gradient_scale(job: &TrainingJob, stored: Stored) -> f32 {
+    if stored == Stored::F32 {
+        return 1.0;
+    }
+    // The gradient of a logit is a difference of probabilities times this.
+    let share = if job.loss.summed { 1.0 } else { 1.0 / f64::from(smallest_batch(job)) };
+    let largest = share * f64::from(job.loss.logits_scale);
+    (MAX_LOGIT_GRADIENT / largest).log2().floor().exp2() as f32
+}
+
+/// Samples of the smallest batch, whose mean has the largest gradients.
+fn smallest_batch(job: &TrainingJob) -> u32 {
+    let plan = &job.batches;
+    let last = plan.samples % plan.batch_size;
+    match plan.batching {
+        Batching::ShortLast if last > 0 => last,
+        Batching::ShortLast | Batching::DropLast | Batching::Wrap => plan.batch_size.min(plan.samples),
     }
 }

@@ -1,20 +1,19 @@
 use bytemuck::Pod;
 
-use super::super::choices::Choices;
 use super::super::products::Product;
 use super::super::recording::{
     BufferContents, BufferPlan, BufferRange, Combination, Dispatch, Exchange, JobPart, PARAMS_STRIDE_BYTES, Recording,
     operations_of, workgroups,
 };
-use super::gradient_parts::Part;
+use super::super::variants::Variant;
+use super::gradient_parts::GradientPart;
 
-/// Collects buffers, parameter blocks and the recording that is being made.
+/// Collects buffers, parameter blocks and launches.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(crate) struct Builder {
     buffers: Vec<BufferPlan>,
     params: Vec<u8>,
     recording: Recording,
-    products: Vec<Product>,
 }
 
 impl Builder {
@@ -25,66 +24,51 @@ impl Builder {
     }
 
     /// A uniform buffer of zeros.
-    pub(super) fn uniform(&mut self, name: &'static str, bytes: u64) -> usize {
+    pub(crate) fn uniform(&mut self, name: &'static str, bytes: u64) -> usize {
         self.add(name, bytes, true, BufferContents::Zeros).buffer
     }
 
-    /// A storage buffer of zeros.
-    pub(super) fn zeros(&mut self, name: &'static str, bytes: u64) -> BufferRange {
+    pub(crate) fn zeros(&mut self, name: &'static str, bytes: u64) -> BufferRange {
         self.add(name, bytes, false, BufferContents::Zeros)
     }
 
     /// A storage buffer of `elements` values of four bytes.
-    pub(super) fn floats(&mut self, name: &'static str, elements: u64) -> BufferRange {
+    pub(crate) fn floats(&mut self, name: &'static str, elements: u64) -> BufferRange {
         self.zeros(name, 4 * elements)
     }
 
-    /// A storage buffer of so many bytes, up to the next whole word, that starts with a part of the job.
-    pub(super) fn part(&mut self, name: &'static str, bytes: u64, part: JobPart) -> BufferRange {
+    /// A storage buffer that starts with a part of the job, rounded up to whole words.
+    pub(crate) fn part(&mut self, name: &'static str, bytes: u64, part: JobPart) -> BufferRange {
         self.add(name, bytes.next_multiple_of(4), false, BufferContents::Job(part))
     }
 
-    /// All of a buffer.
-    pub(super) fn whole(&self, buffer: usize) -> BufferRange {
+    /// A buffer that starts with these bytes.
+    pub(crate) fn filled(&mut self, name: &'static str, uniform: bool, bytes: Vec<u8>) -> BufferRange {
+        self.add(name, bytes.len() as u64, uniform, BufferContents::Bytes(bytes))
+    }
+
+    pub(crate) fn whole(&self, buffer: usize) -> BufferRange {
         BufferRange { buffer, offset_bytes: 0, bytes: self.buffers[buffer].bytes }
     }
 
-    /// Records a launch of `kernel` with so many invocations.
-    pub(super) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
-        self.dispatch_with(kernel, &[], params, bindings, invocations);
+    /// Records a launch of `kernel`.
+    pub(crate) fn dispatch<P: Pod>(&mut self, kernel: &str, params: &P, bindings: &[BufferRange], invocations: u64) {
+        let operations = operations_of(invocations);
+        self.launch(kernel, Vec::new(), bytemuck::bytes_of(params), bindings, invocations, operations);
     }
 
-    /// Records a product, by the kernel that was chosen for it.
-    pub(super) fn product(&mut self, choices: &Choices, product: Product, bindings: &[BufferRange]) {
-        let variant = choices.pick(&product);
-        let (constants, invocations) = (product.constants(), variant.invocations(&product));
+    /// Records a product, by this variant of its kernel.
+    pub(crate) fn product(&mut self, variant: &Variant, product: &Product, bindings: &[BufferRange]) {
+        let (constants, invocations) = (product.constants(), variant.invocations(product));
         let params = product.params.bytes();
-        self.launch(variant.kernel, &constants, params, bindings, invocations, product.flops());
-        self.products.push(product);
-    }
-
-    /// All products so far.
-    pub(super) fn products(&self) -> &[Product] {
-        &self.products
+        self.launch(variant.kernel, constants, params, bindings, invocations, product.flops());
     }
 
     /// Records a launch of `kernel`, compiled with these constants.
-    pub(super) fn dispatch_with<P: Pod>(
-        &mut self,
-        kernel: &str,
-        constants: &[(&'static str, f64)],
-        params: &P,
-        bindings: &[BufferRange],
-        invocations: u64,
-    ) {
-        let operations = operations_of(invocations);
-        self.launch(kernel, constants, bytemuck::bytes_of(params), bindings, invocations, operations);
-    }
-
     fn launch(
         &mut self,
         kernel: &str,
-        constants: &[(&'static str, f64)],
+        constants: Vec<(&'static str, f64)>,
         params: &[u8],
         bindings: &[BufferRange],
         invocations: u64,
@@ -99,7 +83,7 @@ impl Builder {
         self.params.resize(self.params.len().next_multiple_of(stride), 0);
         self.recording.dispatches.push(Dispatch {
             kernel,
-            constants: constants.to_vec(),
+            constants,
             params_offset_bytes,
             bindings: bindings.to_vec(),
             workgroups: workgroups(invocations, kernel.workgroup_size),
@@ -107,18 +91,18 @@ impl Builder {
         });
     }
 
-    /// Records that all devices wait here until what each has in `read` was combined and is in `write`.
-    pub(super) fn exchange(&mut self, read: BufferRange, write: BufferRange, combination: Combination) {
+    /// Records that all devices wait here until the combined contents of `read` are in `write`.
+    pub(crate) fn exchange(&mut self, read: BufferRange, write: BufferRange, combination: Combination) {
         let after = self.recording.dispatches.len();
         self.recording.exchanges.push(Exchange { after, until: after, staging: 0, read, write, combination });
     }
 
-    /// Records that parts of an arena are summed over all devices while these go on to what is recorded here.
-    pub(super) fn exchange_parts(&mut self, arena: BufferRange, parts: &[Part]) {
+    /// Records that parts of an arena are summed over all devices, which meanwhile compute everything before this place.
+    pub(crate) fn exchange_parts(&mut self, arena: BufferRange, parts: &[GradientPart]) {
         let until = self.recording.dispatches.len();
         let mut staging = 0;
-        for &Part { offset, elements, after } in parts {
-            // Those that nobody waits for are under way together, each through a buffer of its own.
+        for &GradientPart { offset, elements, after } in parts {
+            // Exchanges that the devices do not wait for run at the same time, each through its own buffer.
             staging += usize::from(after < until);
             let staging = if after < until { staging } else { 0 };
             let range = BufferRange { offset_bytes: 4 * u64::from(offset), bytes: 4 * u64::from(elements), ..arena };
@@ -129,19 +113,18 @@ impl Builder {
     }
 
     /// The launches that were recorded so far.
-    pub(super) fn dispatches(&self) -> &[Dispatch] {
+    pub(crate) fn dispatches(&self) -> &[Dispatch] {
         &self.recording.dispatches
     }
 
-    pub(super) fn take_recording(&mut self) -> Recording {
+    pub(crate) fn take_recording(&mut self) -> Recording {
         std::mem::take(&mut self.recording)
     }
 
-    /// All buffers, and the place of the one with the parameter blocks.
-    pub(super) fn finish(mut self) -> (Vec<BufferPlan>, usize) {
+    /// Returns all buffers, and the place of the one with the parameter blocks.
+    pub(crate) fn finish(mut self) -> (Vec<BufferPlan>, usize) {
         let params = std::mem::take(&mut self.params);
-        let bytes = params.len() as u64;
-        let range = self.add("parameters", bytes, true, BufferContents::Bytes(params));
+        let range = self.filled("parameters", true, params);
         (self.buffers, range.buffer)
     }
 }

@@ -1,5 +1,5 @@
-//! What the buffers of a plan start with. The plan names it, and knows how large it is; it is computed when a buffer is
-//! filled, one after the other, so that no plan holds a data set.
+//! Initial contents of the buffers of a plan. The plan knows their names and sizes; they are computed when a buffer is filled,
+//! one after the other, so that no plan holds a data set.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::error::EngineError;
 use crate::model::TensorKind;
 use crate::trainer::TrainingJob;
 
-/// What fills the buffers of a job's plan.
+/// Initial contents of the buffers of a job's plan.
 pub(in super::super) struct Contents<'a> {
     pub(in super::super) job: &'a TrainingJob,
     pub(in super::super) tensors: &'a [TensorLayout],
@@ -22,7 +22,7 @@ pub(in super::super) struct Contents<'a> {
 }
 
 impl JobPart {
-    /// Whether all jobs that train on a data set share it.
+    /// Returns true if all jobs that train on a data set share it.
     pub(in super::super) fn is_of_the_data_set(self) -> bool {
         matches!(self, Self::Images(_) | Self::Labels(_))
     }
@@ -42,7 +42,7 @@ impl<'a> Contents<'a> {
             JobPart::Order(set) => Cow::Owned(bytemuck::cast_slice(&self.job.evaluated(set).0).to_vec()),
             JobPart::FileOrder => Cow::Owned(bytemuck::cast_slice(&self.job.order_before(0)).to_vec()),
             JobPart::Images(half) => in_whole_words(self.half(half)),
-            // Little-endian, as every machine is that WebGPU runs on.
+            // All machines with WebGPU are little-endian.
             JobPart::Labels(half) => padded(bytemuck::cast_slice(&self.half(half).labels)),
         })
     }
@@ -66,7 +66,7 @@ impl<'a> Contents<'a> {
         })
     }
 
-    /// Those of blocks that belong to no tensor, or to one that is not trained, leave it alone.
+    /// Multipliers of all blocks; they do not change blocks without a trained tensor.
     #[expect(clippy::cast_possible_truncation, reason = "kernels compute in float32")]
     fn block_multipliers(&self) -> Result<Vec<BlockMultipliers>, EngineError> {
         let job = self.job;

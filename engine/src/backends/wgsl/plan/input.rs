@@ -4,7 +4,6 @@ use shaders::params::{LocalContrast, MirrorOrder, Shuffle, Standardize};
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::{BufferRange, Half, JobPart, Recording};
 use super::builder::Builder;
-use super::streamed::Streamed;
 use super::{Planner, contents};
 use crate::error::EngineError;
 use crate::model::Stages;
@@ -16,10 +15,10 @@ use crate::training::{Normalization, SampleOrder, TestView};
 /// Offsets of bindings are multiples of this.
 const OFFSET_ALIGNMENT: u64 = 256;
 
-/// What of the data set lies on the device, and how batches are made of it.
-pub(super) struct Input {
+/// Data on the device, and the preprocessing that makes batches of it.
+pub(super) struct BatchInput {
     preprocessing: Preprocessing,
-    /// Where the host puts the batches that are trained on; nothing where the whole set lies on the device.
+    /// Place of the batches that the host streams; `None` if the whole set is on the device.
     pub(super) streamed: Option<Streamed>,
     mean_image: BufferRange,
     training: SplitBuffers,
@@ -34,12 +33,12 @@ pub(super) struct SplitBuffers {
     images: [BufferRange; 2],
     samples_in_first: u32,
     labels: BufferRange,
-    /// Order of the samples, and how many there are in it.
+    /// Order of the samples, and their number.
     order: BufferRange,
     samples: u32,
 }
 
-impl Input {
+impl BatchInput {
     pub(super) fn new(
         job: &TrainingJob,
         stages: &Stages,
@@ -100,7 +99,7 @@ fn training_order(job: &TrainingJob, builder: &mut Builder) -> BufferRange {
 }
 
 impl SplitBuffers {
-    /// The whole half, with the order in which it is gone through and how many samples that has.
+    /// The whole half, with the order of its samples and their number.
     fn resident(
         job: &TrainingJob,
         half: Half,
@@ -115,22 +114,27 @@ impl SplitBuffers {
         let in_file = split.samples();
         let sample_bytes = contents::features(split).1;
         let whole = builder.part(name, sample_bytes as u64 * u64::from(in_file), JobPart::Images(half));
-        let (images, samples_in_first) = in_two(whole, in_file, sample_bytes, largest_binding);
+        let (images, samples_in_first) = divide_bindings(whole, in_file, sample_bytes, largest_binding);
         let labels = builder.part("labels", 2 * u64::from(in_file), JobPart::Labels(half));
         Self { images, samples_in_first, labels, order, samples }
     }
 
-    /// What the host puts there, each in the order in which it is gathered.
+    /// Batches from the host, in the order in which they are gathered.
     fn streamed(streamed: &Streamed, largest_binding: u64) -> Self {
         let &Streamed { images, labels, numbers, steps, rows, sample_bytes } = streamed;
         let samples = steps * rows;
-        let (images, samples_in_first) = in_two(images, samples, sample_bytes, largest_binding);
+        let (images, samples_in_first) = divide_bindings(images, samples, sample_bytes, largest_binding);
         Self { images, samples_in_first, labels, order: numbers, samples }
     }
 }
 
-/// The two bindings through which a kernel sees so many samples, and how many of them are in the first.
-fn in_two(whole: BufferRange, samples: u32, sample_bytes: usize, largest_binding: u64) -> ([BufferRange; 2], u32) {
+/// Divides samples into the two bindings of a kernel, and counts those in the first.
+fn divide_bindings(
+    whole: BufferRange,
+    samples: u32,
+    sample_bytes: usize,
+    largest_binding: u64,
+) -> ([BufferRange; 2], u32) {
     if whole.bytes <= largest_binding {
         return ([whole; 2], samples);
     }
@@ -147,7 +151,7 @@ impl Planner<'_> {
     /// Puts the samples of an epoch into its order, if epochs have orders of their own.
     pub(super) fn shuffle(&mut self) -> Option<Recording> {
         let SplitBuffers { order, samples, .. } = self.input.training;
-        // What is streamed comes in the order of the epoch.
+        // Streamed batches come in the order of the epoch.
         let shuffles = self.job.batches.order == SampleOrder::Shuffled && self.input.streamed.is_none();
         shuffles.then(|| {
             let first = self.job.batches.first;
@@ -210,6 +214,46 @@ impl Planner<'_> {
         if let Some(params) = self.input.preprocessing.local_contrast {
             let params = LocalContrast { rows, ..params };
             self.builder.dispatch("local_contrast", &params, &[batch], u64::from(rows) * 256);
+        }
+    }
+}
+
+/// Most bytes of streamed batches on the device, unless a single one is larger: enough steps for a submission to be worth its
+/// launch on a fast device.
+const MAX_STREAMED_BYTES: u64 = 16 << 20;
+/// Most steps of streamed batches on the device: more than in a submission on any but the fastest device.
+const MAX_STREAMED_STEPS: u64 = 256;
+
+/// Buffers for the batches of a few steps, one after the other, which the host fills again and again.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Streamed {
+    /// (steps · rows, `sample_bytes`) bytes.
+    pub(crate) images: BufferRange,
+    /// (steps · rows) numbers of 16 bits.
+    pub(crate) labels: BufferRange,
+    /// (steps · rows) sample numbers.
+    pub(crate) numbers: BufferRange,
+    pub(crate) steps: u32,
+    /// Places for the samples of a step: a batch, filled up to whole words of labels.
+    pub(crate) rows: u32,
+    /// A sample, filled up to whole words.
+    pub(crate) sample_bytes: usize,
+}
+
+impl Streamed {
+    pub(super) fn new(job: &TrainingJob, builder: &mut Builder) -> Self {
+        let (_, sample_bytes) = contents::features(&job.data.train);
+        let rows = job.batches.batch_size.next_multiple_of(2);
+        let of_a_step = u64::from(rows) * sample_bytes as u64;
+        let steps = (MAX_STREAMED_BYTES / of_a_step.max(1)).clamp(1, MAX_STREAMED_STEPS);
+        let samples = steps * u64::from(rows);
+        Self {
+            images: builder.zeros("streamed images", samples * sample_bytes as u64),
+            labels: builder.zeros("streamed labels", 2 * samples),
+            numbers: builder.zeros("streamed sample numbers", 4 * samples),
+            steps: u32::try_from(steps).expect("few"),
+            rows,
+            sample_bytes,
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Which part of which buffer a launch sees.
+//! Parts of buffers that launches read and write.
 
 use shaders::Stored;
 use shaders::params::Epilogue;
@@ -20,34 +20,31 @@ impl Planner<'_> {
         self.choices.stored()
     }
 
-    /// How many numbers such a part of a buffer of activations or their gradients holds.
+    /// Numbers in a part of a buffer of activations or their gradients.
     pub(super) fn elements(&self, range: BufferRange) -> u64 {
         range.bytes / self.stored().bytes()
     }
 
-    /// How many groups of four numbers.
+    /// The same in groups of four.
     pub(super) fn quads(&self, range: BufferRange) -> u64 {
         self.elements(range) / 4
     }
 
-    /// What a stage reads as its input number `input`.
     pub(super) fn input_of(&self, stage: &Stage, input: usize) -> BufferRange {
         let value = stage.inputs[input];
         self.rows_of(value, self.values[value].values)
     }
 
-    /// What a stage makes.
     pub(super) fn output_of(&self, stage: &Stage) -> BufferRange {
         self.rows_of(stage.output, self.values[stage.output].values)
     }
 
-    /// Gradient of what a stage makes.
     pub(super) fn output_gradient(&self, stage: &Stage) -> BufferRange {
         let gradient = self.values[stage.output].gradient.expect("only the data has no gradient");
         self.rows_of(stage.output, gradient)
     }
 
-    /// Where the gradient of a stage's input goes, and the epilogue to finish it with; `None` for the data.
+    /// Destination of the gradient of a stage's input, and the epilogue to finish it with; `None` for the data.
     pub(super) fn input_gradient(&mut self, stage: &Stage, input: usize) -> Option<(BufferRange, Epilogue)> {
         let value = stage.inputs[input];
         let gradient = self.rows_of(value, self.values[value].gradient?);
@@ -56,48 +53,48 @@ impl Planner<'_> {
         Some((gradient, Epilogue { accumulate, ..epilogue }))
     }
 
-    /// A buffer that a stage keeps from the forward to the backward pass, of so many values of four bytes for each sample.
+    /// A buffer that a stage keeps from the forward to the backward pass, of values of four bytes.
     pub(super) fn keep(
         &mut self,
-        index: usize,
+        stage: &Stage,
         place: usize,
         name: &'static str,
         values_per_sample: u64,
     ) -> BufferRange {
-        self.keep_for_samples(index, place, name, 4 * values_per_sample)
+        self.keep_for_samples(stage, place, name, 4 * values_per_sample)
     }
 
     /// The same, of values that are stored as activations are.
     pub(super) fn keep_stored(
         &mut self,
-        index: usize,
+        stage: &Stage,
         place: usize,
         name: &'static str,
         values_per_sample: u64,
     ) -> BufferRange {
-        self.keep_for_samples(index, place, name, self.stored().bytes() * values_per_sample)
+        self.keep_for_samples(stage, place, name, self.stored().bytes() * values_per_sample)
     }
 
-    fn keep_for_samples(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
-        self.keep_bytes(index, place, name, u64::from(self.test_rows) * bytes);
-        BufferRange { bytes: u64::from(self.rows) * bytes, ..self.kept[index][place] }
+    fn keep_for_samples(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+        let kept = self.keep_bytes(stage, place, name, u64::from(self.test_rows) * bytes);
+        BufferRange { bytes: u64::from(self.rows) * bytes, ..kept }
     }
 
-    /// A buffer of so many values of four bytes that a stage keeps, or that both recordings use.
-    pub(super) fn keep_values(&mut self, index: usize, place: usize, name: &'static str, values: u64) -> BufferRange {
-        self.keep_bytes(index, place, name, 4 * values)
+    /// A buffer of values of four bytes that a stage keeps, or that both recordings use.
+    pub(super) fn keep_values(&mut self, stage: &Stage, place: usize, name: &'static str, values: u64) -> BufferRange {
+        self.keep_bytes(stage, place, name, 4 * values)
     }
 
-    fn keep_bytes(&mut self, index: usize, place: usize, name: &'static str, bytes: u64) -> BufferRange {
-        let kept = &mut self.kept[index];
+    fn keep_bytes(&mut self, stage: &Stage, place: usize, name: &'static str, bytes: u64) -> BufferRange {
+        let kept = &mut self.kept[stage.output];
         if kept.len() <= place {
             kept.resize(place + 1, BufferRange::default());
         }
         // The recording for tests may have more rows.
-        if self.kept[index][place].bytes < bytes {
-            self.kept[index][place] = self.builder.zeros(name, bytes);
+        if kept[place].bytes < bytes {
+            kept[place] = self.builder.zeros(name, bytes);
         }
-        BufferRange { bytes, ..self.kept[index][place] }
+        BufferRange { bytes, ..kept[place] }
     }
 
     /// Part of the weights' arena that holds a tensor of a stage.
@@ -106,7 +103,7 @@ impl Planner<'_> {
         self.arenas.part(self.arenas.read, layout.offset, layout.elements())
     }
 
-    /// What products read of a tensor of a stage.
+    /// Part of the arena that products read with a tensor of a stage.
     pub(super) fn product_weight(&self, stage: &Stage, tensor: usize) -> BufferRange {
         let layout = &self.tensors[stage.tensor + tensor];
         self.arenas.product_part(layout.offset, layout.elements())

@@ -4,12 +4,50 @@ use std::sync::Arc;
 use results::InputMode;
 use shaders::Stored;
 
-use super::super::setup::Exchanging;
 use super::super::variants::Abilities;
 use super::*;
 use crate::data::{DataSet, Split, data_set};
 use crate::training::{BatchPlan, SampleOrder};
 use crate::workload::Training;
+
+/// A launch that a broken device leaves out: its place among all launches of a plan.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Omission(pub(crate) usize);
+
+impl Plan {
+    /// Names of all launches, in the order in which an [`Omission`] counts them.
+    pub(crate) fn launches(&self) -> Vec<String> {
+        let named = |(name, recording): (&str, Option<&Recording>)| {
+            let dispatches = recording.map_or(&[][..], |recording| &recording.dispatches);
+            dispatches.iter().map(|dispatch| format!("{name}: {}", dispatch.kernel.name)).collect::<Vec<_>>()
+        };
+        let recordings = [
+            ("shuffle", self.shuffle.as_ref()),
+            ("training", Some(&self.training)),
+            ("test", Some(&self.evaluation)),
+            ("held-out test", self.held_out.as_ref()),
+        ];
+        recordings.into_iter().flat_map(named).collect()
+    }
+
+    /// Leaves out a launch.
+    pub(crate) fn omit(&mut self, omission: Omission) {
+        let mut place = omission.0;
+        let recordings = self.shuffle.iter_mut().chain([&mut self.training, &mut self.evaluation]);
+        for recording in recordings.chain(&mut self.held_out) {
+            if place < recording.dispatches.len() {
+                recording.dispatches.remove(place);
+                for exchange in &mut recording.exchanges {
+                    exchange.after -= usize::from(exchange.after > place);
+                    exchange.until -= usize::from(exchange.until > place);
+                }
+                return;
+            }
+            place -= recording.dispatches.len();
+        }
+        panic!("a plan has no launch {}", omission.0);
+    }
+}
 
 /// More than any device needs.
 const LARGEST_BINDING: u64 = 1 << 30;
@@ -31,13 +69,13 @@ fn job(workload: &str, batch_size: u32) -> TrainingJob {
 }
 
 fn plan(workload: &str, batch_size: u32) -> Plan {
-    Plan::new(&job(workload, batch_size), LARGEST_BINDING, &Choices::default()).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &Choices::default()).unwrap()
 }
 
 /// The same where `stored` is stored.
 fn plan_of(stored: Stored, workload: &str, batch_size: u32) -> Plan {
     let choices = Choices::new(Abilities { stored, ..Abilities::default() });
-    Plan::new(&job(workload, batch_size), LARGEST_BINDING, &choices).unwrap()
+    Plan::new(&job(workload, batch_size), TrainingSetup::STANDARD, LARGEST_BINDING, &choices).unwrap()
 }
 
 /// Every workload, by name.
@@ -125,7 +163,7 @@ fn steps_of_the_keras_networks_stay_within_their_launches() {
 const LARGEST_LAUNCH: u64 = 80_000_000_000;
 
 #[test]
-fn no_launch_is_so_long_that_a_driver_would_end_it() {
+fn no_launch_exceeds_the_time_limit_of_drivers() {
     for workload in crate::WORKLOADS.iter().map(|make| make()) {
         let plan = plan(workload.name, workload.batch_size);
         let largest =
@@ -138,8 +176,8 @@ fn no_launch_is_so_long_that_a_driver_would_end_it() {
 }
 
 #[test]
-fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
-    let refused = Plan::new(&job("keras-mnist-mlp", 4096), 1 << 20, &Choices::default()).err();
+fn a_batch_too_large_for_a_binding_is_refused_with_numbers() {
+    let refused = Plan::new(&job("keras-mnist-mlp", 4096), TrainingSetup::STANDARD, 1 << 20, &Choices::default()).err();
     let Some(EngineError::DoesNotFit { what, needed_bytes, allowed_bytes }) = refused else { panic!("{refused:?}") };
     // The images: 4096 × 784 values of four bytes.
     assert_eq!((needed_bytes, allowed_bytes), (4096 * 784 * 4, 1 << 20), "{what}");
@@ -147,7 +185,7 @@ fn a_batch_that_one_binding_cannot_hold_is_refused_with_both_numbers() {
 }
 
 #[test]
-fn in_f16_a_step_ends_with_the_weights_of_the_next_one_and_tests_launch_nothing_more() {
+fn in_f16_a_step_rounds_the_weights_of_the_next() {
     let (single, half) = (plan("keras-mnist-mlp", 8), plan_of(Stored::F16, "keras-mnist-mlp", 8));
     let mut expected = launches(&single.training);
     expected.push("round_weights");
@@ -159,7 +197,7 @@ fn in_f16_a_step_ends_with_the_weights_of_the_next_one_and_tests_launch_nothing_
 }
 
 #[test]
-fn in_f16_activations_and_their_gradients_take_half_the_bytes_and_all_that_is_trained_takes_as_many() {
+fn in_f16_only_activations_and_their_gradients_take_half_the_bytes() {
     for name in workloads() {
         let (single, half) = (plan(name, 64), plan_of(Stored::F16, name, 64));
         let bytes = |plan: &Plan, names: &[&str]| {
@@ -175,7 +213,7 @@ fn in_f16_activations_and_their_gradients_take_half_the_bytes_and_all_that_is_tr
 }
 
 #[test]
-fn in_f16_the_loss_is_scaled_by_a_power_of_two_that_follows_from_the_smallest_batch() {
+fn in_f16_the_smallest_batch_decides_the_scale_of_the_loss() {
     // Ten samples: batches of eight leave two, whose mean has the largest gradients.
     assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 8).gradient_scale, 256.0);
     assert_eq!(plan_of(Stored::F16, "keras-mnist-mlp", 5).gradient_scale, 512.0);
@@ -187,10 +225,10 @@ fn in_f16_the_loss_is_scaled_by_a_power_of_two_that_follows_from_the_smallest_ba
 }
 
 #[test]
-fn a_step_whose_batch_is_streamed_gathers_it_from_a_small_place_and_shuffles_nothing() {
+fn streamed_batches_are_gathered_from_a_small_buffer_without_shuffling() {
     for name in workloads() {
         let streamed =
-            Plan::with(&job(name, 8), Setup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
+            Plan::new(&job(name, 8), TrainingSetup::of_input(InputMode::Stream), LARGEST_BINDING, &Choices::default());
         let (streamed, resident) = (streamed.unwrap(), plan(name, 8));
         assert!(streamed.shuffle.is_none(), "{name}");
         assert_eq!(launches(&streamed.training), launches(&resident.training), "{name}");
@@ -205,12 +243,12 @@ fn a_step_whose_batch_is_streamed_gathers_it_from_a_small_place_and_shuffles_not
 
 /// The plan of one of two devices, which exchange gradients during the backward pass.
 fn overlapping_plan(name: &str) -> Plan {
-    let setup = Setup::of_devices(2, Exchanging::WhileComputing);
-    Plan::with(&job(name, 8), setup, LARGEST_BINDING, &Choices::default()).unwrap()
+    let setup = TrainingSetup::of_devices(2, Exchanging::WhileComputing);
+    Plan::new(&job(name, 8), setup, LARGEST_BINDING, &Choices::default()).unwrap()
 }
 
 #[test]
-fn parts_of_the_gradients_are_the_whole_arena_and_no_launch_touches_one_that_is_on_its_way() {
+fn gradient_parts_cover_the_arena_and_stay_untouched_during_exchange() {
     for name in workloads() {
         let plan = overlapping_plan(name);
         let Recording { dispatches, exchanges } = &plan.training;
@@ -233,7 +271,7 @@ fn parts_of_the_gradients_are_the_whole_arena_and_no_launch_touches_one_that_is_
 }
 
 #[test]
-fn the_perceptron_has_its_first_layer_left_when_the_other_gradients_are_on_their_way() {
+fn the_perceptron_computes_its_first_layer_during_the_exchange() {
     let plan = overlapping_plan("keras-mnist-mlp");
     let [others, first] = plan.training.exchanges[..] else { panic!("{:?}", plan.training.exchanges) };
     let names = |range: Range<usize>| {
@@ -247,11 +285,11 @@ fn the_perceptron_has_its_first_layer_left_when_the_other_gradients_are_on_their
 }
 
 #[test]
-fn a_batch_larger_than_the_usual_place_has_one_of_its_own() {
+fn a_batch_larger_than_the_streaming_buffer_enlarges_it() {
     let mut large = job("keras-cifar10-cnn", 8);
     // 3,072 bytes each, so that 16 MiB hold 5,461.
     large.batches.batch_size = 6000;
-    let setup = Setup::of_input(InputMode::Prefetch);
-    let place = Plan::with(&large, setup, u64::MAX, &Choices::default()).unwrap().streamed.unwrap();
+    let setup = TrainingSetup::of_input(InputMode::Prefetch);
+    let place = Plan::new(&large, setup, u64::MAX, &Choices::default()).unwrap().streamed.unwrap();
     assert_eq!((place.steps, place.images.bytes), (1, 6000 * 3072));
 }

@@ -2,35 +2,34 @@ use shaders::params::{Conv2d, NO_BIAS, SumParts};
 
 use super::super::layout::CHANNEL_ALIGNMENT;
 use super::super::recording::BufferRange;
-use super::{Planner, tiles};
+use super::Planner;
 
 /// Invocations that share a sum over a batch on an emulated GPU ...
 const WANTED_INVOCATIONS: u64 = 4096;
 /// ... and on a real one, which has thousands of lanes and hides the latency of memory behind more invocations.
-const WANTED_INVOCATIONS_OF_GPU: u64 = 32_768;
+const WANTED_GPU_INVOCATIONS: u64 = 32_768;
 /// A part sums at least this many rows, so that writing it is worth it ...
-const SMALLEST_PART: u32 = 16;
+const MIN_PART: u32 = 16;
 /// ... and at least this many if a real GPU needs more parts than an emulated one.
-const SMALLEST_PART_OF_GPU: u32 = 64;
+const MIN_GPU_PART: u32 = 64;
 /// And at most this many: every tile of a part reads all of its rows, which should stay in a cache.
-const LARGEST_PART: u32 = 2048;
+const MAX_PART: u32 = 2048;
 
-/// Where a GPU is not emulated, workgroups share the tiles of a product's weight gradient, and about this many of them
-/// have work: GPUs have 100 processors and more.
+/// Workgroups that share the tiles of a product's weight gradient on a real GPU, which has 100 processors and more.
 const WANTED_WORKGROUPS: u64 = 128;
 /// Rows and columns of the largest tile that a workgroup shares.
 const LARGEST_TILE: u32 = 128;
-/// A part that is made for them sums at least this many rows: it is written and read again, 8 bytes for each element, and
-/// a GPU does some hundred operations meanwhile.
-const SMALLEST_PART_OF_WORKGROUPS: u32 = 128;
+/// A part for such workgroups sums at least this many rows: it is written and read again, 8 bytes for each element, while a
+/// GPU could do some hundred operations.
+const MIN_WORKGROUP_PART: u32 = 128;
 
 /// Fewest parts that a real GPU adds up with 64 invocations for each four elements ...
-const FEWEST_OF_MANY_PARTS: u32 = 16;
+const MIN_MANY_PARTS: u32 = 16;
 /// ... and most fours of elements: with more, one invocation for each four is enough.
-const MOST_QUADS_OF_MANY_PARTS: u64 = 16_384;
+const MAX_QUADS_OF_MANY_PARTS: u64 = 16_384;
 
-/// How a weight gradient is summed, and where it goes.
-pub(super) struct Parts {
+/// Division of a weight gradient into parts, and its destination.
+pub(super) struct GradientSum {
     pub(super) rows_per_part: u32,
     /// Elements from one part to the next.
     pub(super) part_stride: u32,
@@ -41,16 +40,16 @@ pub(super) struct Parts {
 }
 
 impl Planner<'_> {
-    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one. It is a sum over
-    /// `rows`, of which each part sums `rows_per_part`; `dispatch` launches it. Returns where the gradient is. It is added
-    /// to that of a stage that shares the tensor.
+    /// Computes the gradient of a tensor, and of the bias behind it in the arena if there is one: a sum over `rows`, of which
+    /// each part sums `rows_per_part`; `dispatch` launches it. Returns the place of the gradient, which is added to the one of
+    /// a stage that shares the tensor.
     pub(super) fn weight_gradient(
         &mut self,
         tensor: usize,
         bias: Option<usize>,
         rows: u32,
         rows_per_part: u32,
-        dispatch: impl FnOnce(&mut Self, &Parts),
+        dispatch: impl FnOnce(&mut Self, &GradientSum),
     ) -> BufferRange {
         let weights = self.tensors[tensor];
         let bias = bias.map(|bias| self.tensors[bias]);
@@ -64,7 +63,7 @@ impl Planner<'_> {
         } else {
             self.builder.floats("gradient parts", u64::from(parts) * u64::from(part_stride))
         };
-        dispatch(self, &Parts { rows_per_part, part_stride, bias_offset, output, parts });
+        dispatch(self, &GradientSum { rows_per_part, part_stride, bias_offset, output, parts });
         if output != gradient {
             let params = SumParts { elements: part_stride, parts, accumulate, reserved: 0 };
             let (kernel, invocations) = sum_of_parts(&params, self.choices.emulated());
@@ -74,30 +73,34 @@ impl Planner<'_> {
     }
 }
 
-/// Kernel that adds up parts, and its invocations.
-pub(in crate::backends::wgsl) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
+/// Chooses the kernel that adds up parts, and its invocations.
+pub(crate) fn sum_of_parts(params: &SumParts, emulated: bool) -> (&'static str, u64) {
     let quads = u64::from(params.elements / 4);
-    if emulated || params.parts < FEWEST_OF_MANY_PARTS || quads > MOST_QUADS_OF_MANY_PARTS {
+    if emulated || params.parts < MIN_MANY_PARTS || quads > MAX_QUADS_OF_MANY_PARTS {
         ("sum_parts", quads)
     } else {
         ("sum_many_parts", 256 * quads.div_ceil(4))
     }
 }
 
-/// Rows that each part of a sum over a batch has, when a part is `tiles` invocations' work.
-pub(in crate::backends::wgsl) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
-    let part_for = |invocations: u64, smallest: u32| {
-        let wanted = u32::try_from(invocations / tiles.max(1)).unwrap_or(u32::MAX).max(1);
-        let parts = rows.div_ceil(LARGEST_PART).max(wanted);
-        rows.div_ceil(parts).max(smallest).min(rows)
-    };
-    let usual = part_for(WANTED_INVOCATIONS, SMALLEST_PART);
-    if emulated { usual } else { usual.min(part_for(WANTED_INVOCATIONS_OF_GPU, SMALLEST_PART_OF_GPU)) }
+/// Tiles of 8 × 8 that cover a matrix; each is one invocation's work.
+pub(crate) fn tiles(rows: u32, columns: u32) -> u64 {
+    u64::from(rows.div_ceil(8)) * u64::from(columns.div_ceil(8))
 }
 
-/// The same for the weight gradient of a convolution. One whose input has few channels has kernels without workgroups'
-/// tiles only.
-pub(in crate::backends::wgsl) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
+/// Rows of each part of a sum over a batch, if a part is `tiles` invocations' work.
+pub(crate) fn rows_per_part(rows: u32, tiles: u64, emulated: bool) -> u32 {
+    let part_for = |invocations: u64, smallest: u32| {
+        let wanted = u32::try_from(invocations / tiles.max(1)).unwrap_or(u32::MAX).max(1);
+        let parts = rows.div_ceil(MAX_PART).max(wanted);
+        rows.div_ceil(parts).max(smallest).min(rows)
+    };
+    let usual = part_for(WANTED_INVOCATIONS, MIN_PART);
+    if emulated { usual } else { usual.min(part_for(WANTED_GPU_INVOCATIONS, MIN_GPU_PART)) }
+}
+
+/// The same for the weight gradient of a convolution. If its input has few channels, no kernel shares tiles in workgroups.
+pub(crate) fn pixels_per_part(params: &Conv2d, emulated: bool) -> u32 {
     let pixels = params.rows * params.output_height * params.output_width;
     let size = [params.window_height * params.window_width * params.input_channels, params.output_channels];
     if params.input_channels.is_multiple_of(CHANNEL_ALIGNMENT) {
@@ -107,15 +110,15 @@ pub(in crate::backends::wgsl) fn pixels_per_part(params: &Conv2d, emulated: bool
     }
 }
 
-/// The same for the weight gradient of a product, a matrix of so many rows and columns.
-pub(in crate::backends::wgsl) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
+/// The same for the weight gradient of a product, a matrix of `height` rows and `width` columns.
+pub(crate) fn rows_per_part_of_product(rows: u32, [height, width]: [u32; 2], emulated: bool) -> u32 {
     let usual = rows_per_part(rows, tiles(height, width), true);
     if emulated {
         return usual;
     }
     let large_tiles = u64::from(height.div_ceil(LARGEST_TILE)) * u64::from(width.div_ceil(LARGEST_TILE));
     let wanted = u32::try_from(WANTED_WORKGROUPS.div_ceil(large_tiles.max(1))).unwrap_or(u32::MAX);
-    let parts = wanted.min(rows / SMALLEST_PART_OF_WORKGROUPS).max(1);
+    let parts = wanted.min(rows / MIN_WORKGROUP_PART).max(1);
     usual.min(rows.div_ceil(parts))
 }
 
@@ -124,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn small_gradients_of_long_sums_are_split_and_large_ones_are_not() {
+    fn small_gradients_of_long_sums_are_split() {
         assert_eq!(rows_per_part(36_864, 12, true), 109);
         assert_eq!(rows_per_part(128, 6272, true), 128);
         assert_eq!(rows_per_part(8, 1, true), 8);
@@ -132,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_gpu_has_more_and_shorter_parts_but_none_below_the_smallest() {
+    fn a_real_gpu_has_more_and_shorter_parts() {
         assert_eq!(rows_per_part(230_400, 16, true), 900);
         assert_eq!(rows_per_part(230_400, 16, false), 113);
         assert_eq!(rows_per_part(36_864, 12, false), 64);
@@ -141,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_real_gpu_shares_the_sum_of_many_parts_and_of_few_elements() {
+    fn a_real_gpu_shares_sums_of_many_parts_and_few_elements() {
         let kernel = |elements, parts, emulated| {
             sum_of_parts(&SumParts { elements, parts, accumulate: 0, reserved: 0 }, emulated)
         };
@@ -152,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn every_processor_of_a_real_gpu_has_a_large_tile_where_the_sum_is_long_enough() {
+    fn long_sums_give_every_gpu_processor_a_large_tile() {
         let parts = |rows: u32, size| rows.div_ceil(rows_per_part_of_product(rows, size, false));
         // One tile, 5 × 1 and 9 × 2 of them, and more tiles than processors.
         assert_eq!(parts(100_352, [128, 128]), 128);
@@ -165,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn an_emulated_gpu_has_as_many_parts_as_its_invocations_need_and_a_real_one_no_fewer() {
+    fn a_real_gpu_has_no_fewer_parts_than_an_emulated_one() {
         let gradients = [(36_864, [576, 64]), (3584, [128, 512]), (128, [512, 12]), (8, [4, 4]), (7000, [4096, 4096])];
         for (rows, size) in gradients {
             let usual = rows_per_part(rows, tiles(size[0], size[1]), true);

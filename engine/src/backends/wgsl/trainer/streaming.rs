@@ -1,9 +1,9 @@
-//! Samples that come from the host, for a trainer whose data set does not lie on the device.
+//! Samples that come from the host, for a trainer whose data set is not on the device.
 //!
-//! The batches of a submission are gathered and written together. WebGPU does what it is given in order, writes too: a write
-//! overwrites the batches that lie there after the steps that read them. So there is one place for batches on the device
-//! however many are under way, and what can be done while the device computes is gathering and handing over, not the copy
-//! into the device's memory, which comes between two submissions.
+//! The batches of a submission are gathered and written together. WebGPU executes writes and submissions in order: a write
+//! overwrites batches after the steps that read them. So one buffer for batches on the device is enough for any number of
+//! submitted steps, and gathering and handing over can overlap with computing, but not the copy into the device's memory, which
+//! comes between two submissions.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -15,16 +15,18 @@ use shaders::params::Step;
 
 use super::super::device::executor::Commands;
 use super::super::plan::Streamed;
-use super::host_batches::HostBatches;
-use super::{WgslTrainer, Work};
+use super::{StepKind, WgslTrainer};
+use crate::data::Split;
 use crate::error::EngineError;
+use crate::trainer::TrainingJob;
+use crate::training::Order;
 
-/// How a trainer gets its batches from the host, and what that took.
+/// Batches from the host, and the time and bytes spent on them.
 pub(super) struct Streaming {
     mode: InputMode,
     place: Streamed,
     batches: HostBatches,
-    /// Since it was asked for last.
+    /// Since the last report.
     spent: InputPipeline,
 }
 
@@ -40,8 +42,8 @@ impl Submission {
         Self { operations, finishing: Box::pin(finishing), finished: None }
     }
 
-    /// Whether the device has told that it is done; nobody waits.
-    fn is_finished(&mut self) -> bool {
+    /// Returns true if the device has finished, without waiting.
+    pub(super) fn is_finished(&mut self) -> bool {
         if self.finished.is_none()
             && let Poll::Ready(finished) = self.finishing.as_mut().poll(&mut Context::from_waker(Waker::noop()))
         {
@@ -64,39 +66,41 @@ impl Streaming {
         Self { mode, place, batches: HostBatches::new(place), spent: InputPipeline::new(mode) }
     }
 
-    /// What was spent since the last time.
+    /// Returns and resets the expense.
     pub(super) fn take_spent(&mut self) -> InputPipeline {
         std::mem::replace(&mut self.spent, InputPipeline::new(self.mode))
     }
 }
 
 impl WgslTrainer {
-    /// The slots of so many steps whose batches need not be brought.
-    pub(super) fn ready_from_the_start(&self, work: Work, steps: u32) -> Range<u32> {
-        match (work, &self.streaming) {
-            (Work::Training, Some(_)) => 0..0,
+    /// Slots whose batches need not be brought.
+    pub(super) fn ready_from_the_start(&self, kind: StepKind, steps: u32) -> Range<u32> {
+        match (kind, &self.streaming) {
+            (StepKind::Training, Some(_)) => 0..0,
             _ => 0..steps,
         }
     }
 
-    /// Whether batches may be brought while so many submissions are under way.
+    /// Returns true if batches may be brought while `under_way` submissions run.
     pub(super) fn may_bring(&self, under_way: usize) -> bool {
         under_way == 0 || self.streaming.as_ref().is_none_or(|streaming| streaming.mode != InputMode::Stream)
     }
 
-    /// A step with the place of its batch on the device, where the first that lies there is that of slot `first`.
-    pub(super) fn placed(&self, work: Work, first: u32, step: Step) -> Step {
-        match (work, &self.streaming) {
-            (Work::Training, Some(streaming)) => Step { offset: (step.slot - first) * streaming.place.rows, ..step },
+    /// Sets the place of a step's batch on the device, where slot `first` has the first one.
+    pub(super) fn placed(&self, kind: StepKind, first: u32, step: Step) -> Step {
+        match (kind, &self.streaming) {
+            (StepKind::Training, Some(streaming)) => {
+                Step { offset: (step.slot - first) * streaming.place.rows, ..step }
+            }
             _ => step,
         }
     }
 
-    /// Brings the batches of the next submission to the device, from slot `first` on, of `steps` that are run. Returns the
-    /// slots of which batches then lie there.
+    /// Brings the batches of the next submission to the device, from slot `first` on, of `steps` steps. Returns the slots
+    /// whose batches are there then.
     ///
-    /// The device waits as soon as it has nothing left to do. Whether it has is looked at between two batches, so what is
-    /// noted is at most the gathering of one batch too little.
+    /// The device waits as soon as it has nothing left to do, which is checked between two batches: the recorded wait may be
+    /// too short by the gathering of one batch.
     pub(super) async fn bring(
         &mut self,
         first: u32,
@@ -134,5 +138,58 @@ impl WgslTrainer {
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// Batches of the next steps, gathered on the host in the layout of the device. They have the samples that the device would
+/// pick, in the same order.
+struct HostBatches {
+    place: Streamed,
+    order: Order,
+    images: Vec<u8>,
+    labels: Vec<u16>,
+    numbers: Vec<u32>,
+}
+
+impl HostBatches {
+    fn new(place: Streamed) -> Self {
+        let samples = (place.steps * place.rows) as usize;
+        Self {
+            place,
+            order: Order::default(),
+            images: Vec::with_capacity(samples * place.sample_bytes),
+            labels: Vec::with_capacity(samples),
+            numbers: Vec::with_capacity(samples),
+        }
+    }
+
+    fn clear(&mut self) {
+        self.images.clear();
+        self.labels.clear();
+        self.numbers.clear();
+    }
+
+    fn bytes(&self) -> u64 {
+        (self.images.len() + size_of_val(self.labels.as_slice()) + size_of_val(self.numbers.as_slice())) as u64
+    }
+
+    /// Adds the batch of a step after those that were gathered since the last [`Self::clear`].
+    fn gather(&mut self, job: &TrainingJob, step: u64) {
+        let batch = job.batches.step(step);
+        self.order.advance(job, step);
+        let order = &self.order.samples;
+        let Split { images, labels, .. } = &job.data.train;
+        let features = images.len() / labels.len().max(1);
+        let rows_before = self.labels.len();
+        for row in 0..batch.count {
+            let number = order[(batch.offset + row) as usize % order.len()];
+            let sample = number as usize;
+            self.images.extend_from_slice(&images[sample * features..][..features]);
+            // Samples are whole words on the device.
+            self.images.resize(self.images.len() + self.place.sample_bytes - features, 0);
+            self.labels.push(labels[sample]);
+            self.numbers.push(number);
+        }
+        let rows = rows_before + self.place.rows as usize;
+        self.images.resize(rows * self.place.sample_bytes, 0);
+        self.labels.resize(rows, 0);
+        self.numbers.resize(rows, 0);
+    }
+}

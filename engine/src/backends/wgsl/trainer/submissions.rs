@@ -1,6 +1,8 @@
-//! How steps are divided into submissions, of which several are under way at a time.
+//! Division of steps into submissions, of which several run at a time, and of a step that several devices share into
+//! stretches, between which the devices exchange results.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use shaders::params::{Step, StepResult};
 
@@ -9,13 +11,13 @@ use super::super::pace::Pace;
 use super::super::plan::STEP_ROWS;
 use super::super::recording::{BufferRange, STEP_STRIDE_BYTES};
 use super::streaming::Submission;
-use super::{WgslTrainer, Work};
+use super::{StepKind, WgslTrainer};
 use crate::error::EngineError;
 use crate::trainer::EvaluationSet;
 
-/// What is submitted next.
+/// Next launch to submit.
 #[derive(Clone, Copy, Default)]
-struct Position {
+struct Cursor {
     /// Place of the step among those that are run.
     slot: u32,
     /// Place of the launch in the step's recording.
@@ -23,36 +25,35 @@ struct Position {
 }
 
 impl WgslTrainer {
-    /// Runs so many steps, at most as many as there are slots, and returns what they left behind. `step` makes the step of
-    /// a slot.
+    /// Runs steps, at most as many as there are slots, and returns their results. `step` makes the step of a slot.
     ///
-    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is
-    /// done. Where a step is long, a submission is a part of it: drivers end what takes too long. What is left behind is
-    /// asked for with the last submission, not after it: where a device's answers come late, that delay is waited for once.
+    /// The device never waits for the host, unless its batches come from there, and the host reads nothing until all is done.
+    /// A submission is a part of a step that is long, because drivers end what takes too long. The results are asked for with
+    /// the last submission, not after it, so that a device's latency is waited for once.
     pub(super) async fn run(
         &mut self,
-        work: Work,
+        kind: StepKind,
         steps: u32,
         step: &dyn Fn(u32) -> Step,
     ) -> Result<Vec<StepResult>, EngineError> {
         let first_mark = self.mark;
-        let mut next = Position::default();
-        let mut ready = self.ready_from_the_start(work, steps);
+        let mut next = Cursor::default();
+        let mut ready = self.ready_from_the_start(kind, steps);
         let mut under_way = VecDeque::new();
         let mut results = None;
         let mut last = self.clock.now_seconds();
         while next.slot < steps || !under_way.is_empty() {
-            while next.slot < steps && under_way.len() < self.pace(work).in_flight() {
+            while next.slot < steps && under_way.len() < self.pace(kind).in_flight() {
                 if next.slot == ready.end {
                     if !self.may_bring(under_way.len()) {
                         break;
                     }
                     ready = self.bring(next.slot, steps, &mut under_way).await?;
-                    // Until the batches were there, there was nothing to compute.
+                    // Before the batches arrived, there was nothing to compute.
                     last = if under_way.is_empty() { self.clock.now_seconds() } else { last };
                 }
-                let marked = |slot| self.placed(work, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
-                under_way.push_back(self.submit(work, &mut next, ready.end, &marked));
+                let marked = |slot| self.placed(kind, ready.start, Step { mark: mark(first_mark, slot), ..step(slot) });
+                under_way.push_back(self.submit(kind, &mut next, ready.end, &marked));
             }
             if next.slot == steps && results.is_none() {
                 results = Some(self.buffers.begin_to_read(&self.device, self.results_of(steps)));
@@ -61,29 +62,28 @@ impl WgslTrainer {
                 let operations = submission.operations;
                 submission.finish().await?;
                 let now = self.clock.now_seconds();
-                self.pace(work).note(operations, now - last);
+                self.pace(kind).note(operations, now - last);
                 last = now;
             }
         }
         self.mark = mark(first_mark, steps - 1);
         let Some(results) = results else { return Ok(Vec::new()) };
-        let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(&results.await?);
-        match (0..steps).zip(&results).find(|(slot, result)| result.mark != mark(first_mark, *slot)) {
-            None => Ok(results),
-            Some((slot, _)) => Err(EngineError::WorkDropped { missing: missing(work, &step(slot)) }),
-        }
+        checked_results(&results.await?, first_mark, kind, step)
     }
 
-    /// Where so many steps leave their results.
-    pub(super) fn results_of(&self, steps: u32) -> BufferRange {
+    /// Place of the results of the first `steps` slots.
+    fn results_of(&self, steps: u32) -> BufferRange {
         let bytes = u64::from(steps) * size_of::<StepResult>() as u64;
-        BufferRange { buffer: self.places.results, offset_bytes: 0, bytes }
+        BufferRange { buffer: self.plan.places.results, offset_bytes: 0, bytes }
     }
 
     /// Submits as much of the steps as the pace allows, from `next` on, and moves that.
-    fn submit(&self, work: Work, next: &mut Position, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
-        let executor = self.executor(work);
-        let most = self.pace_of(work).work();
+    fn submit(&self, kind: StepKind, next: &mut Cursor, steps: u32, step: &dyn Fn(u32) -> Step) -> Submission {
+        let executor = self.executor(kind);
+        let most = match kind {
+            StepKind::Training => self.training_pace.work(),
+            StepKind::Evaluation(_) => self.evaluation_pace.work(),
+        };
         let first = next.slot;
         let mut commands = Commands::new(&self.device);
         let mut table = Vec::new();
@@ -99,7 +99,7 @@ impl WgslTrainer {
             table.push(step);
             let changes = [(&self.shuffle, step.offset == 0), (&self.mirror, step.mirror_rest == 1)];
             for (change, is_due) in changes {
-                if let (Work::Training, 0, Some(change), true) = (work, next.launch, change, is_due) {
+                if let (StepKind::Training, 0, Some(change), true) = (kind, next.launch, change, is_due) {
                     commands.add(change, row, 0..change.launches());
                 }
             }
@@ -108,7 +108,7 @@ impl WgslTrainer {
             if next.launch < executor.launches() {
                 break;
             }
-            *next = Position { slot: next.slot + 1, launch: 0 };
+            *next = Cursor { slot: next.slot + 1, launch: 0 };
         }
         self.write_table(first, &table);
         Submission::new(operations, self.device.submit(commands.finish()))
@@ -124,46 +124,127 @@ impl WgslTrainer {
         let row = (first % STEP_ROWS) as usize;
         let until_the_end = (STEP_ROWS as usize - row) * stride;
         let (end, start) = bytes.split_at(until_the_end.min(bytes.len()));
-        self.buffers.write(&self.device, self.places.steps, (row * stride) as u64, end);
+        self.buffers.write(&self.device, self.plan.places.steps, (row * stride) as u64, end);
         if !start.is_empty() {
-            self.buffers.write(&self.device, self.places.steps, 0, start);
+            self.buffers.write(&self.device, self.plan.places.steps, 0, start);
         }
     }
 
-    fn executor(&self, work: Work) -> &Executor {
-        match work {
-            Work::Training => &self.training,
-            Work::Evaluation(EvaluationSet::Test) => &self.evaluation,
-            Work::Evaluation(EvaluationSet::HeldOut) => {
+    fn executor(&self, kind: StepKind) -> &Executor {
+        match kind {
+            StepKind::Training => &self.training,
+            StepKind::Evaluation(EvaluationSet::Test) => &self.evaluation,
+            StepKind::Evaluation(EvaluationSet::HeldOut) => {
                 self.held_out.as_ref().expect("held-out samples are evaluated for jobs with early stopping")
             }
         }
     }
 
-    fn pace_of(&self, work: Work) -> Pace {
-        match work {
-            Work::Training => self.training_pace,
-            Work::Evaluation(_) => self.evaluation_pace,
-        }
-    }
-
-    fn pace(&mut self, work: Work) -> &mut Pace {
-        match work {
-            Work::Training => &mut self.training_pace,
-            Work::Evaluation(_) => &mut self.evaluation_pace,
+    fn pace(&mut self, kind: StepKind) -> &mut Pace {
+        match kind {
+            StepKind::Training => &mut self.training_pace,
+            StepKind::Evaluation(_) => &mut self.evaluation_pace,
         }
     }
 }
 
-/// The mark of a slot after those that end with `last`; never 0, which is what was never written.
-pub(super) fn mark(last: u32, slot: u32) -> u32 {
+/// A trainer as one of several devices that share each batch.
+impl WgslTrainer {
+    /// Launches of a stretch, by its number in the step.
+    fn stretch(&self, number: usize) -> Range<usize> {
+        let begin = number.checked_sub(1).map_or(0, |before| self.plan.training.exchanges[before].after);
+        begin..self.plan.training.exchanges.get(number).map_or(self.training.launches(), |exchange| exchange.after)
+    }
+
+    /// Writes the step of a slot, which selects the samples to train on.
+    pub(crate) fn begin_step(&self, slot: u32, step: Step) {
+        self.write_table(slot, &[Step { mark: mark(self.mark, slot), ..step }]);
+    }
+
+    /// Submits a stretch of the step of a slot, after the order of a new epoch if one begins; the future ends when all of it
+    /// is done. A long stretch is several submissions, because drivers end what takes too long.
+    pub(crate) fn compute(
+        &self,
+        slot: u32,
+        number: usize,
+        epoch_begins: bool,
+    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+        let (row, most, stretch) = (slot % STEP_ROWS, self.training_pace.work(), self.stretch(number));
+        let mut commands = Commands::new(&self.device);
+        if let (Some(shuffle), true) = (&self.shuffle, epoch_begins) {
+            commands.add(shuffle, row, 0..shuffle.launches());
+        }
+        let mut next = stretch.start;
+        loop {
+            let (launches, _) = self.training.within(next, most, true);
+            let end = launches.end.min(stretch.end);
+            commands.add(&self.training, row, launches.start..end);
+            let done = self.device.submit(commands.finish());
+            next = end;
+            if next >= stretch.end {
+                return done;
+            }
+            // The last one reports its errors.
+            drop(done);
+            commands = Commands::new(&self.device);
+        }
+    }
+
+    /// Overwrites a part of a buffer between the submissions before and after.
+    pub(crate) fn hand_over(&self, range: BufferRange, bytes: &[u8]) {
+        self.buffers.write(&self.device, range.buffer, range.offset_bytes, bytes);
+    }
+
+    /// The same at once; the future ends when the device has the bytes.
+    pub(crate) fn write(
+        &self,
+        range: BufferRange,
+        bytes: &[u8],
+    ) -> impl Future<Output = Result<(), EngineError>> + use<> {
+        self.hand_over(range, bytes);
+        self.device.submit(Commands::new(&self.device).finish())
+    }
+
+    /// Records the time of a step.
+    pub(crate) fn note_step(&mut self, seconds: f64) {
+        let (_, operations) = self.training.within(0, u64::MAX, false);
+        self.training_pace.note(operations, seconds);
+    }
+
+    /// Returns the results of steps and ends them.
+    pub(crate) async fn results(&mut self, steps: u32) -> Result<Vec<StepResult>, EngineError> {
+        let bytes = self.buffers.begin_to_read(&self.device, self.results_of(steps)).await?;
+        let (before, first) = (self.mark, self.step);
+        self.mark = mark(before, steps - 1);
+        // A test needs the step: attention may have no softmax until then.
+        self.step += u64::from(steps);
+        checked_results(&bytes, before, StepKind::Training, &|slot| self.job.step(first + u64::from(slot), slot))
+    }
+}
+
+/// The mark of a slot after those that end with `last`; never 0, the value before any write.
+fn mark(last: u32, slot: u32) -> u32 {
     last.wrapping_add(slot) % (u32::MAX - 1) + 1
 }
 
-/// What a device did not leave behind.
-pub(super) fn missing(work: Work, step: &Step) -> String {
-    match work {
-        Work::Training => format!("the loss of step {} was not written", step.step),
-        Work::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),
-    }
+/// Reads the results of steps, whose marks follow `before`.
+///
+/// # Errors
+/// The first step without results.
+fn checked_results(
+    bytes: &[u8],
+    before: u32,
+    kind: StepKind,
+    step: &dyn Fn(u32) -> Step,
+) -> Result<Vec<StepResult>, EngineError> {
+    let results: Vec<StepResult> = bytemuck::pod_collect_to_vec(bytes);
+    let Some((slot, _)) = (0..).zip(&results).find(|(slot, result)| result.mark != mark(before, *slot)) else {
+        return Ok(results);
+    };
+    let step = step(slot);
+    let missing = match kind {
+        StepKind::Training => format!("the loss of step {} was not written", step.step),
+        StepKind::Evaluation(_) => format!("the results of samples {} and on were not written", step.offset),
+    };
+    Err(EngineError::WorkDropped { missing })
 }

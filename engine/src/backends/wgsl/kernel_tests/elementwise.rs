@@ -1,0 +1,242 @@
+//! Kernels that take values one by one.
+
+use proptest::prelude::*;
+use shaders::Stored;
+use shaders::params::{Add, Blend, Elementwise, Embedding, Epilogue, Position, activation};
+use shaders::reference as twin;
+
+use super::{
+    ACTIVATIONS, Case, bytes, dropout_behind, floats, launch, made_by, numbers, on_shapes, step, storable, with_device,
+};
+
+/// Pixels of the second summand, the number of uses of each, channels in fours, activation.
+fn sums() -> impl Strategy<Value = Add> {
+    let repeats = prop_oneof![Just(1u32), 2u32..30];
+    (1u32..20, repeats, 1u32..5, 0u32..3).prop_map(|(pixels, repeats, fours, kind)| Add {
+        pixels: pixels * repeats,
+        channels: 4 * fours,
+        repeats,
+        epilogue: Epilogue {
+            activation: [activation::IDENTITY, activation::RELU, activation::TANH][kind as usize],
+            dropout_stream: if pixels % 3 == 0 { 0 } else { 1000 },
+            dropout_rate: if pixels % 3 == 0 { 0.0 } else { 0.2 },
+            accumulate: pixels % 2,
+            channels: 4 * fours - 1,
+            stored_channels: 4 * fours,
+            ..Epilogue::default()
+        },
+        ..Add::default()
+    })
+}
+
+#[test]
+fn add_forward_equals_its_twin() {
+    on_shapes(sums(), |device, params| {
+        let elements = params.pixels * params.channels;
+        let (a, b) = (numbers(elements, 1), numbers(elements / params.repeats, 2));
+        let y = vec![0.0; elements as usize];
+        Case::new([&a, &b], [&y], |[a, b], [y]| twin::add_forward(&params, &step(1), a, b, y)).check(
+            device,
+            "add_forward",
+            (&params, &step(1)),
+            elements / 4,
+            1e-6,
+        );
+    });
+}
+
+#[test]
+fn add_gradient_equals_its_twin_for_both_summands() {
+    on_shapes(sums(), |device, params| {
+        let elements = params.pixels * params.channels;
+        for repeats in [1, params.repeats] {
+            let params = Add { repeats, ..params };
+            let x = made_by(&params.epilogue, &step(1), numbers(elements / repeats, 2));
+            let (dy, dx) = (numbers(elements, 1), numbers(elements / repeats, 3));
+            Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::add_gradient(&params, &step(1), dy, x, dx)).check(
+                device,
+                "add_gradient",
+                (&params, &step(1)),
+                elements / repeats / 4,
+                1e-5,
+            );
+        }
+    });
+}
+
+#[test]
+fn a_sum_too_large_to_store_becomes_infinite() {
+    with_device(|device| {
+        let params = Add { pixels: 1, channels: 4, repeats: 1, ..Add::default() };
+        let [a, b, y] = [[60_000.0f32, -60_000.0, 30_000.0, 65_504.0], [60_000.0, -60_000.0, 30_000.0, 0.0], [9.0; 4]];
+        let found = launch(device, "add_forward", &params, &step(1), &[bytes(&a), bytes(&b), bytes(&y)], 1);
+        let sums = match device.stored() {
+            Stored::F32 => [120_000.0, -120_000.0, 60_000.0, 65_504.0],
+            Stored::F16 => [f32::INFINITY, f32::NEG_INFINITY, 60_000.0, 65_504.0],
+        };
+        assert_eq!(floats(&found[2]), sums);
+    });
+}
+
+#[test]
+fn blend_equals_its_twin() {
+    on_shapes((1u32..300, any::<bool>()), |device, (fours, first)| {
+        let params = Blend { elements: 4 * fours, weight: 0.125, first: u32::from(first), ..Blend::default() };
+        let (x, sum) = (numbers(params.elements, 1), numbers(params.elements, 2));
+        let case = Case::new([&x], [&sum], |[x], [sum]| twin::blend(&params, x, sum));
+        case.check(device, "blend", (&params, &step(1)), fours, 1e-6);
+    });
+}
+
+fn elementwise(fours: u32, epilogue: Epilogue) -> Elementwise {
+    Elementwise { elements: 4 * fours, epilogue, ..Elementwise::default() }
+}
+
+/// Arguments from where GELU is nearly zero to where it is nearly the identity.
+fn spread(count: u32, stream: u32) -> Vec<f32> {
+    storable(numbers(count, stream).iter().map(|x| 7.0 * x).collect())
+}
+
+#[test]
+fn gelu_forward_equals_its_twin() {
+    on_shapes(1u32..200, |device, fours| {
+        // Dropout comes after the activation.
+        let params = elementwise(fours, dropout_behind(activation::IDENTITY, 4 * fours));
+        let x = spread(params.elements, 1);
+        let y = vec![9.0; x.len()];
+        let case = Case::new([&x], [&y], |[x], [y]| twin::gelu_forward(&params, &step(1), x, y));
+        case.check(device, "gelu_forward", (&params, &step(1)), fours, 5e-7);
+    });
+}
+
+#[test]
+fn far_from_zero_gelu_is_zero_or_the_identity() {
+    with_device(|device| {
+        let params = elementwise(1, Epilogue { channels: 4, stored_channels: 4, ..Epilogue::default() });
+        let x = [-400.0f32, -40.0, 40.0, 400.0];
+        let y = [9.0f32; 4];
+        let found = launch(device, "gelu_forward", &params, &step(1), &[bytes(&x), bytes(&y)], 1);
+        assert_eq!(floats(&found[1]), [0.0, 0.0, 40.0, 400.0]);
+        let found = launch(device, "gelu_backward", &params, &step(1), &[bytes(&y), bytes(&x), bytes(&y)], 1);
+        assert_eq!(floats(&found[2]), [0.0, 0.0, 9.0, 9.0]);
+    });
+}
+
+#[test]
+fn gelu_backward_and_pass_gradient_equal_their_twins() {
+    on_shapes((1u32..200, 0..ACTIVATIONS.len(), 0u32..2), |device, (fours, kind, accumulate)| {
+        let params = elementwise(fours, Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 4 * fours) });
+        let (dy, dx) = (numbers(params.elements, 1), numbers(params.elements, 3));
+        let x = made_by(&params.epilogue, &step(1), spread(params.elements, 2));
+        let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::gelu_backward(&params, &step(1), dy, x, dx));
+        case.check(device, "gelu_backward", (&params, &step(1)), fours, 2e-6);
+        let x = made_by(&params.epilogue, &step(1), numbers(params.elements, 2));
+        let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| twin::pass_gradient(&params, &step(1), dy, x, dx));
+        case.check(device, "pass_gradient", (&params, &step(1)), fours, 1e-6);
+    });
+}
+
+fn positions() -> impl Strategy<Value = Position> {
+    (1u32..20, 1u32..20, 1u32..8).prop_map(|(rows, fours, rows_per_part)| Position {
+        rows,
+        values: 4 * fours,
+        rows_per_part,
+        part_stride: 4 * fours + 8,
+        epilogue: dropout_behind(activation::IDENTITY, 4 * fours),
+    })
+}
+
+#[test]
+fn position_forward_equals_its_twin() {
+    on_shapes(positions(), |device, params| {
+        let (x, embedding) = (numbers(params.rows * params.values, 1), numbers(params.values, 2));
+        let (y, step) = (vec![9.0; x.len()], step(params.rows));
+        let case = Case::new([&x, &embedding], [&y], |[x, embedding], [y]| {
+            twin::position_forward(&params, &step, x, embedding, y);
+        });
+        case.check(device, "position_forward", (&params, &step), params.rows * params.values / 4, 1e-6);
+    });
+}
+
+#[test]
+fn position_gradient_equals_its_twin_part_by_part() {
+    on_shapes(positions(), |device, params| {
+        let dy = numbers(params.rows * params.values, 1);
+        let parts = params.rows.div_ceil(params.rows_per_part);
+        let gradient = vec![0.0; (parts * params.part_stride) as usize];
+        let case = Case::new([&dy], [&gradient], |[dy], [parts]| twin::position_gradient(&params, dy, parts));
+        case.check(device, "position_gradient", (&params, &step(params.rows)), parts * params.values / 4, 1e-6);
+    });
+}
+
+/// Words from the middle of each row of numbers, of vocabularies with words that never come up and with only one.
+fn embeddings() -> impl Strategy<Value = Embedding> {
+    let sizes = (1u32..6, 1u32..30, 0u32..4, 0u32..4, 1u32..40, 1u32..5, 0u32..2);
+    sizes.prop_map(|(rows, tokens, before, after, words, fours, zero_padding)| {
+        let channels = 4 * fours;
+        Embedding {
+            rows,
+            tokens,
+            id_stride: before + tokens + after,
+            id_offset: before,
+            vocabulary: words,
+            channels,
+            tokens_per_part: 17,
+            part_stride: words * channels + 8,
+            zero_padding,
+            epilogue: Epilogue {
+                dropout_stream: 1000,
+                dropout_rate: 0.3,
+                channels: channels - 1,
+                stored_channels: channels,
+                ..Epilogue::default()
+            },
+            ..Embedding::default()
+        }
+    })
+}
+
+/// Word numbers in the used places; elsewhere numbers beyond every vocabulary.
+fn ids(params: &Embedding) -> Vec<f32> {
+    let used = params.id_offset..params.id_offset + params.tokens;
+    let words = numbers(params.rows * params.id_stride, 1);
+    let number = |(at, random): (u32, f32)| {
+        if used.contains(&(at % params.id_stride)) {
+            ((random + 1.0) / 2.0 * params.vocabulary as f32).floor().min(params.vocabulary as f32 - 1.0)
+        } else {
+            2048.0
+        }
+    };
+    (0..).zip(words).map(number).collect()
+}
+
+#[test]
+fn embedding_forward_equals_its_twin() {
+    on_shapes(embeddings(), |device, params| {
+        let (ids, weights) = (ids(&params), numbers(params.vocabulary * params.channels, 2));
+        let values = params.rows * params.tokens * params.channels;
+        let (y, step) = (vec![0.0; values as usize], step(params.rows));
+        let case = Case::new([&ids, &weights], [&y], |[ids, weights], [y]| {
+            twin::embedding_forward(&params, &step, ids, weights, y);
+        });
+        case.check(device, "embedding_forward", (&params, &step), values / 4, 1e-6);
+    });
+}
+
+#[test]
+fn embedding_weight_gradient_equals_its_twin_part_by_part() {
+    on_shapes(embeddings(), |device, params| {
+        let tokens = params.rows * params.tokens;
+        let (ids, dy) = (ids(&params), numbers(tokens * params.channels, 2));
+        let parts = tokens.div_ceil(params.tokens_per_part);
+        // Sums begin at zero, not at the buffer's contents.
+        let stride = params.part_stride as usize;
+        let mut gradient = vec![3.0; parts as usize * stride];
+        gradient.chunks_exact_mut(stride).for_each(|part| part[stride - 8..].fill(0.0));
+        let case = Case::new([&ids, &dy], [&gradient], |[ids, dy], [parts]| {
+            twin::embedding_weight_gradient(&params, ids, dy, parts);
+        });
+        let invocations = parts * params.channels / 4;
+        case.check(device, "embedding_weight_gradient", (&params, &step(params.rows)), invocations, 1e-5);
+    });
+}

@@ -1,0 +1,259 @@
+use proptest::prelude::*;
+use shaders::params::{BatchNorm, Epilogue, LayerNorm, LocalResponse, Step, activation};
+use shaders::reference as twin;
+
+use super::{
+    ACTIVATIONS, Case, assert_close, dropout_behind, made_by, numbers, on_shapes, padded, step, storable, with_device,
+};
+
+/// Radii smaller and larger than four channels and than all of them; the last channel is padding.
+fn local_responses() -> impl Strategy<Value = LocalResponse> {
+    let extents = (1u32..4, 1u32..20, 1u32..7, 0u32..10, 0..ACTIVATIONS.len(), 0u32..2);
+    extents.prop_map(|(rows, pixels, fours, radius, kind, accumulate)| LocalResponse {
+        rows,
+        pixels,
+        stored_channels: 4 * fours,
+        radius,
+        bias: 0.7,
+        alpha: 0.4,
+        beta: 0.75,
+        epilogue: Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[kind], 4 * fours) },
+        ..LocalResponse::default()
+    })
+}
+
+#[test]
+fn local_responses_equal_their_twins() {
+    on_shapes(local_responses(), |device, params| {
+        let (pixels, stored, step) = (params.rows * params.pixels, params.stored_channels, step(params.rows));
+        let values = |stream| padded(pixels, stored - 1, stored, stream);
+        let (x, y) = (values(1), vec![9.0; (pixels * stored) as usize]);
+        let case = Case::new([&x], [&y], |[x], [y]| twin::local_response_forward(&params, &step, x, y));
+        case.check(device, "local_response_forward", (&params, &step), pixels * stored / 4, 2e-6);
+        let (dy, x, dx) = (values(1), made_by(&params.epilogue, &step, values(2)), values(3));
+        let case = Case::new([&dy, &x], [&dx], |[dy, x], [dx]| {
+            twin::local_response_backward(&params, &step, dy, x, dx);
+        });
+        case.check(device, "local_response_backward", (&params, &step), pixels * stored / 4, 4e-6);
+    });
+}
+
+/// Parts that end inside rows, are longer and shorter than eight pixels, or are empty because the last rows are no samples;
+/// the last channel is padding.
+fn batch_norms() -> impl Strategy<Value = (BatchNorm, Step)> {
+    let own = [activation::IDENTITY, activation::RELU, activation::TANH, activation::GELU];
+    let extents = (1u32..6, 1u32..30, 1u32..6, 1u32..40, 0u32..3);
+    let kinds = (0..own.len(), 0..ACTIVATIONS.len(), 0u32..2);
+    (extents, kinds).prop_map(move |((rows, pixels, fours, pixels_per_part, missing), (kind, below, accumulate))| {
+        let params = BatchNorm {
+            rows,
+            pixels,
+            stored_channels: 4 * fours,
+            pixels_per_part,
+            parts: (rows * pixels).div_ceil(pixels_per_part),
+            part_stride: 8 * fours + 12,
+            bias_offset: 4 * fours + 8,
+            activation: own[kind],
+            epsilon: 1e-3,
+            keep: 0.6,
+            epilogue: Epilogue { accumulate, ..dropout_behind(ACTIVATIONS[below], 4 * fours) },
+            ..BatchNorm::default()
+        };
+        (params, Step { count: rows.saturating_sub(missing).max(1), elsewhere: missing, ..step(rows) })
+    })
+}
+
+fn batch_values(params: &BatchNorm, stream: u32) -> Vec<f32> {
+    padded(params.rows * params.pixels, params.stored_channels - 1, params.stored_channels, stream)
+}
+
+/// For each channel, a mean with a variance or its inverse deviation, then gamma, and beta.
+fn channels(params: &BatchNorm) -> [Vec<f32>; 3] {
+    let channel = |stream| padded(1, params.stored_channels - 1, params.stored_channels, stream);
+    let saved = [channel(10), channel(11).iter().map(|v| v + 1.5).collect()].concat();
+    [saved, channel(12), channel(13)]
+}
+
+/// Gradients of the output; those of rows that are no samples are zero.
+fn output_gradients(params: &BatchNorm, step: &Step) -> Vec<f32> {
+    let mut dy = batch_values(params, 1);
+    dy[(step.count * params.pixels * params.stored_channels) as usize..].fill(0.0);
+    dy
+}
+
+fn statistics(params: &BatchNorm, step: &Step, x: &[f32]) -> Case {
+    let parts = vec![9.0; (2 * params.parts * params.stored_channels) as usize];
+    Case::new([x], [&parts], |[x], [parts]| twin::batch_norm_statistics(params, step, x, parts))
+}
+
+#[test]
+fn batch_norm_statistics_equal_their_twin_part_by_part() {
+    on_shapes(batch_norms(), |device, (params, step)| {
+        let invocations = params.parts * params.stored_channels / 4;
+        let case = statistics(&params, &step, &batch_values(&params, 1));
+        case.check(device, "batch_norm_statistics", (&params, &step), invocations, 1e-6);
+    });
+}
+
+#[test]
+fn batch_norm_finish_equals_its_twin_in_training_and_in_tests() {
+    on_shapes((batch_norms(), 0u32..2), |device, ((params, step), training)| {
+        let step = Step { training, ..step };
+        let (x, [running, ..]) = (batch_values(&params, 1), channels(&params));
+        let mut parts = vec![0.0; (2 * params.parts * params.stored_channels) as usize];
+        twin::batch_norm_statistics(&params, &step, &x, &mut parts);
+        let saved = vec![9.0; running.len()];
+        let case = Case::new([&parts], [&running, &saved], |[parts], [running, saved]| {
+            twin::batch_norm_finish(&params, &step, parts, running, saved);
+        });
+        let invocations = 64 * u64::from(params.stored_channels / 4);
+        let found = case.launch(device, "batch_norm_finish", &params, &step, invocations);
+        assert_close(&format!("{params:?}, {step:?}"), &found[0], &case.expected[0], 1e-6);
+        // A pixel alone has no variance, and its inverse deviation is far above one: the error is relative.
+        assert_close(&format!("{params:?}, {step:?}"), &found[1], &case.expected[1], 1e-5);
+    });
+}
+
+#[test]
+fn a_variance_far_from_zero_survives_many_parts() {
+    with_device(|device| {
+        let sizes = BatchNorm { rows: 100, pixels: 97, stored_channels: 8, ..BatchNorm::default() };
+        let parts = BatchNorm { pixels_per_part: 61, parts: 160, part_stride: 16, bias_offset: 8, ..sizes };
+        let params = BatchNorm { epsilon: 1e-12, ..parts };
+        let step = step(100);
+        // Deviations are a thousandth of the mean, so a plain sum of squares would lose a tenth of the variance.
+        let x = storable(numbers(100 * 97 * 8, 1).iter().map(|v| 1000.0 + v).collect());
+        let statistics = statistics(&params, &step, &x);
+        let parts = statistics.launch(device, "batch_norm_statistics", &params, &step, 160 * 2).swap_remove(0);
+        let (running, saved) = ([0.0; 16], [9.0; 16]);
+        let finish = Case::new([&parts], [&running, &saved], |_, [running, saved]| {
+            twin::batch_norm_finish(&params, &step, &statistics.expected[0], running, saved);
+        });
+        finish.check(device, "batch_norm_finish", (&params, &step), 64 * 2, 1e-5);
+    });
+}
+
+#[test]
+fn batch_norm_forward_equals_its_twin() {
+    on_shapes(batch_norms(), |device, (params, step)| {
+        let (x, [saved, gamma, beta]) = (batch_values(&params, 1), channels(&params));
+        let y = vec![9.0; x.len()];
+        let case = Case::new([&x, &saved, &gamma, &beta], [&y], |[x, saved, gamma, beta], [y]| {
+            twin::batch_norm_forward(&params, &step, x, &twin::Normalizer { saved, gamma, beta }, y);
+        });
+        let invocations = params.rows * params.pixels * params.stored_channels / 4;
+        case.check(device, "batch_norm_forward", (&params, &step), invocations, 3e-6);
+    });
+}
+
+#[test]
+fn batch_norm_gradient_sums_equal_their_twin_part_by_part() {
+    on_shapes(batch_norms(), |device, (params, step)| {
+        let (x, dy) = (batch_values(&params, 2), output_gradients(&params, &step));
+        let [saved, gamma, beta] = channels(&params);
+        let parts = vec![0.0; (params.parts * params.part_stride) as usize];
+        let inputs: [&[f32]; 5] = [&x, &dy, &saved, &gamma, &beta];
+        let case = Case::new(inputs, [&parts], |[x, dy, saved, gamma, beta], [parts]| {
+            twin::batch_norm_gradient_sums(&params, &step, x, dy, &twin::Normalizer { saved, gamma, beta }, parts);
+        });
+        let invocations = params.parts * params.stored_channels / 4;
+        case.check(device, "batch_norm_gradient_sums", (&params, &step), invocations, 1e-5);
+    });
+}
+
+#[test]
+fn batch_norm_input_gradient_equals_its_twin() {
+    on_shapes(batch_norms(), |device, (params, step)| {
+        let x = made_by(&params.epilogue, &step, batch_values(&params, 2));
+        let (dy, [saved, gamma, beta]) = (output_gradients(&params, &step), channels(&params));
+        let sums = padded(1, params.part_stride, params.part_stride, 4);
+        let dx = batch_values(&params, 3);
+        let inputs: [&[f32]; 6] = [&x, &dy, &saved, &gamma, &beta, &sums];
+        let case = Case::new(inputs, [&dx], |[x, dy, saved, gamma, beta, sums], [dx]| {
+            let by = twin::Normalizer { saved, gamma, beta };
+            twin::batch_norm_input_gradient(&params, &step, x, dy, &by, sums, dx);
+        });
+        let invocations = params.rows * params.pixels * params.stored_channels / 4;
+        case.check(device, "batch_norm_input_gradient", (&params, &step), invocations, 1e-5);
+    });
+}
+
+/// Two channels to many, up to three of them padding.
+fn layer_norms() -> impl Strategy<Value = LayerNorm> {
+    let extents = (1u32..5, 1u32..20, 2u32..40, 1u32..30, 0..ACTIVATIONS.len(), 0u32..2);
+    extents.prop_map(|(rows, tokens, channels, tokens_per_part, kind, accumulate)| {
+        let stored_channels = channels.next_multiple_of(4);
+        LayerNorm {
+            rows,
+            tokens,
+            channels,
+            stored_channels,
+            tokens_per_part,
+            part_stride: 2 * stored_channels + 12,
+            bias_offset: stored_channels + 8,
+            epsilon: 1e-3,
+            epilogue: Epilogue { accumulate, channels, ..dropout_behind(ACTIVATIONS[kind], stored_channels) },
+        }
+    })
+}
+
+fn token_values(params: &LayerNorm, stream: u32) -> Vec<f32> {
+    padded(params.rows * params.tokens, params.channels, params.stored_channels, stream)
+}
+
+fn channel_values(params: &LayerNorm, stream: u32) -> Vec<f32> {
+    padded(1, params.channels, params.stored_channels, stream)
+}
+
+/// Mean and 1 / √(variance + epsilon) of each token of `x`.
+fn saved_of_tokens(params: &LayerNorm, x: &[f32]) -> Vec<f32> {
+    let ones = vec![1.0; params.stored_channels as usize];
+    let (mut y, mut saved) = (x.to_vec(), vec![0.0; 2 * (params.rows * params.tokens) as usize]);
+    twin::layer_norm_forward(params, &step(params.rows), x, &ones, &ones, &mut y, &mut saved);
+    saved
+}
+
+#[test]
+fn layer_norm_forward_equals_its_twin() {
+    on_shapes(layer_norms(), |device, params| {
+        // Values far from zero, so that their variance is easily lost.
+        let x = token_values(&params, 1).iter().map(|&v| if v == 0.0 { v } else { v + 10.0 }).collect();
+        let x = storable(x);
+        let (gamma, beta) = (channel_values(&params, 2), channel_values(&params, 3));
+        let (tokens, step) = (params.rows * params.tokens, step(params.rows));
+        let (y, saved) = (vec![9.0; x.len()], vec![9.0; 2 * tokens as usize]);
+        let case = Case::new([&x, &gamma, &beta], [&y, &saved], |[x, gamma, beta], [y, saved]| {
+            twin::layer_norm_forward(&params, &step, x, gamma, beta, y, saved);
+        });
+        case.check(device, "layer_norm_forward", (&params, &step), tokens, 2e-5);
+    });
+}
+
+#[test]
+fn layer_norm_input_gradient_equals_its_twin() {
+    on_shapes(layer_norms(), |device, params| {
+        let step = step(params.rows);
+        let x = made_by(&params.epilogue, &step, token_values(&params, 1));
+        let (dy, gamma, dx) = (token_values(&params, 2), channel_values(&params, 3), token_values(&params, 4));
+        let saved = saved_of_tokens(&params, &x);
+        let case = Case::new([&x, &dy, &saved, &gamma], [&dx], |[x, dy, saved, gamma], [dx]| {
+            twin::layer_norm_input_gradient(&params, &step, x, dy, saved, gamma, dx);
+        });
+        case.check(device, "layer_norm_input_gradient", (&params, &step), params.rows * params.tokens, 2e-5);
+    });
+}
+
+#[test]
+fn layer_norm_weight_gradient_equals_its_twin_part_by_part() {
+    on_shapes(layer_norms(), |device, params| {
+        let (x, dy) = (token_values(&params, 1), token_values(&params, 2));
+        let saved = saved_of_tokens(&params, &x);
+        let parts = (params.rows * params.tokens).div_ceil(params.tokens_per_part);
+        let gradient = vec![0.0; (parts * params.part_stride) as usize];
+        let case = Case::new([&x, &dy, &saved], [&gradient], |[x, dy, saved], [parts]| {
+            twin::layer_norm_weight_gradient(&params, x, dy, saved, parts);
+        });
+        let invocations = parts * params.stored_channels / 4;
+        case.check(device, "layer_norm_weight_gradient", (&params, &step(params.rows)), invocations, 1e-5);
+    });
+}

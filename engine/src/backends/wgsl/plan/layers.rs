@@ -1,0 +1,328 @@
+//! Layers without matrix products.
+
+use bytemuck::Pod;
+use shaders::params::{
+    Add, Attention, BatchNorm, ChannelSoftmax, Concatenate, Elementwise, Embedding, Epilogue, LayerNorm, LocalResponse,
+    PixelProducts, Pool, Position, SentenceSum, Transpose,
+};
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::recording::{BufferRange, Combination};
+use super::weight_gradient::rows_per_part;
+use super::{LayerPhase, Planner};
+use crate::model::{PoolKind, SlidingWindow, Stage, Words};
+
+impl Planner<'_> {
+    /// A stage whose kernels read only its inputs and compute four values per invocation. `with_epilogue` makes the backward
+    /// kernel's parameters.
+    fn map_values<P: Pod>(
+        &mut self,
+        stage: &Stage,
+        phase: LayerPhase,
+        [forward, backward]: [&str; 2],
+        params: &P,
+        with_epilogue: impl FnOnce(Epilogue) -> P,
+    ) {
+        if phase == LayerPhase::Backward {
+            self.pass_back(backward, stage, 0, with_epilogue);
+        } else {
+            self.map_inputs(forward, stage, params);
+        }
+    }
+
+    /// Launches a kernel that makes a stage's output from its inputs, with four values per invocation.
+    fn map_inputs<P: Pod>(&mut self, kernel: &str, stage: &Stage, params: &P) {
+        let y = self.output_of(stage);
+        let mut bindings: Vec<_> = (0..stage.inputs.len()).map(|input| self.input_of(stage, input)).collect();
+        bindings.push(y);
+        self.builder.dispatch(kernel, params, &bindings, self.quads(y));
+    }
+
+    /// Launches a kernel that makes the gradient of an input from the gradient of the output, with four values per invocation.
+    fn pass_back<P: Pod>(&mut self, kernel: &str, stage: &Stage, input: usize, params: impl FnOnce(Epilogue) -> P) {
+        let (x, dy) = (self.input_of(stage, input), self.output_gradient(stage));
+        if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
+            self.builder.dispatch(kernel, &params(epilogue), &[dy, x, dx], self.quads(dx));
+        }
+    }
+
+    pub(super) fn gelu(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let kernels = ["gelu_forward", "gelu_backward"];
+        self.map_values(stage, phase, kernels, &params, |epilogue| Elementwise { epilogue, ..params });
+    }
+
+    pub(super) fn local_response(&mut self, stage: &Stage, phase: LayerPhase, radius: u32, constants: [f32; 3]) {
+        let params = self.stages.local_response_params(stage, radius, constants, self.rows, CHANNEL_ALIGNMENT);
+        let kernels = ["local_response_forward", "local_response_backward"];
+        self.map_values(stage, phase, kernels, &params, |epilogue| LocalResponse { epilogue, ..params });
+    }
+
+    pub(super) fn sentence_sum(&mut self, stage: &Stage, phase: LayerPhase, words: u32) {
+        let params = self.stages.sentence_sum_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let kernels = ["sentence_sum_forward", "sentence_sum_gradient"];
+        self.map_values(stage, phase, kernels, &params, |epilogue| SentenceSum { epilogue, ..params });
+    }
+
+    pub(super) fn transpose(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.transpose_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let kernels = ["transpose_forward", "transpose_gradient"];
+        self.map_values(stage, phase, kernels, &params, |epilogue| Transpose { epilogue, ..params });
+    }
+
+    pub(super) fn pool(&mut self, stage: &Stage, phase: LayerPhase, kind: PoolKind, window: SlidingWindow) {
+        let params = self.stages.pool_params(stage, window, self.rows, CHANNEL_ALIGNMENT);
+        if kind == PoolKind::Average {
+            let kernels = ["average_pool_forward", "average_pool_backward"];
+            return self.map_values(stage, phase, kernels, &params, |epilogue| Pool { epilogue, ..params });
+        }
+        let features = self.stages.output(stage).stored_features(CHANNEL_ALIGNMENT);
+        let taps = self.keep(stage, 0, "pooling taps", u64::from(features));
+        let x = self.input_of(stage, 0);
+        if phase != LayerPhase::Backward {
+            let y = self.output_of(stage);
+            return self.builder.dispatch("max_pool_forward", &params, &[x, y, taps], self.quads(y));
+        }
+        let dy = self.output_gradient(stage);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = Pool { epilogue, ..params };
+            self.builder.dispatch("max_pool_backward", &params, &[dy, taps, x, dx], self.quads(dx));
+        }
+    }
+
+    pub(super) fn add(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.add_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs("add_forward", stage, &params);
+        }
+        for (input, repeats) in [(0, 1), (1, params.repeats)] {
+            self.pass_back("add_gradient", stage, input, |epilogue| Add { repeats, epilogue, ..params });
+        }
+    }
+
+    pub(super) fn concatenate(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.concatenate_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs("concatenate_forward", stage, &params);
+        }
+        for (input, of_second) in [(0, 0), (1, 1)] {
+            let with = |epilogue| Concatenate { of_second, epilogue, ..params };
+            self.pass_back("concatenate_gradient", stage, input, with);
+        }
+    }
+
+    pub(super) fn pixel_products(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.pixel_products_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        if phase != LayerPhase::Backward {
+            return self.map_inputs("pixel_products_forward", stage, &params);
+        }
+        let dy = self.output_gradient(stage);
+        for (input, of_second) in [(0, 0), (1, 1)] {
+            let [x, other] = [input, 1 - input].map(|input| self.input_of(stage, input));
+            if let Some((dx, epilogue)) = self.input_gradient(stage, input) {
+                let params = PixelProducts { of_second, epilogue, ..params };
+                self.builder.dispatch("pixel_products_gradient", &params, &[dy, other, x, dx], self.quads(dx));
+            }
+        }
+    }
+
+    /// The words' vectors are the pixels of a second factor, stored as products read weights.
+    pub(super) fn word_scores(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.word_scores_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        let (x, vectors) = (self.input_of(stage, 0), self.product_weight(stage, 0));
+        if phase != LayerPhase::Backward {
+            let y = self.output_of(stage);
+            return self.builder.dispatch("pixel_products_forward", &params, &[x, vectors, y], self.quads(y));
+        }
+        let dy = self.output_gradient(stage);
+        let product = self.stages.word_vectors_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        self.product_gradient(stage.tensor, None, product, dy, x);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = PixelProducts { epilogue, ..params };
+            self.builder.dispatch("pixel_products_gradient", &params, &[dy, vectors, x, dx], self.quads(dx));
+        }
+    }
+
+    pub(super) fn softmax_layer(&mut self, stage: &Stage, phase: LayerPhase, linear_start: bool) {
+        let params = self.stages.channel_softmax_params(stage, linear_start, self.rows, CHANNEL_ALIGNMENT);
+        let (x, pixels) = (self.input_of(stage, 0), u64::from(params.pixels));
+        if phase != LayerPhase::Backward {
+            let bindings = [x, self.output_of(stage)];
+            return self.builder.dispatch("channel_softmax_forward", &params, &bindings, pixels);
+        }
+        let dy = self.output_gradient(stage);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = ChannelSoftmax { epilogue, ..params };
+            self.builder.dispatch("channel_softmax_backward", &params, &[dy, x, dx], pixels);
+        }
+    }
+
+    pub(super) fn embedding(&mut self, stage: &Stage, phase: LayerPhase, words: Words) {
+        let params = self.stages.embedding_params(stage, words, self.rows, CHANNEL_ALIGNMENT);
+        let ids = self.input_of(stage, 0);
+        if phase != LayerPhase::Backward {
+            let y = self.output_of(stage);
+            let bindings = [ids, self.weight(stage, 0), y];
+            return self.builder.dispatch("embedding_forward", &params, &bindings, self.quads(y));
+        }
+        let dy = self.output_gradient(stage);
+        // One invocation for four channels of all words.
+        let quads = u64::from(params.channels / 4);
+        let tokens = params.rows * params.tokens;
+        let rows_per_part = rows_per_part(tokens, quads, self.choices.emulated());
+        self.weight_gradient(stage.tensor, None, tokens, rows_per_part, |planner, parts| {
+            let params = Embedding { tokens_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
+            let bindings = [ids, dy, parts.output];
+            let invocations = u64::from(parts.parts) * quads;
+            planner.builder.dispatch("embedding_weight_gradient", &params, &bindings, invocations);
+        });
+    }
+
+    pub(super) fn position(&mut self, stage: &Stage, phase: LayerPhase) {
+        let params = self.stages.position_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        if phase != LayerPhase::Backward {
+            let y = self.output_of(stage);
+            let bindings = [self.input_of(stage, 0), self.weight(stage, 0), y];
+            return self.builder.dispatch("position_forward", &params, &bindings, self.quads(y));
+        }
+        let dy = self.output_gradient(stage);
+        let quads = u64::from(params.values / 4);
+        let rows_per_part = rows_per_part(params.rows, quads, self.choices.emulated());
+        self.weight_gradient(stage.tensor, None, params.rows, rows_per_part, |planner, parts| {
+            let params = Position { rows_per_part: parts.rows_per_part, part_stride: parts.part_stride, ..params };
+            let invocations = u64::from(parts.parts) * quads;
+            planner.builder.dispatch("position_gradient", &params, &[dy, parts.output], invocations);
+        });
+        let elementwise = self.stages.elementwise_params(stage, self.rows, CHANNEL_ALIGNMENT);
+        self.pass_back("pass_gradient", stage, 0, |epilogue| Elementwise { epilogue, ..elementwise });
+    }
+
+    pub(super) fn attention(&mut self, stage: &Stage, phase: LayerPhase, heads: u32) {
+        let params = self.stages.attention_params(stage, heads, self.rows);
+        let queries_of_sample = u64::from(params.heads) * u64::from(params.tokens);
+        let queries = u64::from(params.rows) * queries_of_sample;
+        let log_sum_exp = self.keep(stage, 0, "log of sums", queries_of_sample);
+        let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
+        if phase != LayerPhase::Backward {
+            return self.builder.dispatch("attention_forward", &params, &[x, y, log_sum_exp], queries);
+        }
+        let means = self.keep(stage, 1, "mean products", queries_of_sample);
+        let dy = self.output_gradient(stage);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = Attention { epilogue, ..params };
+            let bindings = [x, y, dy, log_sum_exp, dx, means];
+            self.builder.dispatch("attention_query_gradient", &params, &bindings, queries);
+            let bindings = [x, dy, log_sum_exp, means, dx];
+            self.builder.dispatch("attention_key_value_gradient", &params, &bindings, queries);
+        }
+    }
+
+    pub(super) fn batch_norm_forward(&mut self, stage: &Stage, phase: LayerPhase, params: BatchNorm) {
+        let pixels = params.rows * params.pixels;
+        let pixels_per_part = rows_per_part(pixels, u64::from(params.stored_channels / 4), self.choices.emulated());
+        let params = BatchNorm { pixels_per_part, parts: pixels.div_ceil(pixels_per_part), ..params };
+        let channels = u64::from(params.stored_channels);
+        let (x, y) = (self.input_of(stage, 0), self.output_of(stage));
+        let parts = self.keep_values(stage, 1, "batch statistics", u64::from(params.parts) * 2 * channels);
+        let saved = self.keep_values(stage, 0, "mean and deviation", 2 * channels);
+        if phase == LayerPhase::Training {
+            let invocations = u64::from(params.parts) * channels / 4;
+            self.builder.dispatch("batch_norm_statistics", &params, &[x, parts], invocations);
+        }
+        // The running statistics give the same for all views of a sample.
+        if phase != LayerPhase::AnotherView {
+            // Running mean and variance follow each other in the arena.
+            let mean = self.weight(stage, 2);
+            let running = BufferRange { bytes: 2 * mean.bytes, ..mean };
+            let (parts, params) = if phase == LayerPhase::Training {
+                self.exchange_statistics(stage, parts, params)
+            } else {
+                (parts, params)
+            };
+            self.builder.dispatch("batch_norm_finish", &params, &[parts, running, saved], 64 * channels / 4);
+        }
+        let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        self.builder.dispatch("batch_norm_forward", &params, &[x, saved, gamma, beta, y], self.quads(y));
+    }
+
+    /// Combines the statistics of several devices that share the batch into one part; returns those of one device as they are.
+    fn exchange_statistics(
+        &mut self,
+        stage: &Stage,
+        parts: BufferRange,
+        params: BatchNorm,
+    ) -> (BufferRange, BatchNorm) {
+        if self.exchanging.is_none() {
+            return (parts, params);
+        }
+        let BatchNorm { stored_channels: channels, pixels: pixels_of_sample, pixels_per_part, .. } = params;
+        let all = self.keep_values(stage, 2, "statistics of all devices", 2 * u64::from(channels));
+        self.builder.exchange(parts, all, Combination::Moments { channels, pixels_of_sample, pixels_per_part });
+        (all, BatchNorm { parts: 1, pixels_per_part: u32::MAX, ..params })
+    }
+
+    pub(super) fn batch_norm_backward(&mut self, stage: &Stage, params: BatchNorm) {
+        let pixels = params.rows * params.pixels;
+        let quads = u64::from(params.stored_channels / 4);
+        let (x, dy) = (self.input_of(stage, 0), self.output_gradient(stage));
+        let saved = self.keep_values(stage, 0, "mean and deviation", 2 * u64::from(params.stored_channels));
+        let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        let per_part = rows_per_part(pixels, quads, self.choices.emulated());
+        let sums = self.weight_gradient(stage.tensor, Some(stage.tensor + 1), pixels, per_part, |planner, parts| {
+            let params = BatchNorm {
+                pixels_per_part: parts.rows_per_part,
+                parts: parts.parts,
+                part_stride: parts.part_stride,
+                bias_offset: parts.bias_offset,
+                ..params
+            };
+            let bindings = [x, dy, saved, gamma, beta, parts.output];
+            let invocations = u64::from(parts.parts) * quads;
+            planner.builder.dispatch("batch_norm_gradient_sums", &params, &bindings, invocations);
+        });
+        // The arena keeps this device's share, which is summed with all other gradients.
+        let sums = if self.exchanging.is_some() {
+            let all = self.builder.zeros("gradient sums of all devices", sums.bytes);
+            self.builder.exchange(sums, all, Combination::Sum);
+            all
+        } else {
+            sums
+        };
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let bias_offset = self.tensors[stage.tensor + 1].offset - self.tensors[stage.tensor].offset;
+            let params = BatchNorm { epilogue, bias_offset, ..params };
+            let bindings = [x, dy, saved, gamma, beta, sums, dx];
+            self.builder.dispatch("batch_norm_input_gradient", &params, &bindings, self.quads(dx));
+        }
+    }
+
+    pub(super) fn layer_norm(&mut self, stage: &Stage, phase: LayerPhase, epsilon: f32) {
+        let params = self.stages.layer_norm_params(stage, epsilon, self.rows, CHANNEL_ALIGNMENT);
+        let saved = self.keep(stage, 0, "mean and deviation", 2 * u64::from(params.tokens));
+        let (x, tokens) = (self.input_of(stage, 0), params.rows * params.tokens);
+        let [gamma, beta] = [0, 1].map(|tensor| self.weight(stage, tensor));
+        if phase != LayerPhase::Backward {
+            let bindings = [x, gamma, beta, self.output_of(stage), saved];
+            return self.builder.dispatch("layer_norm_forward", &params, &bindings, u64::from(tokens));
+        }
+        let dy = self.output_gradient(stage);
+        let quads = u64::from(params.stored_channels / 4);
+        let per_part = rows_per_part(tokens, quads, self.choices.emulated());
+        self.weight_gradient(stage.tensor, Some(stage.tensor + 1), tokens, per_part, |planner, parts| {
+            let params = LayerNorm {
+                tokens_per_part: parts.rows_per_part,
+                part_stride: parts.part_stride,
+                bias_offset: parts.bias_offset,
+                ..params
+            };
+            let invocations = u64::from(parts.parts) * quads;
+            let bindings = [x, dy, saved, parts.output];
+            planner.builder.dispatch("layer_norm_weight_gradient", &params, &bindings, invocations);
+        });
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let params = LayerNorm { epilogue, ..params };
+            let bindings = [x, dy, saved, gamma, dx];
+            self.builder.dispatch("layer_norm_input_gradient", &params, &bindings, u64::from(tokens));
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Layers of matrix products: dense, convolutional and recurrent ones.
+
+use shaders::params::{Conv2d, Dense};
+
+use super::super::layout::CHANNEL_ALIGNMENT;
+use super::super::products::{Pass, Product};
+use super::super::recording::BufferRange;
+use super::weight_gradient::{pixels_per_part, rows_per_part_of_product};
+use super::{LayerPhase, Planner};
+use crate::model::{Cell, SlidingWindow, Stage};
+
+impl Planner<'_> {
+    /// Records a product, by the kernel that was chosen for it.
+    fn product(&mut self, product: Product, bindings: &[BufferRange]) {
+        self.builder.product(self.choices.pick(&product), &product, bindings);
+        self.products.push(product);
+    }
+
+    pub(super) fn dense(&mut self, stage: &Stage, phase: LayerPhase, per_pixel: bool, bias: bool) {
+        let params = self.stages.dense_params(stage, per_pixel, bias, self.rows, CHANNEL_ALIGNMENT);
+        let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
+        if phase != LayerPhase::Backward {
+            let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
+            return self.product(Product::new(Pass::Forward, params), &bindings);
+        }
+        let dy = self.output_gradient(stage);
+        self.product_gradient(stage.tensor, bias.then_some(stage.tensor + 1), params, x, dy);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..params });
+            self.product(product, &[dy, weights, x, dx]);
+        }
+    }
+
+    /// Weight gradient of a product of matrices: of a tensor, and of the bias behind it in the arena if there is one.
+    pub(super) fn product_gradient(
+        &mut self,
+        tensor: usize,
+        bias: Option<usize>,
+        params: Dense,
+        x: BufferRange,
+        dy: BufferRange,
+    ) {
+        let size = [params.inputs, params.outputs];
+        let rows_per_part = rows_per_part_of_product(params.rows, size, self.choices.emulated());
+        self.weight_gradient(tensor, bias, params.rows, rows_per_part, |planner, parts| {
+            let params = Dense {
+                rows_per_part: parts.rows_per_part,
+                part_stride: parts.part_stride,
+                bias_offset: parts.bias_offset,
+                ..params
+            };
+            planner.product(Product::new(Pass::WeightGradient, params), &[x, dy, parts.output]);
+        });
+    }
+
+    pub(super) fn conv2d(&mut self, stage: &Stage, phase: LayerPhase, window: SlidingWindow, bias: bool) {
+        let params = self.stages.conv2d_params(stage, window, bias, self.rows, CHANNEL_ALIGNMENT);
+        let (x, weights) = (self.input_of(stage, 0), self.product_weight(stage, 0));
+        if phase != LayerPhase::Backward {
+            let bindings = [x, weights, self.bias(stage, bias), self.output_of(stage)];
+            return self.product(Product::new(Pass::Forward, params), &bindings);
+        }
+        let dy = self.output_gradient(stage);
+        let pixels = params.rows * params.output_height * params.output_width;
+        let pixels_per_part = pixels_per_part(&params, self.choices.emulated());
+        let bias = bias.then_some(stage.tensor + 1);
+        self.weight_gradient(stage.tensor, bias, pixels, pixels_per_part, |planner, parts| {
+            let params = Conv2d {
+                pixels_per_part: parts.rows_per_part,
+                part_stride: parts.part_stride,
+                bias_offset: parts.bias_offset,
+                ..params
+            };
+            planner.product(Product::new(Pass::WeightGradient, params), &[x, dy, parts.output]);
+        });
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let product = Product::new(Pass::InputGradient, Conv2d { epilogue, ..params });
+            self.product(product, &[dy, weights, x, dx]);
+        }
+    }
+
+    pub(super) fn recurrent(&mut self, stage: &Stage, phase: LayerPhase, cell: Cell) {
+        let params = self.stages.recurrent_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let input = self.stages.recurrent_input_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let one = self.stages.recurrent_params(stage, cell, 1, CHANNEL_ALIGNMENT);
+        let states = u64::from(one.sequences * one.steps) * u64::from(one.stored_units);
+        let gate_values = u64::from(cell.gates()) * states;
+        // The input of the steps, then the gates, then their gradients.
+        let gates = self.keep_stored(stage, 0, "gates", gate_values);
+        // Hidden state before each step.
+        let previous = self.keep_stored(stage, 1, "hidden states", states);
+        // An LSTM's cells, or a GRU's products with the hidden states, then their gradients.
+        let own = match cell {
+            Cell::Lstm => self.keep(stage, 2, "cell states", states),
+            Cell::Gru(_) => self.keep_stored(stage, 2, "recurrent products", gate_values),
+            Cell::SimpleRnn(_) => BufferRange::default(),
+        };
+        let x = self.input_of(stage, 0);
+        let [kernel, recurrent] = [0, 1].map(|tensor| self.product_weight(stage, tensor));
+        if phase != LayerPhase::Backward {
+            let (y, bias) = (self.output_of(stage), self.weight(stage, 2));
+            self.product(Product::new(Pass::Forward, input), &[x, kernel, bias, gates]);
+            let bindings = match cell {
+                Cell::Lstm => vec![recurrent, gates, own, previous, y],
+                Cell::Gru(_) => vec![recurrent, self.weight(stage, 3), gates, own, previous, y],
+                Cell::SimpleRnn(_) => vec![recurrent, gates, previous, y],
+            };
+            return self.product(Product::new(Pass::Forward, (cell, params)), &bindings);
+        }
+        let dy = self.output_gradient(stage);
+        let bindings = match cell {
+            Cell::Lstm => vec![recurrent, dy, own, gates],
+            Cell::Gru(_) => {
+                let last_states = u64::from(one.sequences * one.stored_units);
+                let kept_gradient = self.keep(stage, 3, "kept gradient", last_states);
+                vec![recurrent, dy, previous, gates, own, kept_gradient]
+            }
+            Cell::SimpleRnn(_) => vec![recurrent, dy, gates],
+        };
+        self.product(Product::new(Pass::InputGradient, (cell, params)), &bindings);
+        self.product_gradient(stage.tensor, Some(stage.tensor + 2), input, x, gates);
+        let state = self.stages.recurrent_state_params(stage, cell, self.rows, CHANNEL_ALIGNMENT);
+        let (bias, into_products) =
+            if cell.has_recurrent_bias() { (Some(stage.tensor + 3), own) } else { (None, gates) };
+        self.product_gradient(stage.tensor + 1, bias, state, previous, into_products);
+        if let Some((dx, epilogue)) = self.input_gradient(stage, 0) {
+            let product = Product::new(Pass::InputGradient, Dense { epilogue, ..input });
+            self.product(product, &[gates, kernel, x, dx]);
+        }
+    }
+}

@@ -1,0 +1,240 @@
+use super::{apply_epilogue, finish, store_gradient};
+use crate::Real;
+use crate::params::{Add, Blend, Elementwise, Embedding, Position, Step};
+
+/// Twin of `add_forward.wgsl`: `y = epilogue(a + b)`, where each pixel of `b` is added to `repeats` pixels of `a`.
+///
+/// `a`, `y`: (P, C); `b`: (P / repeats, C).
+pub fn add_forward<T: Real>(params: &Add, step: &Step, a: &[T], b: &[T], y: &mut [T]) {
+    let (channels, repeats) = (params.channels as usize, params.repeats as usize);
+    for (index, (y, &a)) in y.iter_mut().zip(a).enumerate() {
+        let (pixel, channel) = (index / channels, index % channels);
+        *y = a + b[pixel / repeats * channels + channel];
+    }
+    finish(&params.epilogue, step, y);
+}
+
+/// Twin of `add_gradient.wgsl`: `dx = (Σ dy) ⊙ slope(x)` over the pixels that the summand `x` was added to, where
+/// `epilogue` made `x`.
+///
+/// `dy`: (P, C); `x`, `dx`: (P / repeats, C).
+pub fn add_gradient<T: Real>(params: &Add, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
+    let (channels, repeats) = (params.channels as usize, params.repeats as usize);
+    let mut sums = vec![T::ZERO; dx.len()];
+    for (index, &dy) in dy.iter().enumerate() {
+        let (pixel, channel) = (index / channels, index % channels);
+        sums[pixel / repeats * channels + channel] += dy;
+    }
+    store_gradient(&sums, x, &params.epilogue, step, dx);
+}
+
+/// Twin of `blend.wgsl`: `sum = weight·x` at first, and `sum += weight·x` from then on.
+///
+/// `x`, `sum`: (elements).
+pub fn blend<T: Real>(params: &Blend, x: &[T], sum: &mut [T]) {
+    let weight = T::from_f64(f64::from(params.weight));
+    for (sum, &x) in sum.iter_mut().zip(x) {
+        *sum = if params.first == 1 { weight * x } else { *sum + weight * x };
+    }
+}
+
+/// `erf(x)`, from a series whose terms are all of one sign, so that nothing cancels:
+/// `2/√π·exp(-x²)·Σ 2ⁿ·x²ⁿ⁺¹ / (1·3·5·…·(2n+1))`.
+///
+/// Abramowitz and Stegun, "Handbook of Mathematical Functions", 1964, formula 7.1.6.
+pub(super) fn error_function<T: Real>(x: T) -> T {
+    let real = T::from_f64;
+    // Beyond six the difference to one is smaller than double precision can tell.
+    if x > real(6.0) {
+        return T::ONE;
+    }
+    if x < real(-6.0) {
+        return T::ZERO - T::ONE;
+    }
+    let (mut term, mut sum) = (x, x);
+    // At six it takes 96 terms until they no longer change the sum.
+    for n in 1..=100 {
+        term *= real(2.0) * x * x / real(f64::from(2 * n + 1));
+        let before = sum;
+        sum += term;
+        if sum == before {
+            break;
+        }
+    }
+    real(std::f64::consts::FRAC_2_SQRT_PI) * (T::ZERO - x * x).exp() * sum
+}
+
+/// The normal distribution's `Φ(x)`.
+fn normal_distribution<T: Real>(x: T) -> T {
+    T::from_f64(0.5) * (T::ONE + error_function(x * T::from_f64(std::f64::consts::FRAC_1_SQRT_2)))
+}
+
+/// `x·Φ(x)`. Hendrycks and Gimpel, "Gaussian Error Linear Units", 2016.
+pub(super) fn gelu<T: Real>(x: T) -> T {
+    x * normal_distribution(x)
+}
+
+/// Slope of [`gelu`] at its argument: `Φ(x) + x·φ(x)`, φ the normal density.
+pub(super) fn gelu_slope<T: Real>(x: T) -> T {
+    let half = T::from_f64(0.5);
+    let density = half
+        * T::from_f64(std::f64::consts::FRAC_2_SQRT_PI * std::f64::consts::FRAC_1_SQRT_2)
+        * (T::ZERO - half * x * x).exp();
+    normal_distribution(x) + x * density
+}
+
+/// Twin of `gelu_forward.wgsl`: `y = epilogue(gelu(x))`.
+///
+/// `x`, `y`: (elements).
+pub fn gelu_forward<T: Real>(params: &Elementwise, step: &Step, x: &[T], y: &mut [T]) {
+    for (at, (y, &x)) in (0u32..).zip(y.iter_mut().zip(x)) {
+        *y = apply_epilogue(gelu(x), at, &params.epilogue, step);
+    }
+}
+
+/// Twin of `gelu_backward.wgsl`: `dx = dy ⊙ gelu'(x) ⊙ slope(x)`, where `epilogue` made `x`.
+///
+/// `dy`, `x`, `dx`: (elements).
+pub fn gelu_backward<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
+    let sums: Vec<T> = dy.iter().zip(x).map(|(&dy, &x)| dy * gelu_slope(x)).collect();
+    store_gradient(&sums, x, &params.epilogue, step, dx);
+}
+
+/// Twin of `position_forward.wgsl`: `y = epilogue(x + e)`, the same `e` for every row.
+///
+/// `x`, `y`: (B, V); `embedding`: (V).
+pub fn position_forward<T: Real>(params: &Position, step: &Step, x: &[T], embedding: &[T], y: &mut [T]) {
+    let embeddings = embedding.iter().cycle();
+    for (at, (y, (&x, &embedding))) in (0u32..).zip(y.iter_mut().zip(x.iter().zip(embeddings))) {
+        *y = apply_epilogue(x + embedding, at, &params.epilogue, step);
+    }
+}
+
+/// Twin of `position_gradient.wgsl`: `de = Σ dy`, summed in parts of the batch.
+///
+/// `dy`: (B, V); `parts`: (parts, part stride), each de (V).
+pub fn position_gradient<T: Real>(params: &Position, dy: &[T], parts: &mut [T]) {
+    parts.fill(T::ZERO);
+    for (row, dy) in dy.chunks_exact(params.values as usize).enumerate() {
+        let part = row / params.rows_per_part as usize;
+        for (sum, &dy) in parts[part * params.part_stride as usize..].iter_mut().zip(dy) {
+            *sum += dy;
+        }
+    }
+}
+
+/// Twin of `pass_gradient.wgsl`: `dx = dy ⊙ slope(x)`, where `epilogue` made `x`.
+///
+/// `dy`, `x`, `dx`: (elements).
+pub fn pass_gradient<T: Real>(params: &Elementwise, step: &Step, dy: &[T], x: &[T], dx: &mut [T]) {
+    store_gradient(dy, x, &params.epilogue, step, dx);
+}
+
+/// Twin of `embedding_forward.wgsl`: the vector of each word; that of padding is zero.
+///
+/// `ids`: (B, id stride) whole numbers below V; `weights`: (V, S); `y`: (B, P, S).
+pub fn embedding_forward<T: Real>(params: &Embedding, step: &Step, ids: &[T], weights: &[T], y: &mut [T]) {
+    let channels = params.channels as usize;
+    for (token, (word, y)) in (0u32..).zip(words(params, ids).zip(y.chunks_exact_mut(channels))) {
+        for (channel, (y, &weight)) in (0u32..).zip(y.iter_mut().zip(&weights[word * channels..])) {
+            let weight = if is_padding(params, word) { T::ZERO } else { weight };
+            *y = apply_epilogue(weight, token.wrapping_mul(params.channels) + channel, &params.epilogue, step);
+        }
+    }
+}
+
+/// Twin of `embedding_weight_gradient.wgsl`: `dW[v] = Σ dy` over all places of word v, summed in parts of the batch's
+/// words.
+///
+/// `ids`: (B, id stride); `dy`: (B, P, S); `parts`: (parts, part stride), each dW (V, S).
+pub fn embedding_weight_gradient<T: Real>(params: &Embedding, ids: &[T], dy: &[T], parts: &mut [T]) {
+    let channels = params.channels as usize;
+    parts.fill(T::ZERO);
+    for (token, (word, dy)) in words(params, ids).zip(dy.chunks_exact(channels)).enumerate() {
+        if is_padding(params, word) {
+            continue;
+        }
+        let part = token / params.tokens_per_part as usize * params.part_stride as usize;
+        for (sum, &dy) in parts[part + word * channels..].iter_mut().zip(dy) {
+            *sum += dy;
+        }
+    }
+}
+
+fn is_padding(params: &Embedding, word: usize) -> bool {
+    params.zero_padding == 1 && word == 0
+}
+
+/// The word numbers that are used, row by row.
+fn words<T: Real>(params: &Embedding, ids: &[T]) -> impl Iterator<Item = usize> {
+    let (offset, tokens) = (params.id_offset as usize, params.tokens as usize);
+    let rows = ids.chunks_exact(params.id_stride as usize).take(params.rows as usize);
+    rows.flat_map(move |row| row[offset..offset + tokens].iter().map(|&id| whole(id)))
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "word numbers are small whole numbers")]
+fn whole<T: Real>(id: T) -> usize {
+    id.to_f64() as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dot::dot;
+    use super::super::finite_differences::{assert_gradient, numbers};
+    use super::super::sum_parts;
+    use super::*;
+    use crate::params::SumParts;
+
+    #[test]
+    fn error_function_equals_the_tables() {
+        // Abramowitz and Stegun, table 7.1, and DLMF 7.6.1 for the smallest.
+        let table = [
+            (0.0, 0.0),
+            (1e-9, 1.128_379_167_095_512_6e-9),
+            (0.5, 0.520_499_877_813_046_5),
+            (1.0, 0.842_700_792_949_714_9),
+            (2.0, 0.995_322_265_018_952_7),
+            (3.0, 0.999_977_909_503_001_4),
+            (5.0, 0.999_999_999_998_462_5),
+            (7.0, 1.0),
+        ];
+        for (x, expected) in table {
+            for sign in [1.0, -1.0] {
+                let found: f64 = error_function(sign * x);
+                assert!((found - sign * expected).abs() <= 2e-15 * expected, "erf({x}) is {found}, not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn gelu_gradient_is_that_of_finite_differences() {
+        let params = Elementwise { elements: 40, ..Elementwise::default() };
+        let x: Vec<f64> = numbers(40, 1).iter().map(|x| 5.0 * x).collect();
+        let dy = numbers(40, 2);
+        let mut dx = vec![0.0; 40];
+        gelu_backward(&params, &Step::default(), &dy, &x, &mut dx);
+        assert_gradient(&x, &dx, |x| {
+            let mut y = vec![0.0; 40];
+            gelu_forward(&params, &Step::default(), x, &mut y);
+            dot(&y, &dy)
+        });
+    }
+
+    #[test]
+    fn position_gradients_are_those_of_finite_differences() {
+        let params = Position { rows: 5, values: 6, rows_per_part: 2, part_stride: 7, ..Position::default() };
+        let elementwise = Elementwise { elements: 30, ..Elementwise::default() };
+        let (x, embedding, dy) = (numbers(30, 1), numbers(6, 2), numbers(30, 3));
+        let loss = |x: &[f64], embedding: &[f64]| {
+            let mut y = vec![0.0; 30];
+            position_forward(&params, &Step::default(), x, embedding, &mut y);
+            dot(&y, &dy)
+        };
+        let (mut parts, mut sum, mut dx) = (vec![0.0; 21], vec![0.0; 7], vec![0.0; 30]);
+        position_gradient(&params, &dy, &mut parts);
+        sum_parts(&SumParts { elements: 7, parts: 3, ..SumParts::default() }, &parts, &mut sum);
+        pass_gradient(&elementwise, &Step::default(), &dy, &x, &mut dx);
+        assert_gradient(&embedding, &sum[..6], |embedding| loss(&x, embedding));
+        assert_gradient(&x, &dx, |x| loss(x, &embedding));
+    }
+}

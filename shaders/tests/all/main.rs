@@ -1,6 +1,0 @@
-//! Every shader, through naga.
-
-mod common;
-mod recurrent;
-mod translations;
-mod validate;

@@ -1,0 +1,236 @@
+//! Every shader on disk is registered, valid for a browser, agrees with the registry, and can be translated to the
+//! languages below WebGPU and wgpu.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use naga::back::{PipelineConstants, glsl, hlsl, msl, pipeline_constants, spv};
+use naga::proc::BoundsCheckPolicies;
+use naga::valid::{Capabilities, ModuleInfo, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::{AddressSpace, Module, ShaderStage, StorageAccess, TypeInner};
+use shaders::params::{BlockMultipliers, Epilogue, Field, Step};
+use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
+
+/// The module of a kernel, which a browser has to accept unless it is for matrix units, which no browser offers yet; and
+/// what naga has found out about it.
+fn module(kernel: &Kernel, form: Form) -> (Module, ModuleInfo) {
+    let source = kernel.source(form);
+    // Default capabilities are what every browser accepts.
+    let mut capabilities = Capabilities::default();
+    if form.stored == Stored::F16 {
+        capabilities |= Capabilities::SHADER_FLOAT16;
+    }
+    if form.matrices.and_then(Matrices::side).is_some() {
+        capabilities |= Capabilities::COOPERATIVE_MATRIX;
+    }
+    let module = naga::front::wgsl::parse_str(&source)
+        .unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
+    let mut validator = Validator::new(ValidationFlags::all(), capabilities);
+    if kernel.needs_subgroups() {
+        validator = Validator::new(ValidationFlags::all(), capabilities | Capabilities::SUBGROUP);
+        validator.subgroup_stages(ShaderStages::COMPUTE).subgroup_operations(SubgroupOperationSet::all());
+    }
+    let valid = validator.validate(&module);
+    let info = valid.unwrap_or_else(|error| panic!("{}: {}", kernel.name, error.emit_to_string(&source)));
+    (module, info)
+}
+
+/// Every kernel in every form.
+fn modules() -> impl Iterator<Item = (&'static Kernel, Form)> {
+    KERNELS.iter().flat_map(|kernel| kernel.forms().into_iter().map(move |form| (kernel, form)))
+}
+
+fn bound(variable: &naga::GlobalVariable) -> Option<(u32, u32)> {
+    variable.binding.map(|b| (b.group, b.binding))
+}
+
+fn files(folder: &str) -> BTreeSet<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let names: BTreeSet<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|e| e == "wgsl"))
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert!(!names.is_empty(), "no shaders were found");
+    names
+}
+
+#[test]
+fn every_kernel_on_disk_is_registered() {
+    let registered: BTreeSet<String> = KERNELS.iter().map(|k| k.file.to_owned()).collect();
+    assert_eq!(registered, files("kernels"));
+    let names: BTreeSet<&str> = KERNELS.iter().map(|k| k.name).collect();
+    assert_eq!(names.len(), KERNELS.len(), "two kernels have one name");
+    // A file has a kernel of its name; whatever else is made from it comes besides.
+    assert!(KERNELS.iter().all(|k| names.contains(k.file)));
+}
+
+#[test]
+fn every_shared_part_is_used() {
+    let sources: String = modules().map(|(kernel, form)| kernel.source(form)).collect();
+    // The texts that the build script wrote, without comments.
+    let folder = Path::new(env!("OUT_DIR")).join("shared");
+    for name in files("shared") {
+        let text = std::fs::read_to_string(folder.join(format!("{name}.wgsl"))).unwrap();
+        assert!(sources.contains(&text), "{name} is not part of any kernel");
+    }
+}
+
+#[test]
+fn every_kernel_is_valid_for_a_browser() {
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
+        assert_eq!(module.entry_points.len(), 1, "{}", kernel.name);
+        let entry = &module.entry_points[0];
+        assert_eq!(entry.name, "main", "{}", kernel.name);
+        assert_eq!(entry.workgroup_size, [kernel.workgroup_size, 1, 1], "{}", kernel.name);
+    }
+}
+
+/// Bytes of workgroup memory, and invocations of a workgroup, that WebGPU grants on every device.
+const WORKGROUP_BYTES: u32 = 16_384;
+/// Bytes of workgroup memory that a large matrix tile may have: it is used only where a device has them.
+const MATRIX_TILE_BYTES: u32 = 32_768;
+const WORKGROUP_INVOCATIONS: u32 = 256;
+
+#[test]
+fn workgroups_ask_for_no_more_than_every_device_has() {
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
+        let shared = module.global_variables.iter().filter(|(_, variable)| variable.space == AddressSpace::WorkGroup);
+        // Each begins at a multiple of 16 bytes.
+        let sizes = shared.map(|(_, variable)| module.types[variable.ty].inner.size(module.to_ctx()));
+        let bytes: u32 = sizes.map(|size| size.next_multiple_of(16)).sum();
+        let allowed = if kernel.name.ends_with("_matrix_large") { MATRIX_TILE_BYTES } else { WORKGROUP_BYTES };
+        assert!(bytes <= allowed, "{}: {bytes} bytes of workgroup memory", kernel.name);
+        assert!(kernel.workgroup_size <= WORKGROUP_INVOCATIONS, "{}: {}", kernel.name, kernel.workgroup_size);
+    }
+}
+
+/// Name, offset and size of each field of a structure that is not reserved, and the size of the whole.
+fn fields(module: &Module, structure: &TypeInner) -> (Vec<(String, usize, usize)>, usize) {
+    let TypeInner::Struct { members, span } = structure else { panic!("{structure:?} is no structure") };
+    let field = |member: &naga::StructMember| {
+        let bytes = module.types[member.ty].inner.size(module.to_ctx()) as usize;
+        (member.name.clone().expect("fields have names"), member.offset as usize, bytes)
+    };
+    (members.iter().map(field).filter(|(name, ..)| !is_reserved(name)).collect(), *span as usize)
+}
+
+fn expected(fields: &[Field]) -> (Vec<(String, usize, usize)>, usize) {
+    let field = |field: &Field| (field.name.to_owned(), field.offset, field.bytes);
+    let end = fields.last().map_or(0, |last| last.offset + last.bytes);
+    (fields.iter().map(field).filter(|(name, ..)| !is_reserved(name)).collect(), end)
+}
+
+/// Returns true for fields that fill up a block to 16 bytes: one array in Rust, single numbers in WGSL.
+fn is_reserved(name: &str) -> bool {
+    name.starts_with("reserved")
+}
+
+#[test]
+fn parameter_blocks_have_the_fields_of_their_rust_twins() {
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
+        let bound_to = |binding| {
+            let variable = module.global_variables.iter().find(|(_, v)| bound(v) == Some(binding)).expect("bound").1;
+            &module.types[variable.ty].inner
+        };
+        assert_eq!(fields(&module, bound_to((0, 0))), expected(kernel.params), "{}: parameters", kernel.name);
+        assert_eq!(fields(&module, bound_to((1, 0))), expected(Step::FIELDS), "{}: step", kernel.name);
+        for (name, block) in [("Epilogue", Epilogue::FIELDS), ("BlockMultipliers", BlockMultipliers::FIELDS)] {
+            if let Some((_, part)) = module.types.iter().find(|(_, part)| part.name.as_deref() == Some(name)) {
+                assert_eq!(fields(&module, &part.inner), expected(block), "{}: {name}", kernel.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn storage_buffers_are_those_of_the_registry() {
+    for (kernel, form) in modules() {
+        let (module, _) = module(kernel, form);
+        let mut storage: Vec<(u32, Access)> = module
+            .global_variables
+            .iter()
+            .filter_map(|(_, variable)| match variable.space {
+                AddressSpace::Storage { access } => {
+                    let (group, binding) = bound(variable).expect("storage is bound");
+                    assert_eq!(group, 0, "{}", kernel.name);
+                    assert!(matches!(module.types[variable.ty].inner, TypeInner::Array { .. }), "{}", kernel.name);
+                    let write = access.contains(StorageAccess::STORE);
+                    Some((binding, if write { Access::ReadWrite } else { Access::Read }))
+                }
+                _ => None,
+            })
+            .collect();
+        storage.sort_by_key(|&(binding, _)| binding);
+        let expected: Vec<(u32, Access)> = (1..).zip(kernel.storage.iter().copied()).collect();
+        assert_eq!(storage, expected, "{}", kernel.name);
+        assert!(storage.len() <= 8, "{}: more storage buffers than a default device has", kernel.name);
+    }
+}
+
+/// Outcome of a translation, or the reason of its failure.
+type Translated = Result<(), String>;
+
+fn to_spirv(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = spv::Options { lang_version: (1, 3), ..spv::Options::default() };
+    let words = spv::write_vec(module, info, &options, None).map_err(|error| error.to_string())?;
+    if words.first() == Some(&0x0723_0203) { Ok(()) } else { Err("it does not begin as SPIR-V does".to_owned()) }
+}
+
+fn to_msl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = msl::Options { lang_version: (2, 4), ..msl::Options::default() };
+    let translated = msl::write_string(module, info, &options, &msl::PipelineOptions::default());
+    let (text, _) = translated.map_err(|error| error.to_string())?;
+    if text.contains("kernel void") { Ok(()) } else { Err("it has no kernel".to_owned()) }
+}
+
+fn to_hlsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = hlsl::Options { shader_model: hlsl::ShaderModel::V6_2, ..hlsl::Options::default() };
+    let mut text = String::new();
+    let pipeline = hlsl::PipelineOptions::default();
+    let mut writer = hlsl::Writer::new(&mut text, &options, &pipeline);
+    writer.write(module, info, None).map_err(|error| error.to_string())?;
+    if text.contains("numthreads") { Ok(()) } else { Err("it has no workgroups".to_owned()) }
+}
+
+fn to_glsl(module: &naga::Module, info: &naga::valid::ModuleInfo) -> Translated {
+    let options = glsl::Options { version: glsl::Version::Desktop(450), ..glsl::Options::default() };
+    let pipeline =
+        glsl::PipelineOptions { shader_stage: ShaderStage::Compute, entry_point: "main".to_owned(), multiview: None };
+    let mut text = String::new();
+    let writer = glsl::Writer::new(&mut text, module, info, &options, &pipeline, BoundsCheckPolicies::default());
+    writer.and_then(|mut writer| writer.write()).map_err(|error| error.to_string())?;
+    if text.contains("local_size_x") { Ok(()) } else { Err("it has no workgroups".to_owned()) }
+}
+
+#[test]
+fn every_kernel_can_be_translated_to_what_platforms_compile() {
+    for (kernel, form) in modules() {
+        let (module, info) = module(kernel, form);
+        let main = Some((ShaderStage::Compute, "main"));
+        let (module, info) =
+            pipeline_constants::process_overrides(&module, &info, main, &PipelineConstants::default()).unwrap();
+        let matrices = form.matrices.and_then(Matrices::side);
+        let mut translations = vec![("SPIR-V", to_spirv(&module, &info))];
+        // Metal has matrices of 8 × 8 only, and DX12 none that wgpu knows.
+        if matrices.is_none_or(|side| side == 8) {
+            translations.push(("MSL", to_msl(&module, &info)));
+        }
+        if matrices.is_none() {
+            translations.push(("HLSL", to_hlsl(&module, &info)));
+        }
+        // OpenGL has neither numbers of 16 bits nor subgroups that all drivers offer; wgpu uses it for nothing of ours.
+        if form.stored == Stored::F32 && !kernel.needs_subgroups() {
+            translations.push(("GLSL", to_glsl(&module, &info)));
+        }
+        for (language, translated) in translations {
+            if let Err(reason) = translated {
+                panic!("{} as {form:?} cannot be translated to {language}: {reason}", kernel.name);
+            }
+        }
+    }
+}
