@@ -1,19 +1,9 @@
-//! Plots as data: what is drawn, and the same as a table.
+//! Plots as data, and the same as tables and descriptions.
 
-pub(crate) mod bars;
-pub(crate) mod draw;
-mod legend;
-mod scale;
-mod style;
+use crate::table::{Sheet, Value};
+use crate::text::{percent, trimmed};
 
-use crate::csv::{Sheet, Value};
-pub(crate) use bars::{Bar, Bars};
-use style::PARTS;
-
-/// What a drawing is wide, in its own units; it shrinks and grows with the page.
-pub(crate) const WIDTH: f64 = 460.0;
-
-/// Something drawn, with its table.
+/// A drawing.
 #[derive(Clone, Debug)]
 pub(crate) enum Figure {
     Plot(Plot),
@@ -24,34 +14,34 @@ pub(crate) enum Figure {
 #[derive(Clone, Debug)]
 pub(crate) struct Plot {
     pub(crate) title: String,
-    /// What else there is to know, below the title.
+    /// Details below the title.
     pub(crate) note: String,
     pub(crate) x: Quantity,
     pub(crate) y: Quantity,
     pub(crate) series: Vec<Series>,
 }
 
-/// What an axis measures.
+/// Quantity of an axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantity {
-    /// With its unit, as the axis shows it.
+    /// Name with its unit.
     pub(crate) name: String,
     pub(crate) extent: Extent,
-    /// Whether values are shares, which are shown in percent.
+    /// True for shares, which are shown in percent.
     pub(crate) is_share: bool,
-    /// Where marks are; empty where they are round numbers.
+    /// Places of marks; empty for round numbers.
     pub(crate) marks: Vec<f64>,
 }
 
-/// Where an axis begins, and how it goes on.
+/// Range and steps of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     FromZero,
-    /// In decades where values span more than one; otherwise from zero.
+    /// Decades if values span more than one; otherwise from zero.
     Decades,
-    /// In decades where values span more than one; otherwise around the values.
+    /// Decades if values span more than one; otherwise around the values.
     FittedDecades,
-    /// For shares near 1: in decades of what is missing where that spans most of one; otherwise around the values.
+    /// For shares near 1: decades of the distance to 1 if that spans most of one; otherwise around the values.
     Errors,
 }
 
@@ -60,21 +50,22 @@ pub(crate) enum Extent {
 pub(crate) struct Series {
     pub(crate) name: String,
     pub(crate) look: Look,
-    /// Drawn alike; a seed each, for instance.
+    /// Parts with the same look, for example one for each seed.
     pub(crate) strands: Vec<Strand>,
 }
 
+/// Look of a series, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// A line, in the colour and dashes of this number.
+    /// A line.
     Line(usize),
     /// A line with a mark at each point.
     Marked(usize),
     /// Marks alone.
     Marks(usize),
-    /// Hollow marks of what others measured.
+    /// Hollow marks of published results.
     Published(usize),
-    /// What would be best.
+    /// The ideal.
     Ideal,
 }
 
@@ -89,7 +80,7 @@ pub(crate) struct Strand {
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) y: f64,
-    /// How far it may be off, or how far seeds spread.
+    /// Interval, or range over the seeds.
     pub(crate) range: Option<(f64, f64)>,
 }
 
@@ -130,7 +121,7 @@ impl Figure {
         }
     }
 
-    /// For people who cannot see the drawing.
+    /// Describes the drawing for people who cannot see it.
     pub(crate) fn description(&self) -> String {
         match self {
             Self::Plot(plot) => plot.description(),
@@ -138,7 +129,7 @@ impl Figure {
         }
     }
 
-    /// Everything that is drawn, unrounded.
+    /// Returns all values, unrounded.
     pub(crate) fn sheet(&self) -> Sheet {
         match self {
             Self::Plot(plot) => plot.sheet(),
@@ -147,13 +138,34 @@ impl Figure {
     }
 }
 
+impl Strand {
+    /// Creates a strand of a series that has only this one.
+    pub(crate) fn only(points: Vec<Point>) -> Vec<Self> {
+        vec![Self { name: String::new(), points }]
+    }
+}
+
+impl Series {
+    pub(crate) fn is_published(&self) -> bool {
+        matches!(self.look, Look::Published(_))
+    }
+
+    /// Adds a strand to the published series of this name, or to a new one.
+    pub(crate) fn add_published(all: &mut Vec<Self>, name: String, strand: Strand) {
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.strands.push(strand),
+            None => all.push(Self { name, look: Look::Published(all.len()), strands: vec![strand] }),
+        }
+    }
+}
+
 impl Plot {
-    /// Whether there is anything to draw.
+    /// Returns true if there is anything to draw.
     pub(crate) fn has_points(&self) -> bool {
         self.points().next().is_some()
     }
 
-    fn points(&self) -> impl Iterator<Item = &Point> {
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
         self.series.iter().flat_map(|series| &series.strands).flat_map(|strand| &strand.points)
     }
 
@@ -166,7 +178,7 @@ impl Plot {
                 let high = values.fold(f64::NEG_INFINITY, f64::max);
                 if low == high { shown(low, of) } else { format!("{} to {}", shown(low, of), shown(high, of)) }
             };
-            let whose = if matches!(series.look, Look::Published(_)) { "published, " } else { "" };
+            let whose = if series.is_published() { "published, " } else { "" };
             format!(
                 "{whose}{}: {} over {}",
                 series.name,
@@ -198,15 +210,10 @@ impl Plot {
             };
             for strand in &series.strands {
                 sheet.rows.extend(strand.points.iter().map(|point| {
-                    vec![
-                        Value::from(series.name.as_str()),
-                        Value::from(source),
-                        Value::from(strand.name.as_str()),
-                        Value::Number(point.x),
-                        Value::Number(point.y),
-                        Value::from(point.range.map(|range| range.0)),
-                        Value::from(point.range.map(|range| range.1)),
-                    ]
+                    let (low, high) = (point.range.map(|range| range.0), point.range.map(|range| range.1));
+                    let texts = [series.name.as_str(), source, strand.name.as_str()].map(Value::from);
+                    let numbers = [Some(point.x), Some(point.y), low, high].map(Value::from);
+                    texts.into_iter().chain(numbers).collect()
                 }));
             }
         }
@@ -214,12 +221,61 @@ impl Plot {
     }
 }
 
-/// A value as a sentence says it.
+/// Returns the text of a value of a quantity.
 fn shown(value: f64, of: &Quantity) -> String {
-    if of.is_share {
-        crate::text::percent(value)
-    } else {
-        crate::text::trimmed(value, if value.abs() < 1.0 { 6 } else { 2 })
+    if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
+}
+
+/// Horizontal bars that consist of parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Bars {
+    pub(crate) title: String,
+    pub(crate) note: String,
+    /// Names of the parts.
+    pub(crate) parts: Vec<String>,
+    pub(crate) unit: String,
+    /// Text of a sum.
+    pub(crate) show: fn(f64) -> String,
+    pub(crate) rows: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    /// Value of each part; absent if it did not happen.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+impl Bar {
+    pub(crate) fn sum(&self) -> f64 {
+        self.values.iter().flatten().sum()
+    }
+}
+
+impl Bars {
+    /// Returns true if there is anything to draw.
+    pub(crate) fn has_values(&self) -> bool {
+        self.rows.iter().any(|row| row.sum() > 0.0)
+    }
+
+    fn description(&self) -> String {
+        let row = |row: &Bar| format!("{}: {}", row.name, (self.show)(row.sum()));
+        let rows: Vec<String> = self.rows.iter().map(row).collect();
+        let parts = if self.parts.len() > 1 { format!(" in parts ({})", self.parts.join(", ")) } else { String::new() };
+        format!("Bars{parts}. {}. All values are in the table below the drawing.", rows.join("; "))
+    }
+
+    fn sheet(&self) -> Sheet {
+        let names = self.parts.iter().map(|part| format!("{part}, {}", self.unit));
+        let row = |row: &Bar| {
+            let values = row.values.iter().map(|value| Value::from(*value));
+            [Value::from(row.name.as_str())].into_iter().chain(values).collect()
+        };
+        Sheet {
+            columns: ["group".to_owned()].into_iter().chain(names).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
     }
 }
 
@@ -245,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drawing_is_also_words_and_a_table() {
+    fn plots_have_descriptions_and_tables() {
         let description = plot().description();
         assert!(description.contains("a: 50.00 % to 75.00 % over 1 to 2"), "{description}");
         assert!(description.contains("published, b: 99.00 % over 9"), "{description}");
@@ -253,5 +309,20 @@ mod tests {
         assert_eq!(sheet.rows.len(), 3);
         assert_eq!(sheet.rows[2][1], Value::from("published"));
         assert_eq!(sheet.columns[3], "epochs");
+    }
+
+    #[test]
+    fn bars_have_descriptions_and_tables() {
+        let bar = |name: &str, values: [Option<f64>; 2]| Bar { name: name.to_owned(), values: values.to_vec() };
+        let bars = Bars {
+            title: "Cold starts".to_owned(),
+            note: String::new(),
+            parts: vec!["building".to_owned(), "tuning".to_owned()],
+            unit: "seconds".to_owned(),
+            show: crate::text::seconds,
+            rows: vec![bar("wgsl", [Some(1.0), None]), bar("burn", [Some(1.0), Some(3.0)])],
+        };
+        assert!(bars.description().contains("burn: 4.000 s"));
+        assert_eq!(bars.sheet().csv(), "group,\"building, seconds\",\"tuning, seconds\"\nwgsl,1,\nburn,1,3\n");
     }
 }

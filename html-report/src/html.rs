@@ -1,31 +1,54 @@
 //! A report as one HTML file: no script, nothing from elsewhere, and everything in it escaped.
 
-mod figure;
-mod table;
-
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-use crate::findings::{Finding, Kind};
-use crate::report::{Block, Report, Section};
+use crate::draw;
+use crate::finding::{Finding, Kind};
+use crate::plot::Figure;
+use crate::table::{Sheet, Table, Value};
 
 const STYLE: &str = include_str!("style.css");
-/// Says whose file it is, so that it may be written anew.
+/// Generator of the file, which allows overwriting it.
 const GENERATOR: &str = "Gradmark native-runner report";
-/// The beginning of a file holds what says whose it is.
+/// Bytes at the beginning of a file that contain the generator.
 const HEAD_BYTES: usize = 2000;
-/// Should anything ever slip through the escaping: nothing may run, and nothing be loaded.
+/// Policy in case of an error in the escaping: nothing may run, and nothing may be loaded.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-/// Whether a file is a report that was written here.
+/// Returns true if a file is a report of this program.
 pub fn is_own(file: &[u8]) -> bool {
     let head = &file[..file.len().min(HEAD_BYTES)];
     String::from_utf8_lossy(head).contains(&format!("content=\"{GENERATOR}\""))
 }
 
-/// The whole file.
-pub(crate) fn page(report: &Report) -> String {
+/// A report as data.
+pub(crate) struct Document {
+    pub(crate) title: String,
+    /// Paragraphs before the sections.
+    pub(crate) lead: Vec<String>,
+    pub(crate) sections: Vec<Section>,
+}
+
+pub(crate) struct Section {
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// A part of a section.
+pub(crate) enum Block {
+    Heading(String),
+    Text(String),
+    /// Terms with their descriptions.
+    Pairs(Vec<(String, String)>),
+    Findings(Vec<Finding>),
+    Table(Table),
+    Figures(Vec<Figure>),
+}
+
+/// Writes the whole file.
+pub(crate) fn page(document: &Document) -> String {
     let mut figures = 0;
-    let sections: Vec<Markup> = report.sections.iter().map(|section| section_of(section, &mut figures)).collect();
+    let sections: Vec<Markup> = document.sections.iter().map(|section| section_of(section, &mut figures)).collect();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -35,19 +58,19 @@ pub(crate) fn page(report: &Report) -> String {
                 meta http-equiv="Content-Security-Policy" content=(POLICY);
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (report.title) " · Gradmark" }
+                title { (document.title) " · Gradmark" }
                 style { (PreEscaped(STYLE)) }
             }
             body {
                 a class="skip" href="#main" { "Skip to the report" }
                 header {
                     p class="mark" { "Gradmark · report" }
-                    h1 { (report.title) }
-                    @for text in &report.lead { p { (text) } }
+                    h1 { (document.title) }
+                    @for text in &document.lead { p { (text) } }
                 }
                 nav aria-label="Contents" {
                     h2 { "Contents" }
-                    ol { @for section in &report.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
+                    ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
                 }
                 main id="main" tabindex="-1" { @for section in sections { (section) } }
                 footer { p { "Made by " code { "native-runner report" } ". The file needs nothing else and can be sent as it is." } }
@@ -76,12 +99,12 @@ fn block_of(block: &Block, figures: &mut usize) -> Markup {
             dl { @for (name, text) in pairs { dt id=(format!("rule-{}", slug(name))) { (name) } dd { (text) } } }
         },
         Block::Findings(findings) => html! { ul class="findings" { @for found in findings { (finding(found)) } } },
-        Block::Table(table) => table::table(table),
+        Block::Table(table) => table_of(table),
         Block::Figures(all) => html! {
             div class="figures" {
                 @for figure in all {
                     @let number = { *figures += 1; *figures };
-                    (figure::figure(figure, &format!("figure-{number}")))
+                    (figure_of(figure, &format!("figure-{number}")))
                 }
             }
         },
@@ -111,40 +134,130 @@ fn finding(found: &Finding) -> Markup {
     }
 }
 
-/// Where a section can be jumped to.
+/// Id of a section, the target of links.
 fn id(title: &str) -> String {
     format!("section-{}", slug(title))
 }
 
-/// Small letters and digits, with a hyphen for everything else.
+/// Replaces everything but letters and digits with hyphens.
 fn slug(text: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     text.chars().map(plain).collect()
 }
 
+/// Largest number of rows of a sheet that are shown.
+const MAX_SHOWN_ROWS: usize = 60;
+
+/// Shows a table with a link to its CSV.
+fn table_of(table: &Table) -> Markup {
+    let whole = html! {
+        div class="scroll" role="region" tabindex="0" aria-label=(table.caption) {
+            table {
+                caption { (table.caption) }
+                thead {
+                    tr { @for head in &table.heads { th scope="col" class=[head.is_number.then_some("number")] { (head.title) } } }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (cell, head) in row.iter().zip(&table.heads).take(1) {
+                                th scope="row" class=[head.is_number.then_some("number")] { (cell) }
+                            }
+                            @for (cell, head) in row.iter().zip(&table.heads).skip(1) {
+                                td class=[head.is_number.then_some("number")] { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        (download(&table.sheet, &table.caption))
+    };
+    if table.is_folded {
+        return html! { details class="folded" { summary { (table.caption) } (whole) } };
+    }
+    whole
+}
+
+/// Links to the CSV of a sheet.
+fn download(sheet: &Sheet, name: &str) -> Markup {
+    let name: String = slug(name).chars().take(60).collect();
+    html! { p class="csv" { a download=(format!("{}.csv", name.trim_end_matches('-'))) href=(sheet.data_url()) { "Download as CSV" } } }
+}
+
+/// Shows the first rows of a sheet.
+fn sheet_of(sheet: &Sheet, caption: &str) -> Markup {
+    let left_out = sheet.rows.len().saturating_sub(MAX_SHOWN_ROWS);
+    html! {
+        div class="scroll" role="region" tabindex="0" aria-label=(format!("Values of: {caption}")) {
+            table class="values" {
+                caption { (caption) @if left_out > 0 { ", the first " (MAX_SHOWN_ROWS) " of " (sheet.rows.len()) " values" } }
+                thead { tr { @for name in &sheet.columns { th scope="col" { (name) } } } }
+                tbody {
+                    @for row in sheet.rows.iter().take(MAX_SHOWN_ROWS) {
+                        tr {
+                            @for value in row.iter().take(1) { th scope="row" { (shown(value)) } }
+                            @for value in row.iter().skip(1) { td class=[matches!(value, Value::Number(_)).then_some("number")] { (shown(value)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => {
+            let decimals = if number.abs() >= 100.0 {
+                1
+            } else if number.abs() >= 1.0 {
+                3
+            } else {
+                6
+            };
+            crate::text::trimmed(*number, decimals)
+        }
+        Value::Empty => String::new(),
+    }
+}
+
+/// Shows a drawing with its caption, its values and their CSV.
+fn figure_of(figure: &Figure, id: &str) -> Markup {
+    let description = figure.description();
+    let values = figure.sheet();
+    html! {
+        figure {
+            figcaption { strong { (figure.title()) } span { (figure.note()) } }
+            @match figure {
+                Figure::Plot(plot) => (draw::plot(plot, id, &description)),
+                Figure::Bars(bars) => (draw::bars(bars, id, &description)),
+            }
+            details {
+                summary { "Values" }
+                (sheet_of(&values, figure.title()))
+                (download(&values, figure.title()))
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::Study;
-    use crate::testing::{Made, input};
+    use crate::Report;
+    use crate::testing::{Made, input, study};
     use results::Outcome;
 
-    /// A report with a section of every kind, of devices whose names are mark-up.
+    /// A report with a section of every kind, and names of devices that are markup.
     fn example() -> String {
         let device = "<script>alert(1)</script> \"&'";
         let made = |batch: u32, seed| {
-            let made = Made::new("caffe-mnist")
-                .device(device)
-                .batch_size(batch)
-                .seed(seed)
-                .steps(60_000 / u64::from(batch) * 2);
-            made.non_standard(&["2 epochs"]).accuracies(&[0.9, 0.98]).cold_start([
-                None,
-                Some(2.0),
-                None,
-                None,
-                Some(0.5),
-            ])
+            let steps = 60_000 / u64::from(batch) * 2;
+            let made = Made::new("caffe-mnist").device(device).batch_size(batch).seed(seed).steps(steps);
+            let made = made.non_standard(&["2 epochs"]).accuracies(&[0.9, 0.98]);
+            made.cold_start([None, Some(2.0), None, None, Some(0.5)])
         };
         let mut input = input(vec![
             made(60, 1).record(),
@@ -154,31 +267,22 @@ mod tests {
             made(60, 3).learning_rate(9.0).outcome(Outcome::Diverged { step: 3 }).record(),
         ]);
         input.title = "</title><script src=\"https://example.com/x.js\"></script>".to_owned();
-        input.studies = vec![Study {
-            name: "s".to_owned(),
-            title: "S".to_owned(),
-            description: "<img src=x onerror=alert(1)>".to_owned(),
-            repeats: None,
-            differs: None,
-            measures_kernels: false,
-            scale: 0.5,
-            planned_cells: 5,
-            finished_cells: 5,
-        }];
+        input.studies = vec![study()];
+        input.studies[0].description = "<img src=x onerror=alert(1)>".to_owned();
         Report::of(&input).html()
     }
 
     #[test]
-    fn whatever_names_hold_is_text() {
+    fn markup_in_names_is_escaped() {
         let page = example();
         assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;"), "the name is shown");
         for part in ["<script", "<img", "onerror=alert(1)>"] {
-            assert!(!page.contains(part), "`{part}` is mark-up");
+            assert!(!page.contains(part), "`{part}` is markup");
         }
     }
 
     #[test]
-    fn the_file_needs_nothing_from_elsewhere() {
+    fn files_load_nothing() {
         let page = example();
         for attribute in ["src=\"", "srcset=\"", "poster=\"", "action=\"", "xlink:href=\""] {
             assert!(!page.contains(attribute), "{attribute}");
@@ -194,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn every_link_inside_leads_somewhere_and_no_name_is_given_twice() {
+    fn links_have_targets_and_ids_are_unique() {
         let page = example();
         let ids: Vec<&str> =
             page.match_indices(" id=\"").map(|(place, _)| page[place + 5..].split('"').next().unwrap()).collect();
@@ -215,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn every_drawing_has_words_and_a_table_with_its_csv() {
+    fn drawings_have_descriptions_and_tables() {
         let page = example();
         let drawings = page.matches("<svg role=\"img\"").count();
         assert!(drawings >= 8, "{drawings}");
@@ -230,14 +334,14 @@ mod tests {
     }
 
     #[test]
-    fn tables_have_captions_and_say_what_their_heads_are_of() {
+    fn tables_have_captions_and_scopes() {
         let page = example();
         assert_eq!(page.matches("<table").count(), page.matches("<caption").count());
         assert!(page.contains("<th scope=\"col\"") && page.contains("<th scope=\"row\""));
     }
 
     #[test]
-    fn a_report_knows_its_own_file_and_is_the_same_each_time() {
+    fn reports_are_recognized_and_reproducible() {
         let page = example();
         assert!(is_own(page.as_bytes()) && !is_own(b"<!DOCTYPE html><title>mine</title>"));
         assert_eq!(page, example());

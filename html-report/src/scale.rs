@@ -1,49 +1,51 @@
-//! Axes: where values lie, and where marks are.
+//! Scales of axes with their marks.
 
-use super::{Extent, Quantity};
+use crate::plot::{Extent, Quantity};
 use crate::text;
 
-/// Values that span more are shown in decades.
-const DECADES: f64 = 12.0;
-/// Shares whose distances to 1 span more are shown in decades of these.
-const ERRORS: f64 = 5.0;
-/// Powers of ten are marked together with twice and five times of them while there are no more marks than this.
-const MOST_MARKS: usize = 7;
+/// Least ratio of values that are shown in decades.
+const MIN_DECADES_RATIO: f64 = 12.0;
+/// Least ratio of distances to 1 that are shown in decades.
+const MIN_ERRORS_RATIO: f64 = 5.0;
+/// Largest number of marks for which twice and five times the powers of ten are marked, too.
+const MAX_FINE_MARKS: usize = 7;
 
 /// A range of values with marks.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Scale {
-    pub(super) low: f64,
-    pub(super) high: f64,
-    pub(super) marks: Vec<Mark>,
-    pub(super) steps: Steps,
+pub(crate) struct Scale {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) marks: Vec<Mark>,
+    pub(crate) steps: Steps,
 }
 
-/// What is as far from each other as the next.
+/// Steps of equal length on an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Steps {
+pub(crate) enum Steps {
     Sums,
     /// Products.
     Decades,
-    /// Products of what is missing to 1.
+    /// Products of the distance to 1.
     Errors,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Mark {
-    pub(super) value: f64,
-    pub(super) text: String,
+pub(crate) struct Mark {
+    pub(crate) value: f64,
+    pub(crate) text: String,
 }
 
 impl Scale {
-    /// An axis for all of these values, with about `count` marks.
-    pub(super) fn of(quantity: &Quantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
+    /// Makes an axis for these values, with about `count` marks.
+    pub(crate) fn of(quantity: &Quantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
         let (low, high) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
-        let in_decades =
-            matches!(quantity.extent, Extent::Decades | Extent::FittedDecades) && low > 0.0 && high / low >= DECADES;
-        let is_near_one = quantity.extent == Extent::Errors && high < 1.0 && (1.0 - low) / (1.0 - high) >= ERRORS;
+        let in_decades = matches!(quantity.extent, Extent::Decades | Extent::FittedDecades)
+            && low > 0.0
+            && high / low >= MIN_DECADES_RATIO;
+        let is_near_one =
+            quantity.extent == Extent::Errors && high < 1.0 && (1.0 - low) / (1.0 - high) >= MIN_ERRORS_RATIO;
         let mut scale = if is_near_one {
             Self::of_errors(low, high)
         } else if in_decades {
@@ -54,8 +56,8 @@ impl Scale {
         };
         if !quantity.marks.is_empty() {
             scale.marks = quantity.marks.iter().map(|&value| Mark { value, text: short(value) }).collect();
-            if !from_zero_is_asked(quantity) && !in_decades {
-                // Own marks need no round ends, only some air.
+            if quantity.extent != Extent::FromZero && !in_decades {
+                // Given marks need no round ends, only some space.
                 let air = ((high - low) * 0.06).max(f64::MIN_POSITIVE);
                 (scale.low, scale.high) = (low - air, high + air);
             }
@@ -65,7 +67,7 @@ impl Scale {
 
     /// Steps are 1, 2 or 5 times a power of ten: Heckbert, "Nice numbers for graph labels" (Graphics Gems, 1990).
     fn linear(low: f64, high: f64, count: u32, is_share: bool) -> Self {
-        // A single value stands in the middle.
+        // A single value is in the middle.
         let pad = match (high > low, is_share) {
             (true, _) => 0.0,
             (false, true) => 0.01,
@@ -100,19 +102,19 @@ impl Scale {
         let inside: Vec<f64> = all.into_iter().filter(|value| (begin..=end).contains(value)).collect();
         let is_power = |value: &f64| (value.log10() - value.log10().round()).abs() < 1e-9;
         let marked: Vec<f64> =
-            if inside.len() <= MOST_MARKS { inside } else { inside.into_iter().filter(is_power).collect() };
+            if inside.len() <= MAX_FINE_MARKS { inside } else { inside.into_iter().filter(is_power).collect() };
         let marks = marked.into_iter().map(|value| Mark { value, text: short(value) }).collect();
         Self { low: begin, high: end, marks, steps: Steps::Decades }
     }
 
-    /// 90 %, 99 % and 99.9 % are as far from each other, and so are half and a fifth of what is missing.
+    /// 90 %, 99 % and 99.9 % are at equal distances, as are halves and fifths of the distance to 1.
     fn of_errors(low: f64, high: f64) -> Self {
         let ladder: Vec<f64> =
             (0..=7).flat_map(|power| [1.0, 0.5, 0.2].map(|factor| factor * 10f64.powi(-power))).collect();
         let begin = ladder.iter().copied().filter(|error| *error >= (1.0 - low) * 0.999_999).fold(1.0, f64::min);
         let end = ladder.iter().copied().filter(|error| *error <= (1.0 - high) * 1.000_001).fold(0.0, f64::max);
         let inside: Vec<f64> = ladder.into_iter().filter(|error| (end..=begin).contains(error)).collect();
-        let few = inside.len() <= MOST_MARKS;
+        let few = inside.len() <= MAX_FINE_MARKS;
         let is_marked = |error: &f64| few || (error.log10() - error.log10().round()).abs() < 1e-9;
         let mark = |error: f64| {
             let value = 1.0 - error;
@@ -122,8 +124,8 @@ impl Scale {
         Self { low: 1.0 - begin, high: 1.0 - end, marks, steps: Steps::Errors }
     }
 
-    /// Place of a value between the ends, 0 to 1.
-    pub(super) fn share(&self, value: f64) -> f64 {
+    /// Position of a value between the ends, 0 to 1.
+    pub(crate) fn share(&self, value: f64) -> f64 {
         let place = |value: f64| match self.steps {
             Steps::Sums => value,
             Steps::Decades => value.max(f64::MIN_POSITIVE).log10(),
@@ -134,11 +136,7 @@ impl Scale {
     }
 }
 
-fn from_zero_is_asked(quantity: &Quantity) -> bool {
-    quantity.extent == Extent::FromZero
-}
-
-/// A number of a setting or a power of ten, as short as it can be.
+/// Shortest text of a setting or a power of ten.
 fn short(value: f64) -> String {
     if value < 0.0 {
         return format!("-{}", short(-value));
@@ -152,7 +150,7 @@ fn short(value: f64) -> String {
     if value >= 1e-4 || value == 0.0 { text::trimmed(value, 6) } else { format!("{value:.0e}") }
 }
 
-/// A number of an axis whose marks differ in so many digits behind the point.
+/// Text of a mark with these decimals.
 fn grouped(value: f64, decimals: usize) -> String {
     if value.abs() >= 1e4 { short(value) } else { format!("{:.decimals$}", value + 0.0) }
 }
@@ -166,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_round_and_reach_over_the_values() {
+    fn marks_are_round_and_enclose_the_values() {
         let from_zero = Quantity::new("s", Extent::FromZero);
         assert_eq!(texts(&from_zero, &[2.3]), ["0", "1", "2", "3"]);
         assert_eq!(texts(&from_zero, &[0.37]), ["0.0", "0.1", "0.2", "0.3", "0.4"]);
@@ -176,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn what_spans_decades_is_logarithmic_and_what_does_not_is_not() {
+    fn values_over_decades_are_logarithmic() {
         let decades = Quantity::new("batch", Extent::Decades);
         assert_eq!(texts(&decades, &[10.0, 10_000.0]), ["10", "100", "1000", "10 k"]);
         assert_eq!(texts(&decades, &[3.0, 60.0]), ["2", "5", "10", "20", "50", "100"]);
@@ -186,19 +184,19 @@ mod tests {
     }
 
     #[test]
-    fn shares_near_one_are_told_apart_by_what_is_missing() {
+    fn shares_near_one_are_scaled_by_errors() {
         let accuracy = Quantity::share("accuracy", Extent::Errors);
         assert_eq!(texts(&accuracy, &[0.603, 0.9905]), ["50 %", "80 %", "90 %", "95 %", "98 %", "99 %", "99.5 %"]);
         let scale = Scale::of(&accuracy, [0.9, 0.999].into_iter(), 4);
         assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
-        // What is close together, and what has nothing missing, is shown as it is.
+        // Close values, and values of 1, are on a linear scale.
         for values in [[0.97, 0.98], [0.5, 1.0]] {
             assert_eq!(Scale::of(&accuracy, values.into_iter(), 4).steps, Steps::Sums);
         }
     }
 
     #[test]
-    fn the_values_of_a_sweep_are_its_marks() {
+    fn sweeps_are_marked_at_their_values() {
         let batch = Quantity::new("batch", Extent::FittedDecades).marked(vec![500.0, 50.0, 50.0, 5000.0]);
         assert_eq!(texts(&batch, &[50.0, 500.0, 5000.0]), ["50", "500", "5000"]);
         let scale = Scale::of(&batch.clone().marked(vec![1.0, 2.0]), [1.0, 2.0].into_iter(), 4);
@@ -206,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn one_value_and_none_are_still_an_axis() {
+    fn few_values_still_make_an_axis() {
         for values in [vec![], vec![0.0], vec![5.0], vec![0.98]] {
             for extent in [Extent::FromZero, Extent::FittedDecades, Extent::Decades] {
                 let scale = Scale::of(&Quantity::new("x", extent), values.iter().copied(), 4);
