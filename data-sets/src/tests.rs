@@ -246,7 +246,7 @@ fn stamps_do_not_cover_changed_files() {
     File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
     // A stamp that is not JSON is no stamp.
-    overwrite(&Stamp::path(&fixture.store.folder), b"{ half of a st");
+    overwrite(Stamp::path(&fixture.store.folder), b"{ half of a st");
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 0);
 }
 

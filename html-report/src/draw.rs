@@ -283,22 +283,22 @@ fn cut(name: &str, max: usize) -> String {
 /// Number of colors; the style sheet has a variable for each.
 const COLORS: usize = 8;
 const DASHES: [&str; COLORS] = ["none", "7 3", "2 3", "9 3 2 3", "5 2", "12 4", "1 2", "3 3 9 3"];
-const MARKS: [Shape; COLORS] = [
-    Shape::Circle,
-    Shape::Square,
-    Shape::Triangle,
-    Shape::Diamond,
-    Shape::Cross,
-    Shape::Plus,
-    Shape::Down,
-    Shape::Star,
+const MARKS: [MarkShape; COLORS] = [
+    MarkShape::Circle,
+    MarkShape::Square,
+    MarkShape::Triangle,
+    MarkShape::Diamond,
+    MarkShape::Cross,
+    MarkShape::Plus,
+    MarkShape::Down,
+    MarkShape::Star,
 ];
 
 /// Number of patterns for the parts of a bar.
 const PARTS: usize = 5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Shape {
+enum MarkShape {
     Circle,
     Square,
     Triangle,
@@ -357,19 +357,19 @@ fn quarter_turns(corners: [(f64, f64); 3]) -> Vec<(f64, f64)> {
     turns.take(4).flatten().collect()
 }
 
-fn outline(shape: Shape, r: f64, x: f64, y: f64) -> String {
+fn outline(shape: MarkShape, r: f64, x: f64, y: f64) -> String {
     let polygon = |corners: &[(f64, f64)]| path(corners.iter().map(|(dx, dy)| (x + dx * r, y + dy * r))) + "Z";
     match shape {
-        Shape::Circle => {
+        MarkShape::Circle => {
             format!("M{:.1} {y:.1}a{r} {r} 0 1 0 {:.1} 0a{r} {r} 0 1 0 {:.1} 0Z", x - r, 2.0 * r, -2.0 * r)
         }
-        Shape::Square => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
-        Shape::Triangle => polygon(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
-        Shape::Down => polygon(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
-        Shape::Diamond => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
-        Shape::Plus => polygon(&quarter_turns([(-0.38, -1.2), (0.38, -1.2), (0.38, -0.38)])),
-        Shape::Cross => polygon(&quarter_turns([(0.0, -0.5), (0.5, -1.1), (1.1, -0.5)])),
-        Shape::Star => {
+        MarkShape::Square => polygon(&[(-0.9, -0.9), (0.9, -0.9), (0.9, 0.9), (-0.9, 0.9)]),
+        MarkShape::Triangle => polygon(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
+        MarkShape::Down => polygon(&[(0.0, 1.15), (1.1, -0.85), (-1.1, -0.85)]),
+        MarkShape::Diamond => polygon(&[(0.0, -1.3), (1.1, 0.0), (0.0, 1.3), (-1.1, 0.0)]),
+        MarkShape::Plus => polygon(&quarter_turns([(-0.38, -1.2), (0.38, -1.2), (0.38, -0.38)])),
+        MarkShape::Cross => polygon(&quarter_turns([(0.0, -0.5), (0.5, -1.1), (1.1, -0.5)])),
+        MarkShape::Star => {
             let corner = |number: u32| {
                 let radius = if number.is_multiple_of(2) { 1.35 } else { 0.55 };
                 let angle = std::f64::consts::PI * (f64::from(number) / 5.0 - 0.5);
@@ -406,15 +406,15 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::plot::{Extent, Quantity, Strand};
+    use crate::plot::{AxisQuantity, Extent, Strand};
 
     fn example(points: &[(f64, f64)]) -> Plot {
         let points = points.iter().map(|&(x, y)| Point::new(x, y)).collect();
         Plot {
             title: "Loss <of> & more".to_owned(),
             note: String::new(),
-            x: Quantity::new("seconds", Extent::FromZero),
-            y: Quantity::new("loss", Extent::FromZero),
+            x: AxisQuantity::new("seconds", Extent::FromZero),
+            y: AxisQuantity::new("loss", Extent::FromZero),
             series: vec![Series {
                 name: "a<b".to_owned(),
                 look: Look::Marked(0),

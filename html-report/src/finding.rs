@@ -1,8 +1,8 @@
 //! Findings: sentences that follow from the runs, each by a rule that the report states.
 
 use crate::difference::{AccuracyDifference, Contrast};
-use crate::group::{Field, Gathered, Group, varying};
-use crate::lines::{Axis, Line, lines};
+use crate::group::{Field, GatheredRuns, Group, varying};
+use crate::lines::{Sweep, SweepAxis, lines};
 use crate::text;
 
 /// A rule that makes findings.
@@ -10,22 +10,22 @@ pub(crate) struct Rule {
     pub(crate) title: &'static str,
     /// Basis of the decision, for the report's section on its method.
     pub(crate) method: &'static str,
-    pub(crate) find: Find,
+    pub(crate) find: RuleSearch,
 }
 
-pub(crate) enum Find {
+pub(crate) enum RuleSearch {
     /// From the groups of one workload.
     Groups(fn(&[&Group<'_>]) -> Vec<Finding>),
     /// From all of the input.
-    Input(fn(&Gathered<'_>) -> Vec<Finding>),
+    Input(fn(&GatheredRuns<'_>) -> Vec<Finding>),
 }
 
 impl Rule {
     /// Returns the findings of this rule.
-    pub(crate) fn find(&self, gathered: &Gathered<'_>) -> Vec<Finding> {
+    pub(crate) fn find(&self, gathered: &GatheredRuns<'_>) -> Vec<Finding> {
         let found = match self.find {
-            Find::Groups(find) => gathered.workloads().iter().flat_map(|(_, groups)| find(groups)).collect(),
-            Find::Input(find) => find(gathered),
+            RuleSearch::Groups(find) => gathered.workloads().iter().flat_map(|(_, groups)| find(groups)).collect(),
+            RuleSearch::Input(find) => find(gathered),
         };
         found.into_iter().map(|finding: Finding| Finding { rule: self.title, ..finding }).collect()
     }
@@ -105,8 +105,8 @@ impl Kind {
 /// Returns the findings from each line along an axis.
 pub(crate) fn along(
     groups: &[&Group<'_>],
-    axis: Axis,
-    find: fn(&[&Group<'_>], &Line<'_, '_>) -> Option<Finding>,
+    axis: SweepAxis,
+    find: fn(&[&Group<'_>], &Sweep<'_, '_>) -> Option<Finding>,
 ) -> Vec<Finding> {
     lines(groups, axis).iter().filter_map(|line| find(groups, line)).collect()
 }

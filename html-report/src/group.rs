@@ -15,8 +15,11 @@ const THREADS_IN_NAME: &str = " (Burn, ";
 /// Back end that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
+/// A part of a cold start: its name and its seconds.
+pub(crate) type Phase = (&'static str, fn(&ColdStart) -> Option<f64>);
+
 /// Parts of a cold start without loading the data, which no back end makes faster.
-pub(crate) const PHASES: [(&str, fn(&ColdStart) -> Option<f64>); 4] = [
+pub(crate) const PHASES: [Phase; 4] = [
     ("building", |start| start.build_seconds),
     ("compiling", |start| start.compiling_seconds),
     ("tuning", |start| start.tuning_seconds),
@@ -25,7 +28,7 @@ pub(crate) const PHASES: [(&str, fn(&ColdStart) -> Option<f64>); 4] = [
 
 /// Requested length of a training.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Length {
+pub(crate) enum RequestedLength {
     Epochs(u32),
     Steps(u64),
     Seconds(f64),
@@ -66,7 +69,7 @@ impl Field {
 
 /// Settings of a run without its seed.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Setup {
+pub(crate) struct RunSetup {
     pub(crate) workload: String,
     pub(crate) backend: String,
     pub(crate) precision: Precision,
@@ -79,19 +82,19 @@ pub(crate) struct Setup {
     pub(crate) layout: Option<String>,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
-    pub(crate) length: Length,
+    pub(crate) length: RequestedLength,
     /// Each [`Field`] in words that labels join; absent if there is nothing to say.
     words: [Option<String>; 11],
 }
 
-impl Setup {
+impl RunSetup {
     fn of(run: &MeasuredWorkload<'_>) -> Self {
         let settings = &run.workload.settings;
         let record = run.record;
         let others: Vec<&str> =
             record.non_standard.iter().map(String::as_str).filter(|term| !is_told_elsewhere(term)).collect();
         let (backend, device, input) = (record.device.backend.clone(), device(record), record.input_mode());
-        let length = record.non_standard.iter().find_map(|term| limit(term)).unwrap_or(Length::Suite);
+        let length = record.non_standard.iter().find_map(|term| limit(term)).unwrap_or(RequestedLength::Suite);
         let words = Field::ALL.map(|field| match field {
             Field::Backend => Some(backend.clone()),
             Field::Precision => Some(settings.precision.name().to_owned()),
@@ -103,10 +106,10 @@ impl Setup {
             Field::BatchSize => Some(format!("batch {}", settings.batch_size)),
             Field::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
             Field::Length => Some(match length {
-                Length::Epochs(count) => text::counted(count as usize, "epoch"),
-                Length::Steps(count) => format!("{count} step{}", if count == 1 { "" } else { "s" }),
-                Length::Seconds(seconds) => format!("{} s", text::plain(seconds)),
-                Length::Suite => "the suite's length".to_owned(),
+                RequestedLength::Epochs(count) => text::counted(count as usize, "epoch"),
+                RequestedLength::Steps(count) => format!("{count} step{}", if count == 1 { "" } else { "s" }),
+                RequestedLength::Seconds(seconds) => format!("{} s", text::plain(seconds)),
+                RequestedLength::Suite => "the suite's length".to_owned(),
             }),
             Field::Others => (!others.is_empty()).then(|| others.join(", ")),
         });
@@ -159,12 +162,12 @@ fn device(record: &RunRecord) -> String {
 }
 
 /// Returns the limit of training that a term of `non_standard` is about.
-fn limit(term: &str) -> Option<Length> {
+fn limit(term: &str) -> Option<RequestedLength> {
     let (number, unit) = term.split_once(' ')?;
     match unit {
-        "epochs" => number.parse().ok().map(Length::Epochs),
-        "steps" => number.parse().ok().map(Length::Steps),
-        "s of training" => number.parse().ok().map(Length::Seconds),
+        "epochs" => number.parse().ok().map(RequestedLength::Epochs),
+        "steps" => number.parse().ok().map(RequestedLength::Steps),
+        "s of training" => number.parse().ok().map(RequestedLength::Seconds),
         _ => None,
     }
 }
@@ -190,7 +193,7 @@ fn is_told_elsewhere(term: &str) -> bool {
 /// Runs that differ in nothing but their seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
-    pub(crate) setup: Setup,
+    pub(crate) setup: RunSetup,
     /// All runs, completed or not, in the order of the input.
     pub(crate) runs: Vec<MeasuredWorkload<'a>>,
 }
@@ -199,7 +202,7 @@ impl<'a> Group<'a> {
     pub(crate) fn of_records(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
         for run in records.flat_map(MeasuredWorkload::all) {
-            let setup = Setup::of(&run);
+            let setup = RunSetup::of(&run);
             match groups.iter_mut().find(|group| group.setup == setup) {
                 Some(group) => group.runs.push(run),
                 None => groups.push(Self { setup, runs: vec![run] }),
@@ -377,7 +380,7 @@ where
 }
 
 /// An input with its runs in groups.
-pub(crate) struct Gathered<'a> {
+pub(crate) struct GatheredRuns<'a> {
     pub(crate) input: &'a Input,
     /// In order of first appearance.
     pub(crate) groups: Vec<Group<'a>>,
@@ -385,7 +388,7 @@ pub(crate) struct Gathered<'a> {
     pub(crate) kernels: Vec<OnDevice<'a>>,
 }
 
-impl<'a> Gathered<'a> {
+impl<'a> GatheredRuns<'a> {
     pub(crate) fn of(input: &'a Input) -> Self {
         let records = input.entries.iter().filter_map(|entry| entry.record.as_ref());
         Self { input, groups: Group::of_records(records), kernels: OnDevice::of_all(&input.kernels) }
@@ -449,10 +452,10 @@ mod tests {
     #[test]
     fn length_is_the_requested_limit() {
         let of = |terms: &[&str]| groups(&[Made::new("caffe-mnist").non_standard(terms).record()])[0].setup.length;
-        assert_eq!(of(&["batch size 64", "12 epochs"]), Length::Epochs(12));
-        assert_eq!(of(&["20000 steps"]), Length::Steps(20_000));
-        assert_eq!(of(&["2.5 s of training"]), Length::Seconds(2.5));
-        assert_eq!(of(&["1 of the suite's 2 networks"]), Length::Suite);
+        assert_eq!(of(&["batch size 64", "12 epochs"]), RequestedLength::Epochs(12));
+        assert_eq!(of(&["20000 steps"]), RequestedLength::Steps(20_000));
+        assert_eq!(of(&["2.5 s of training"]), RequestedLength::Seconds(2.5));
+        assert_eq!(of(&["1 of the suite's 2 networks"]), RequestedLength::Suite);
     }
 
     #[test]

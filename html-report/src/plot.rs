@@ -16,14 +16,14 @@ pub(crate) struct Plot {
     pub(crate) title: String,
     /// Details below the title.
     pub(crate) note: String,
-    pub(crate) x: Quantity,
-    pub(crate) y: Quantity,
+    pub(crate) x: AxisQuantity,
+    pub(crate) y: AxisQuantity,
     pub(crate) series: Vec<Series>,
 }
 
-/// Quantity of an axis.
+/// AxisQuantity of an axis.
 #[derive(Clone, Debug)]
-pub(crate) struct Quantity {
+pub(crate) struct AxisQuantity {
     /// Name with its unit.
     pub(crate) name: String,
     pub(crate) extent: Extent,
@@ -90,7 +90,7 @@ impl Point {
     }
 }
 
-impl Quantity {
+impl AxisQuantity {
     pub(crate) fn new(name: &str, extent: Extent) -> Self {
         Self { name: name.to_owned(), extent, is_share: false, marks: Vec::new() }
     }
@@ -172,7 +172,7 @@ impl Plot {
     fn description(&self) -> String {
         let of_series = |series: &Series| {
             let points: Vec<&Point> = series.strands.iter().flat_map(|strand| &strand.points).collect();
-            let ends = |value: fn(&Point) -> f64, of: &Quantity| {
+            let ends = |value: fn(&Point) -> f64, of: &AxisQuantity| {
                 let values = points.iter().map(|point| value(point));
                 let low = values.clone().fold(f64::INFINITY, f64::min);
                 let high = values.fold(f64::NEG_INFINITY, f64::max);
@@ -222,7 +222,7 @@ impl Plot {
 }
 
 /// Returns the text of a value of a quantity.
-fn shown(value: f64, of: &Quantity) -> String {
+fn shown(value: f64, of: &AxisQuantity) -> String {
     if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
 }
 
@@ -291,8 +291,8 @@ mod tests {
         Plot {
             title: "t".to_owned(),
             note: String::new(),
-            x: Quantity::new("epochs", Extent::FromZero),
-            y: Quantity::share("test accuracy", Extent::FittedDecades),
+            x: AxisQuantity::new("epochs", Extent::FromZero),
+            y: AxisQuantity::share("test accuracy", Extent::FittedDecades),
             series: vec![
                 Series { name: "a".to_owned(), look: Look::Line(0), strands: vec![strand(&[(1.0, 0.5), (2.0, 0.75)])] },
                 Series { name: "b".to_owned(), look: Look::Published(0), strands: vec![strand(&[(9.0, 0.99)])] },

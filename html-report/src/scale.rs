@@ -1,6 +1,6 @@
 //! Scales of axes with their marks.
 
-use crate::plot::{Extent, Quantity};
+use crate::plot::{AxisQuantity, Extent};
 use crate::text;
 
 /// Least ratio of values that are shown in decades.
@@ -37,7 +37,7 @@ pub(crate) struct Mark {
 
 impl Scale {
     /// Makes an axis for these values, with about `count` marks.
-    pub(crate) fn of(quantity: &Quantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
+    pub(crate) fn of(quantity: &AxisQuantity, values: impl Iterator<Item = f64>, count: u32) -> Self {
         let (low, high) =
             values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         let (low, high) = if low.is_finite() && high.is_finite() { (low, high) } else { (0.0, 1.0) };
@@ -159,23 +159,23 @@ fn grouped(value: f64, decimals: usize) -> String {
 mod tests {
     use super::*;
 
-    fn texts(quantity: &Quantity, values: &[f64]) -> Vec<String> {
+    fn texts(quantity: &AxisQuantity, values: &[f64]) -> Vec<String> {
         Scale::of(quantity, values.iter().copied(), 4).marks.into_iter().map(|mark| mark.text).collect()
     }
 
     #[test]
     fn marks_are_round_and_enclose_the_values() {
-        let from_zero = Quantity::new("s", Extent::FromZero);
+        let from_zero = AxisQuantity::new("s", Extent::FromZero);
         assert_eq!(texts(&from_zero, &[2.3]), ["0", "1", "2", "3"]);
         assert_eq!(texts(&from_zero, &[0.37]), ["0.0", "0.1", "0.2", "0.3", "0.4"]);
         assert_eq!(texts(&from_zero, &[45_000.0]), ["0", "20 k", "40 k", "60 k"]);
-        let share = Quantity::share("accuracy", Extent::FittedDecades);
+        let share = AxisQuantity::share("accuracy", Extent::FittedDecades);
         assert_eq!(texts(&share, &[0.9712, 0.9893]), ["97.0 %", "97.5 %", "98.0 %", "98.5 %", "99.0 %"]);
     }
 
     #[test]
     fn values_over_decades_are_logarithmic() {
-        let decades = Quantity::new("batch", Extent::Decades);
+        let decades = AxisQuantity::new("batch", Extent::Decades);
         assert_eq!(texts(&decades, &[10.0, 10_000.0]), ["10", "100", "1000", "10 k"]);
         assert_eq!(texts(&decades, &[3.0, 60.0]), ["2", "5", "10", "20", "50", "100"]);
         assert_eq!(Scale::of(&decades, [5.0, 40.0].into_iter(), 4).steps, Steps::Sums);
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn shares_near_one_are_scaled_by_errors() {
-        let accuracy = Quantity::share("accuracy", Extent::Errors);
+        let accuracy = AxisQuantity::share("accuracy", Extent::Errors);
         assert_eq!(texts(&accuracy, &[0.603, 0.9905]), ["50 %", "80 %", "90 %", "95 %", "98 %", "99 %", "99.5 %"]);
         let scale = Scale::of(&accuracy, [0.9, 0.999].into_iter(), 4);
         assert!((scale.share(0.99) - 0.5).abs() < 1e-9 && scale.share(0.9) == 0.0, "{scale:?}");
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn sweeps_are_marked_at_their_values() {
-        let batch = Quantity::new("batch", Extent::FittedDecades).marked(vec![500.0, 50.0, 50.0, 5000.0]);
+        let batch = AxisQuantity::new("batch", Extent::FittedDecades).marked(vec![500.0, 50.0, 50.0, 5000.0]);
         assert_eq!(texts(&batch, &[50.0, 500.0, 5000.0]), ["50", "500", "5000"]);
         let scale = Scale::of(&batch.clone().marked(vec![1.0, 2.0]), [1.0, 2.0].into_iter(), 4);
         assert!(scale.low < 1.0 && scale.high > 2.0, "{scale:?}");
@@ -207,7 +207,7 @@ mod tests {
     fn few_values_still_make_an_axis() {
         for values in [vec![], vec![0.0], vec![5.0], vec![0.98]] {
             for extent in [Extent::FromZero, Extent::FittedDecades, Extent::Decades] {
-                let scale = Scale::of(&Quantity::new("x", extent), values.iter().copied(), 4);
+                let scale = Scale::of(&AxisQuantity::new("x", extent), values.iter().copied(), 4);
                 assert!(scale.high > scale.low && scale.marks.len() >= 2, "{values:?} {extent:?} {scale:?}");
             }
         }

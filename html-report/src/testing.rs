@@ -8,7 +8,7 @@ use results::{
 };
 
 use crate::finding::{Finding, Kind, Rule};
-use crate::group::{Gathered, Group};
+use crate::group::{GatheredRuns, Group};
 use crate::input::{Entry, Input, Kernels, Study};
 
 /// Seconds of each window.
@@ -223,7 +223,7 @@ pub(crate) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
 }
 
 pub(crate) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
-    rule.find(&Gathered::of(input))
+    rule.find(&GatheredRuns::of(input))
 }
 
 /// Asserts the kind and parts of the text.

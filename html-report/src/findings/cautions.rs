@@ -6,8 +6,8 @@ use results::kernels::{Entry, Outcome as KernelOutcome};
 use results::summary::{MeasuredWorkload, has_learned};
 use results::{Correctness, Outcome, Warning};
 
-use crate::finding::{Find, Finding, Kind, Rule};
-use crate::group::Gathered;
+use crate::finding::{Finding, Kind, Rule, RuleSearch};
+use crate::group::GatheredRuns;
 use crate::input::{Study, Trouble};
 use crate::kernels::{OnDevice, reason, title};
 use crate::text::{counted, counted_entries, listed, plain, trimmed};
@@ -21,7 +21,7 @@ pub(super) const CAUTIONS: Rule = Rule {
              that was shortened, runs that are not a suite's own, adapters that are programs, generated data, networks that \
              learned nothing, throughputs that did not settle, kernels that computed something wrong or whose windows are far apart, \
              single seeds, and runs of several builds.",
-    find: Find::Input(|gathered| {
+    find: RuleSearch::Input(|gathered| {
         let found = CHECKS.iter().filter_map(|check| check(gathered));
         found.map(|(text, numbers)| Finding::new(Kind::Caution, text, numbers)).collect()
     }),
@@ -30,7 +30,7 @@ pub(super) const CAUTIONS: Rule = Rule {
 /// A sentence with the lines behind it.
 type Caution = (String, Vec<String>);
 
-const CHECKS: &[fn(&Gathered<'_>) -> Option<Caution>] = &[
+const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
     unfinished,
     shortened,
     shortened_kernels,
@@ -47,7 +47,7 @@ const CHECKS: &[fn(&Gathered<'_>) -> Option<Caution>] = &[
     builds,
 ];
 
-fn unfinished(gathered: &Gathered<'_>) -> Option<Caution> {
+fn unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let open: Vec<&Study> =
         gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
     let sentence = |study: &&Study| {
@@ -58,7 +58,7 @@ fn unfinished(gathered: &Gathered<'_>) -> Option<Caution> {
     (!open.is_empty()).then_some((text, Vec::new()))
 }
 
-fn shortened(gathered: &Gathered<'_>) -> Option<Caution> {
+fn shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0 && !study.measures_kernels);
     let sentence =
         |study: &Study| format!("in {} every limit is {} % of its own", study.name, trimmed(study.scale * 100.0, 4));
@@ -71,7 +71,7 @@ fn shortened(gathered: &Gathered<'_>) -> Option<Caution> {
 }
 
 /// Returns the runs without metrics, with the reason.
-pub(crate) fn troubles(gathered: &Gathered<'_>) -> Vec<(String, Trouble)> {
+pub(crate) fn troubles(gathered: &GatheredRuns<'_>) -> Vec<(String, Trouble)> {
     let entries = gathered.input.entries.iter();
     let left_none = entries.filter(|entry| entry.record.is_none());
     let of_entry = left_none.filter_map(|entry| {
@@ -107,7 +107,7 @@ fn trouble_of(run: &MeasuredWorkload<'_>) -> Option<(String, Trouble)> {
     Some((what, Trouble { kind: kind.to_owned(), reason }))
 }
 
-fn without_figures(gathered: &Gathered<'_>) -> Option<Caution> {
+fn without_figures(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let troubles = troubles(gathered);
     let left_none = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count();
     let measured = gathered.input.kernels.len();
@@ -130,7 +130,7 @@ fn without_figures(gathered: &Gathered<'_>) -> Option<Caution> {
 }
 
 /// Returns the words for the number of runs that are meant.
-fn share_of<'a>(gathered: &Gathered<'a>, is_meant: impl Fn(&MeasuredWorkload<'a>) -> bool) -> Option<String> {
+fn share_of<'a>(gathered: &GatheredRuns<'a>, is_meant: impl Fn(&MeasuredWorkload<'a>) -> bool) -> Option<String> {
     let (all, meant) = (gathered.runs().count(), gathered.runs().filter(|run| is_meant(run)).count());
     match meant {
         0 => None,
@@ -151,7 +151,7 @@ fn distinct(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-fn software(gathered: &Gathered<'_>) -> Option<Caution> {
+fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_program = |run: &MeasuredWorkload<'_>| run.record.device.adapter.software;
     let runs = share_of(gathered, is_program)?;
     let names =
@@ -162,7 +162,7 @@ fn software(gathered: &Gathered<'_>) -> Option<Caution> {
     Some((text, distinct(names)))
 }
 
-fn generated(gathered: &Gathered<'_>) -> Option<Caution> {
+fn generated(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_generated =
         |run: &MeasuredWorkload<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
     let runs = share_of(gathered, is_generated)?;
@@ -173,7 +173,7 @@ fn generated(gathered: &Gathered<'_>) -> Option<Caution> {
     Some((text, distinct(names)))
 }
 
-fn not_learned(gathered: &Gathered<'_>) -> Option<Caution> {
+fn not_learned(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let has_not = |run: &MeasuredWorkload<'_>| {
         let is_tested = run.workload.settings.chance_accuracy.is_some() && !run.workload.evaluations.is_empty();
         run.is_completed() && is_tested && !has_learned(run.workload)
@@ -191,7 +191,7 @@ fn not_learned(gathered: &Gathered<'_>) -> Option<Caution> {
     Some((text, distinct(gathered.runs().filter(|run| has_not(run)).map(name).collect())))
 }
 
-fn non_standard(gathered: &Gathered<'_>) -> Option<Caution> {
+fn non_standard(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_meant = |run: &MeasuredWorkload<'_>| !run.record.is_standard();
     let runs = share_of(gathered, is_meant)?;
     let one = if runs.starts_with("The ") {
@@ -204,7 +204,7 @@ fn non_standard(gathered: &Gathered<'_>) -> Option<Caution> {
     Some((text, distinct(terms)))
 }
 
-fn unsteady(gathered: &Gathered<'_>) -> Option<Caution> {
+fn unsteady(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let without = share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_none());
     let few =
         share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_some() && !run.summary.stable);
@@ -221,7 +221,7 @@ fn unsteady(gathered: &Gathered<'_>) -> Option<Caution> {
     (!sentences.is_empty()).then(|| (sentences.join(" "), Vec::new()))
 }
 
-fn single_seeds(gathered: &Gathered<'_>) -> Option<Caution> {
+fn single_seeds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let trained: Vec<usize> =
         gathered.groups.iter().map(|group| group.seeds().len()).filter(|seeds| *seeds > 0).collect();
     let single = trained.iter().filter(|seeds| **seeds == 1).count();
@@ -238,7 +238,7 @@ fn single_seeds(gathered: &Gathered<'_>) -> Option<Caution> {
     (single > 0).then_some((text, Vec::new()))
 }
 
-fn builds(gathered: &Gathered<'_>) -> Option<Caution> {
+fn builds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let of = |run: &MeasuredWorkload<'_>| {
         format!("{} ({})", run.record.provenance.engine_version, run.record.provenance.commit)
     };
@@ -248,12 +248,12 @@ fn builds(gathered: &Gathered<'_>) -> Option<Caution> {
     (builds.len() > 1).then_some((text, builds))
 }
 
-fn kernel_entries<'g, 'a>(gathered: &'g Gathered<'a>) -> impl Iterator<Item = (&'g OnDevice<'a>, &'g Entry)> {
+fn kernel_entries<'g, 'a>(gathered: &'g GatheredRuns<'a>) -> impl Iterator<Item = (&'g OnDevice<'a>, &'g Entry)> {
     let records = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
     records.flat_map(|(device, record)| record.report.entries.iter().map(move |entry| (device, entry)))
 }
 
-fn shortened_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
+fn shortened_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let studies = gathered.input.studies.iter().filter(|study| study.measures_kernels && study.scale < 1.0);
     let sentences: Vec<String> = studies
         .map(|study| format!("in {} an entry has {} % of its own seconds", study.name, trimmed(study.scale * 100.0, 4)))
@@ -265,7 +265,7 @@ fn shortened_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
     (!sentences.is_empty()).then_some((text, Vec::new()))
 }
 
-fn software_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
+fn software_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let names: Vec<String> =
         gathered.kernels.iter().filter(|device| device.adapter.software).map(|device| device.name.clone()).collect();
     let verb = if names.len() == 1 { "is a software adapter" } else { "are software adapters" };
@@ -277,7 +277,7 @@ fn software_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
     (!names.is_empty()).then_some((text, Vec::new()))
 }
 
-fn unsteady_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
+fn unsteady_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let entries: Vec<&Entry> = kernel_entries(gathered).map(|(_, entry)| entry).collect();
     let spread = |entry: &Entry| Some(entry.outcome.measured()?.timing.relative_spread());
     let measured = entries.iter().filter(|entry| spread(entry).is_some()).count();
@@ -295,7 +295,7 @@ fn unsteady_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
     (!far.is_empty()).then_some((text, far))
 }
 
-fn wrong_kernels(gathered: &Gathered<'_>) -> Option<Caution> {
+fn wrong_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let wrong = kernel_entries(gathered).filter(|(_, entry)| matches!(entry.outcome, KernelOutcome::Wrong(_)));
     let lines: Vec<String> = wrong
         .map(|(device, entry)| format!("{} on {}: {}", title(entry), device.name, reason(entry).unwrap_or_default()))

@@ -3,8 +3,8 @@
 use results::kernels::{Entry, KernelSummary, Pass, Suite};
 use results::statistics::median;
 
-use crate::finding::{Find, Finding, Kind, Rule};
-use crate::group::Gathered;
+use crate::finding::{Finding, Kind, Rule, RuleSearch};
+use crate::group::GatheredRuns;
 use crate::kernels::{OnDevice, PublishedKernel, of_pass, pairs, published, rate, share, suites, title};
 use crate::text;
 
@@ -14,7 +14,7 @@ pub(super) const PEAK: Rule = Rule {
              arithmetic, and the entries that reach the least and the most of it. Entries without figures are counted and say \
              why in their table; they have no part in the median, which is therefore that of the sizes that fit into the \
              budget.",
-    find: Find::Input(|gathered| {
+    find: RuleSearch::Input(|gathered| {
         let suites = gathered.kernels.iter().flat_map(|device| device.suites().map(move |suite| (device, suite)));
         suites.filter_map(|(device, suite)| describe_suite(device, suite)).collect()
     }),
@@ -64,10 +64,10 @@ pub(super) const PASSES: Rule = Rule {
     method: "Each gradient is held to the forward pass of the same size, where both have figures: the median over the sizes of \
              the ratio of their shares of the peak, and in how many sizes the share is larger. The sign test decides whether \
              that is more than chance explains.",
-    find: Find::Input(compare_passes),
+    find: RuleSearch::Input(compare_passes),
 };
 
-fn compare_passes(gathered: &Gathered<'_>) -> Vec<Finding> {
+fn compare_passes(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     let of_device = |device: &OnDevice<'_>| {
         let suites =
             device.suites().flat_map(|suite| [Pass::WeightGradient, Pass::InputGradient].map(|pass| (suite, pass)));
@@ -108,10 +108,10 @@ pub(super) const DEVICES: Rule = Rule {
     method: "Each device is held to the first one, in entries that have figures on both: the medians of the ratios of their rates \
              and of their shares of their own peaks, and in how many entries the rate is higher. The sign test decides whether \
              that is more than chance explains.",
-    find: Find::Input(compare_devices),
+    find: RuleSearch::Input(compare_devices),
 };
 
-fn compare_devices(gathered: &Gathered<'_>) -> Vec<Finding> {
+fn compare_devices(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     let Some((first, others)) = gathered.kernels.split_first() else { return Vec::new() };
     let suites = suites(&gathered.kernels);
     let all = suites.into_iter().flat_map(|suite| others.iter().map(move |other| (suite, other)));
@@ -153,10 +153,10 @@ pub(super) const PUBLISHED: Rule = Rule {
     method: "Entries with figures whose size and pass are in the tables of DeepBench's page stand beside those. They were \
              measured on other hardware, of 2015 to 2017, and with the makers' libraries, each on the fastest device for it, \
              so a ratio says nothing about kernels alone.",
-    find: Find::Input(compare_with_published),
+    find: RuleSearch::Input(compare_with_published),
 };
 
-fn compare_with_published(gathered: &Gathered<'_>) -> Vec<Finding> {
+fn compare_with_published(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     let suites = suites(&gathered.kernels);
     let of_device = |device: &OnDevice<'_>| {
         let entries: Vec<&Entry> = suites.iter().flat_map(|suite| device.entries(*suite)).collect();

@@ -4,9 +4,9 @@ use results::comparison::{Agreement, compare};
 use results::{Outcome, RunRecord};
 
 use crate::difference::{AccuracyDifference, Contrast, SpeedRatio};
-use crate::finding::{Find, Finding, Kind, Rule, along, metrics, subject};
+use crate::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
 use crate::group::{Field, Group, equal_but, labels};
-use crate::lines::{Axis, Line};
+use crate::lines::{Sweep, SweepAxis};
 use crate::text;
 
 pub(super) const BATCH_SIZE: Rule = Rule {
@@ -17,7 +17,7 @@ pub(super) const BATCH_SIZE: Rule = Rule {
              sampling error of the test set where each has one seed. Both are called different only beyond that, and \
              undecided where that reaches beyond a tenth of the speed or 2 points of accuracy. Every run needs windows that \
              count, and a group five of them in all.",
-    find: Find::Groups(|groups| along(groups, Axis::BatchSize, compare_batch_sizes)),
+    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::BatchSize, compare_batch_sizes)),
 };
 
 pub(super) const LEARNING_RATE: Rule = Rule {
@@ -26,7 +26,7 @@ pub(super) const LEARNING_RATE: Rule = Rule {
              called the best only if it is above the next one by more than Student's bound on the spread of the seeds (the \
              sampling error of the test set where each has one seed). A rate diverged where the loss was no finite number, \
              or a thousand times the first one.",
-    find: Find::Groups(|groups| along(groups, Axis::LearningRate, compare_learning_rates)),
+    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::LearningRate, compare_learning_rates)),
 };
 
 pub(super) const EPOCHS: Rule = Rule {
@@ -36,7 +36,7 @@ pub(super) const EPOCHS: Rule = Rule {
              sampling error of the test set with one seed) is where more training stopped to pay. Of a workload the group \
              that trained longest speaks. Groups that differ in nothing but how long they trained are compared by the spread \
              of their seeds.",
-    find: Find::Groups(find_epochs),
+    find: RuleSearch::Groups(find_epochs),
 };
 
 pub(super) const AGREEMENT: Rule = Rule {
@@ -45,13 +45,13 @@ pub(super) const AGREEMENT: Rule = Rule {
              comparison of back ends, after the last step at which all were tested: by Student's bound on the differences \
              within each seed, with Bonferroni's correction for several pairs, or by the sampling error of the test set with \
              one seed. Where that bound is more than 2 points, the agreement is undecided.",
-    find: Find::Groups(|groups| find_agreement(groups).into_iter().collect()),
+    find: RuleSearch::Groups(|groups| find_agreement(groups).into_iter().collect()),
 };
 
 /// Fewest tests that show a course.
 const MIN_TESTS: usize = 3;
 
-fn compare_batch_sizes(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding> {
+fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
     let mut trained: Vec<&Group<'_>> = line.points.iter().map(|point| point.1).collect();
     trained.retain(|group| group.counted_rates().is_some());
     let (base, others) = trained.split_first()?;
@@ -84,7 +84,7 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Fin
     Some(Finding::new(Kind::of_both(ratio.contrast, learned), text, numbers))
 }
 
-fn compare_learning_rates(all: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding> {
+fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
     let groups: Vec<&Group<'_>> = line.points.iter().map(|point| point.1).collect();
     let mut trained: Vec<&Group<'_>> = groups.iter().filter(|group| group.accuracy().is_some()).copied().collect();
     trained.sort_by(|one, other| other.accuracy().unwrap_or(0.0).total_cmp(&one.accuracy().unwrap_or(0.0)));
@@ -142,7 +142,7 @@ fn find_epochs(groups: &[&Group<'_>]) -> Vec<Finding> {
     // The first of several with the same length.
     let longest = longest.reduce(|most, group| if group.epochs() > most.epochs() { group } else { most });
     let course = longest.and_then(|group| describe_course(groups, group));
-    course.into_iter().chain(along(groups, Axis::Epochs, compare_lengths)).collect()
+    course.into_iter().chain(along(groups, SweepAxis::Epochs, compare_lengths)).collect()
 }
 
 /// Accuracies of all completed runs of a group after one step.
@@ -200,7 +200,7 @@ fn describe_course(groups: &[&Group<'_>], group: &Group<'_>) -> Option<Finding> 
     Some(Finding::new(kind, text, numbers))
 }
 
-fn compare_lengths(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding> {
+fn compare_lengths(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
     let ((short, base), (long, other)) = (line.points.first()?, line.points.last()?);
     let found = AccuracyDifference::of(base, other)?;
     let (points, allowance) = (text::points(found.difference), found.allowance());

@@ -8,7 +8,7 @@ mod published;
 mod speed;
 
 use crate::finding::{Finding, Rule};
-use crate::group::Gathered;
+use crate::group::GatheredRuns;
 
 /// Every rule, in the order of the report.
 pub(crate) const RULES: &[Rule] = &[
@@ -31,7 +31,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Returns the findings of every rule.
-pub(crate) fn all(gathered: &Gathered<'_>) -> Vec<Finding> {
+pub(crate) fn all(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
     RULES.iter().flat_map(|rule| rule.find(gathered)).collect()
 }
 

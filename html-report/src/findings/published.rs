@@ -1,6 +1,6 @@
 //! Comparison with published results of the same networks.
 
-use crate::finding::{Find, Finding, Kind, Rule, metrics};
+use crate::finding::{Finding, Kind, Rule, RuleSearch, metrics};
 use crate::group::Group;
 use crate::published::{Published, of_workload};
 use crate::text;
@@ -12,11 +12,11 @@ pub(super) const PUBLISHED: Rule = Rule {
              programs and years, so a ratio says how far apart they are and not why. Where no epoch was finished here, its \
              time is extrapolated from these windows and marked with ≈. Published times may include tests. Accuracies are \
              set beside each other only where as many epochs were trained, within 5 %.",
-    find: Find::Groups(compare_with_published),
+    find: RuleSearch::Groups(compare_with_published),
 };
 
 /// A published row with the group that is compared with it.
-struct Pair<'g, 'a> {
+struct PublishedPair<'g, 'a> {
     row: &'static Published,
     group: &'g Group<'a>,
     published_seconds: f64,
@@ -28,7 +28,7 @@ struct Pair<'g, 'a> {
 fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
     let Some(first) = groups.first() else { return Vec::new() };
     let name = &first.setup.workload;
-    let mut pairs: Vec<Pair<'_, '_>> = Vec::new();
+    let mut pairs: Vec<PublishedPair<'_, '_>> = Vec::new();
     for row in of_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
         // The first row of a device has the source's own settings.
         if pairs.iter().all(|known| known.row.device() != row.device()) {
@@ -39,21 +39,21 @@ fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
 }
 
 /// Returns the fastest group with the batch size of a row and enough windows for a finding.
-fn fastest_pair<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<Pair<'g, 'a>> {
+fn fastest_pair<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<PublishedPair<'g, 'a>> {
     let published_seconds = row.epoch_seconds()?;
     let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
     let counted = same.filter(|group| group.counted_rates().is_some());
     let timed = counted.filter_map(|group| Some((group, group.epoch()?)));
     let (group, (seconds, is_finished)) = timed.min_by(|one, other| one.1.0.total_cmp(&other.1.0))?;
-    Some(Pair { row, group, published_seconds, seconds, is_finished })
+    Some(PublishedPair { row, group, published_seconds, seconds, is_finished })
 }
 
 /// Returns a finding for each group of the pairs.
-fn describe(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
+fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Finding> {
     let mut found = Vec::new();
     while let Some(first) = pairs.first() {
         let setup = first.group.setup.clone();
-        let (own, others): (Vec<Pair<'_, '_>>, Vec<Pair<'_, '_>>) =
+        let (own, others): (Vec<PublishedPair<'_, '_>>, Vec<PublishedPair<'_, '_>>) =
             pairs.into_iter().partition(|pair| pair.group.setup == setup);
         pairs = others;
         let seconds = own.first().map(epoch_text).unwrap_or_default();
@@ -66,7 +66,7 @@ fn describe(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
             rows.join("; "),
             own.first().map(|pair| accuracy_text(pair.group, pair.row)).unwrap_or_default()
         );
-        let note = |pair: &Pair<'_, '_>| {
+        let note = |pair: &PublishedPair<'_, '_>| {
             format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("it says no more"))
         };
         let here = own.first().map(|pair| metrics("here", pair.group));
@@ -77,8 +77,8 @@ fn describe(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
 }
 
 /// Returns the time of an epoch here, with its range and the basis of an extrapolation.
-fn epoch_text(pair: &Pair<'_, '_>) -> String {
-    let Pair { group, seconds, is_finished, .. } = pair;
+fn epoch_text(pair: &PublishedPair<'_, '_>) -> String {
+    let PublishedPair { group, seconds, is_finished, .. } = pair;
     let of = if group.completed().count() > 1 { "runs" } else { "windows" };
     let samples = group.completed().next().map_or(0, |run| run.workload.settings.training_samples);
     let range = group.rate_range().map(|(low, high)| {
@@ -93,7 +93,7 @@ fn epoch_text(pair: &Pair<'_, '_>) -> String {
     format!("≈ {seconds} here, extrapolated from {} counted windows{range}", group.counted_windows())
 }
 
-fn row_text(pair: &Pair<'_, '_>) -> String {
+fn row_text(pair: &PublishedPair<'_, '_>) -> String {
     let (published, own) = (pair.published_seconds, pair.seconds);
     let mark = if pair.is_finished { "" } else { "≈ " };
     let ratio = if published >= own {

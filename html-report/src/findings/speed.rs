@@ -3,9 +3,9 @@
 use results::{ColdStart, InputMode};
 
 use crate::difference::{AccuracyDifference, Contrast, SpeedRatio};
-use crate::finding::{Find, Finding, Kind, Rule, along, metrics, subject};
+use crate::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
 use crate::group::{Field, Group, PHASES, equal_but, labels};
-use crate::lines::{Axis, Line, Same};
+use crate::lines::{Same, Sweep, SweepAxis};
 use crate::text;
 
 pub(super) const FASTEST: Rule = Rule {
@@ -15,7 +15,7 @@ pub(super) const FASTEST: Rule = Rule {
              one lies above 1. Where it holds 1, the two are tied if it lies between 0.9 and 1.11, and otherwise undecided. \
              With one seed each the interval is that of the runs' windows; with several it is Welch's of the means of \
              logarithms. Every run needs windows that count, and a group five of them in all.",
-    find: Find::Groups(|groups| find_fastest(groups).into_iter().collect()),
+    find: RuleSearch::Groups(|groups| find_fastest(groups).into_iter().collect()),
 };
 
 pub(super) const THREADS: Rule = Rule {
@@ -23,7 +23,7 @@ pub(super) const THREADS: Rule = Rule {
     method: "Groups are compared that differ in nothing but the number of threads. The speed-up is the ratio of throughputs \
              to the fewest threads, and its share of the ideal is that over the ratio of threads. It flattens where the next \
              number of threads is tied, slower, or faster by less than 10 %.",
-    find: Find::Groups(|groups| along(groups, Axis::Threads, compare_threads)),
+    find: RuleSearch::Groups(|groups| along(groups, SweepAxis::Threads, compare_threads)),
 };
 
 pub(super) const DEVICES: Rule = Rule {
@@ -32,9 +32,9 @@ pub(super) const DEVICES: Rule = Rule {
              batch size, so that each device has as many samples. The speed-up is the ratio of throughputs to the fewest \
              devices, and its share of the ideal is that over the ratio of devices. Communication is the share of the timed \
              seconds from the end of the slowest device's work until all have what all of them found.",
-    find: Find::Groups(|groups| {
-        let strong = along(groups, Axis::Devices, compare_devices);
-        strong.into_iter().chain(along(groups, Axis::FedDevices, compare_devices)).collect()
+    find: RuleSearch::Groups(|groups| {
+        let strong = along(groups, SweepAxis::Devices, compare_devices);
+        strong.into_iter().chain(along(groups, SweepAxis::FedDevices, compare_devices)).collect()
     }),
 };
 
@@ -44,7 +44,7 @@ pub(super) const INPUT: Rule = Rule {
              data set lies on the device. The share of the step that waits for input is that of the timed seconds in which the \
              device had nothing to do because its next batch was not there; without prefetch it is all that gathering and \
              uploading took.",
-    find: Find::Groups(|groups| {
+    find: RuleSearch::Groups(|groups| {
         let streamed = groups.iter().filter(|group| group.setup.input != InputMode::Resident);
         streamed.filter_map(|group| compare_with_resident(groups, group)).collect()
     }),
@@ -54,7 +54,7 @@ pub(super) const LAYOUTS: Rule = Rule {
     title: "Layouts",
     method: "Groups are compared that differ in nothing but how images lie in memory, NHWC (channels last) or NCHW (channels \
              first), by the ratio of their throughputs, and by their accuracies, in pairs where their seeds are the same.",
-    find: Find::Groups(|groups| {
+    find: RuleSearch::Groups(|groups| {
         let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
         pairs.filter_map(|(base, other)| compare_layouts(groups, base, other)).collect()
     }),
@@ -65,7 +65,7 @@ pub(super) const COLD_START: Rule = Rule {
     method: "A cold start is building, compiling, tuning and the first step; loading data is left out, which no back end makes \
              faster. It is told where it takes at least a tenth of the time until the last look at the test set. Of several \
              runs it is the median; runs of one process, or of one machine, may find kernels that an earlier one compiled.",
-    find: Find::Groups(|groups| find_cold_start(groups).into_iter().collect()),
+    find: RuleSearch::Groups(|groups| find_cold_start(groups).into_iter().collect()),
 };
 
 /// Least speed-up by more threads that is not flat.
@@ -111,7 +111,7 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
     Some(Finding::new(ratio.contrast.into(), sentence, numbers))
 }
 
-fn compare_threads(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding> {
+fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
     let mut points = line.points.clone();
     points.retain(|(_, group)| group.counted_rates().is_some());
     let ((fewest, base), others) = points.split_first()?;
@@ -154,7 +154,7 @@ fn first_flat_step(points: &[(f64, &Group<'_>)]) -> Option<(f64, f64, f64)> {
     })
 }
 
-fn compare_devices(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding> {
+fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Finding> {
     let mut points = line.points.clone();
     points.retain(|(_, group)| group.counted_rates().is_some());
     let ((fewest, base), others) = points.split_first()?;
@@ -162,8 +162,8 @@ fn compare_devices(groups: &[&Group<'_>], line: &Line<'_, '_>) -> Option<Finding
     let ratio = SpeedRatio::of(base, last)?;
     let name = |count: f64| format!("{count} device{}", if count == 1.0 { "" } else { "s" });
     let (axis, batch) = match line.same {
-        Same::PerDevice(samples) => (Axis::FedDevices, format!("{samples} samples for each device")),
-        _ => (Axis::Devices, format!("batches of {} divided", base.setup.batch_size)),
+        Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples for each device")),
+        _ => (SweepAxis::Devices, format!("batches of {} divided", base.setup.batch_size)),
     };
     let communication = last.communication().map(|share| format!("; communication took {}", text::percent(share)));
     let is_software = last.runs.iter().any(|run| run.record.device.adapter.software);

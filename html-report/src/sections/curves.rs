@@ -4,7 +4,7 @@ use results::CurvePoint;
 use results::summary::MeasuredWorkload;
 
 use crate::group::{Group, labels};
-use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
+use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::published::{Published, of_workload};
 
 /// Largest number of curves in a drawing.
@@ -18,7 +18,7 @@ const MIN_WINDOW_SHARE: f64 = 0.4;
 
 /// Horizontal axis of a curve.
 #[derive(Clone, Copy)]
-enum Over {
+enum CurveAxis {
     Seconds,
     Epochs,
 }
@@ -41,7 +41,7 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (number, chunk) in chunks.iter().enumerate() {
         let part = if chunks.len() > 1 { format!(", {} of {}", number + 1, chunks.len()) } else { String::new() };
-        for over in [Over::Seconds, Over::Epochs] {
+        for over in [CurveAxis::Seconds, CurveAxis::Epochs] {
             figures.extend(loss(workload, chunk, over, &part));
             figures.extend(accuracy(workload, chunk, over, &part));
         }
@@ -49,17 +49,17 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     figures
 }
 
-impl Over {
-    fn quantity(self, groups: &[NamedGroup<'_, '_>]) -> Quantity {
+impl CurveAxis {
+    fn quantity(self, groups: &[NamedGroup<'_, '_>]) -> AxisQuantity {
         let ends = groups.iter().filter_map(|named| named.group.training_seconds());
         let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
         match self {
             // A fast curve next to a slow one would be a line along the axis.
             Self::Seconds if most > MIN_DECADES_RATIO * least => {
-                Quantity::new("seconds of training", Extent::FittedDecades)
+                AxisQuantity::new("seconds of training", Extent::FittedDecades)
             }
-            Self::Seconds => Quantity::new("seconds of training", Extent::FromZero),
-            Self::Epochs => Quantity::new("epochs", Extent::FromZero),
+            Self::Seconds => AxisQuantity::new("seconds of training", Extent::FromZero),
+            Self::Epochs => AxisQuantity::new("epochs", Extent::FromZero),
         }
     }
 
@@ -78,7 +78,7 @@ impl Over {
     }
 }
 
-fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: Over, part: &str) -> Option<Figure> {
+fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
     let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
         let point = |point: CurvePoint| Point::new(over.place(run, point.step, point.training_seconds), point.loss);
         thinned(&run.workload.curve).into_iter().map(point).collect()
@@ -87,13 +87,13 @@ fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: Over, part: &str) -
         title: format!("Training loss over {}{part}", over.words()),
         note: format!("{workload}. Means between marks; a line for each seed."),
         x: over.quantity(groups),
-        y: Quantity::new("training loss", Extent::FromZero),
+        y: AxisQuantity::new("training loss", Extent::FromZero),
         series: series(groups, Look::Line, strand),
     };
     has_courses(&plot).then_some(Figure::Plot(plot))
 }
 
-fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: Over, part: &str) -> Option<Figure> {
+fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
     let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
         let looks = run.workload.evaluations.iter();
         looks.map(|look| Point::new(over.place(run, look.step, look.training_seconds), look.accuracy)).collect()
@@ -102,7 +102,7 @@ fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: Over, part: &st
         title: format!("Test accuracy over {}{part}", over.words()),
         note: format!("{workload}. A mark for each look at the whole test set; a line for each seed."),
         x: over.quantity(groups),
-        y: Quantity::share("test accuracy", Extent::Errors),
+        y: AxisQuantity::share("test accuracy", Extent::Errors),
         series: series(groups, Look::Marked, strand),
     };
     has_courses(&plot).then_some(Figure::Plot(plot))
@@ -172,8 +172,8 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     let plot = |which: &str, note: &str, series: Vec<Series>| Plot {
         title: format!("Time against accuracy{which}"),
         note: format!("{workload}. One mark per run, at its last evaluation.{note}"),
-        x: Quantity::new("seconds of training", Extent::FittedDecades),
-        y: Quantity::share("test accuracy", Extent::Errors),
+        x: AxisQuantity::new("seconds of training", Extent::FittedDecades),
+        y: AxisQuantity::share("test accuracy", Extent::Errors),
         series,
     };
     let note = " Hollow marks are published, on other hardware and in other years, after as many epochs (within 5 %); times of \

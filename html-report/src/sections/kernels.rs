@@ -2,17 +2,17 @@
 
 use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
 
-use crate::group::Gathered;
+use crate::group::GatheredRuns;
 use crate::html::{Block, Section};
 use crate::kernels::{OnDevice, PublishedKernel, of_pass, published, rate, reason, share, suites, title};
-use crate::plot::{Bar, Bars, Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
+use crate::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::table::{Table, Value, number, or_absent, words};
 use crate::text;
 
 const GIGA: f64 = 1e9;
 
 /// Returns a section about all kernels, and one for each suite with entries.
-pub(super) fn sections(gathered: &Gathered<'_>) -> Vec<Section> {
+pub(super) fn sections(gathered: &GatheredRuns<'_>) -> Vec<Section> {
     let devices = &gathered.kernels;
     if devices.is_empty() {
         return Vec::new();
@@ -176,8 +176,8 @@ fn series(devices: &[OnDevice<'_>], suite: Suite, figure: fn(&Entry) -> Option<f
     series
 }
 
-fn operations() -> Quantity {
-    Quantity::new("GFLOP of an entry", Extent::Decades)
+fn operations() -> AxisQuantity {
+    AxisQuantity::new("GFLOP of an entry", Extent::Decades)
 }
 
 fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
@@ -185,7 +185,7 @@ fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
         title: "Share of the peak over operations".to_owned(),
         note: format!("{}. A mark for each entry that has figures.", suite.title()),
         x: operations(),
-        y: Quantity::share("share of the measured peak", Extent::FromZero),
+        y: AxisQuantity::share("share of the measured peak", Extent::FromZero),
         series: series(devices, suite, share),
     }
 }
@@ -206,7 +206,7 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
         title: "Rate over operations".to_owned(),
         note: format!("{}. A mark for each entry that has figures.{beside}", suite.title()),
         x: operations(),
-        y: Quantity::new("GFLOP/s", Extent::Decades),
+        y: AxisQuantity::new("GFLOP/s", Extent::Decades),
         series: all,
     }
 }
@@ -336,7 +336,7 @@ mod tests {
             ("9 × 9 × 9", Pass::Forward, None),
         ];
         let input = input_of_kernels(vec![kernels("A GPU", &entries)]);
-        let sections = sections(&Gathered::of(&input));
+        let sections = sections(&GatheredRuns::of(&input));
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
         assert_eq!(titles, ["Kernels by themselves", "Matrix products"]);
         let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
@@ -351,7 +351,7 @@ mod tests {
 
     #[test]
     fn runs_have_no_section_of_kernels() {
-        assert!(sections(&Gathered::of(&input_of_kernels(Vec::new()))).is_empty());
+        assert!(sections(&GatheredRuns::of(&input_of_kernels(Vec::new()))).is_empty());
     }
 
     fn blocks(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Vec<Block> {

@@ -10,7 +10,7 @@ use results::{Adapter, Outcome, Provenance};
 
 use crate::finding::{Finding, Kind};
 use crate::findings::{RULES, cautions};
-use crate::group::{Gathered, Setup};
+use crate::group::{GatheredRuns, RunSetup};
 use crate::html::{Block, Document, Section};
 use crate::input::{Entry, Trouble};
 use crate::kernels::suites;
@@ -32,7 +32,7 @@ const KERNELS: &str = "Kernels by themselves are repeated in windows of about a 
                        with plain sums before anything is timed. A share of the peak is that of the operations that the size \
                        needs, and of an entry it is the median over its windows, each with the peak of its own moment.";
 
-pub(crate) fn document(gathered: &Gathered<'_>, findings: &[Finding]) -> Document {
+pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
     let workloads = gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups));
     let first = cautions_section(findings).into_iter().chain([findings_section(findings)]);
     let last = [troubles(gathered), machines(gathered), Some(method(gathered, findings)), runs(gathered)];
@@ -44,7 +44,7 @@ pub(crate) fn document(gathered: &Gathered<'_>, findings: &[Finding]) -> Documen
 }
 
 /// Returns the paragraphs before the sections.
-fn lead(gathered: &Gathered<'_>) -> Vec<String> {
+fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     let names: Vec<String> = gathered.workloads().iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
@@ -93,7 +93,7 @@ fn findings_section(findings: &[Finding]) -> Section {
 }
 
 /// Lists the runs without metrics.
-fn troubles(gathered: &Gathered<'_>) -> Option<Section> {
+fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
     let table = Table::of(
         "Runs without figures. A run that diverged is an answer about its settings; the others are failures."
@@ -132,7 +132,7 @@ fn machine(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance
     ]
 }
 
-fn machines(gathered: &Gathered<'_>) -> Option<Section> {
+fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let of_runs = gathered.runs().map(|run| {
         let device = &run.record.device;
         let reported = &device.adapter.name;
@@ -178,7 +178,7 @@ fn machines(gathered: &Gathered<'_>) -> Option<Section> {
 }
 
 /// Explains each rule.
-fn method(gathered: &Gathered<'_>, findings: &[Finding]) -> Section {
+fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     let rules = RULES.iter().map(|rule| {
         let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
             0 => " It had nothing to say here.".to_owned(),
@@ -213,13 +213,13 @@ fn method(gathered: &Gathered<'_>, findings: &[Finding]) -> Section {
 }
 
 /// A run with its settings and its place in the input.
-struct RunRow<'g> {
-    setup: &'g Setup,
+struct RunLine<'g> {
+    setup: &'g RunSetup,
     run: &'g MeasuredWorkload<'g>,
     entry: &'g Entry,
 }
 
-impl RunRow<'_> {
+impl RunLine<'_> {
     fn outcome(&self) -> &'static str {
         match &self.run.workload.outcome {
             Outcome::Failed { .. } => "not trained",
@@ -236,14 +236,14 @@ impl RunRow<'_> {
 }
 
 /// Lists every run.
-fn runs(gathered: &Gathered<'_>) -> Option<Section> {
+fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let entry_of = |run: &MeasuredWorkload<'_>| {
         let is_source = |entry: &&Entry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
         gathered.input.entries.iter().find(is_source)
     };
     let all = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (&group.setup, run)));
-    let rows: Vec<RunRow<'_>> =
-        all.filter_map(|(setup, run)| Some(RunRow { setup, run, entry: entry_of(run)? })).collect();
+    let rows: Vec<RunLine<'_>> =
+        all.filter_map(|(setup, run)| Some(RunLine { setup, run, entry: entry_of(run)? })).collect();
     if rows.is_empty() {
         return None;
     }

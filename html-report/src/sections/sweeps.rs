@@ -3,8 +3,8 @@
 use results::statistics::mean;
 
 use crate::group::{Field, Group, label, range_of, varying};
-use crate::lines::{Axis, Line, Same, lines};
-use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
+use crate::lines::{Same, Sweep, SweepAxis, lines};
+use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
 use crate::published::{Published, of_workload};
 use crate::text;
 
@@ -14,7 +14,7 @@ const MAX_PUBLISHED: usize = 3;
 /// A metric of groups that is drawn over the varied number.
 struct Drawn {
     title: &'static str,
-    quantity: fn() -> Quantity,
+    quantity: fn() -> AxisQuantity,
     /// Value of a group with its range.
     value: fn(&Group<'_>) -> Option<Point>,
     /// Notes on ranges and on values that were not measured; may be empty.
@@ -26,7 +26,7 @@ struct Drawn {
 
 const EPOCH: Drawn = Drawn {
     title: "Time per epoch",
-    quantity: || Quantity::new("seconds per epoch", Extent::Decades),
+    quantity: || AxisQuantity::new("seconds per epoch", Extent::Decades),
     value: |group| {
         let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
         Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
@@ -38,7 +38,7 @@ const EPOCH: Drawn = Drawn {
 };
 const RATE: Drawn = Drawn {
     title: "Throughput",
-    quantity: || Quantity::new("samples per second", Extent::Decades),
+    quantity: || AxisQuantity::new("samples per second", Extent::Decades),
     value: ranged_rate,
     ranges: " Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows. Where a run has \
              no window that counts, it is the throughput of all of training.",
@@ -47,7 +47,7 @@ const RATE: Drawn = Drawn {
 };
 const ACCURACY: Drawn = Drawn {
     title: "Test accuracy",
-    quantity: || Quantity::share("test accuracy", Extent::Errors),
+    quantity: || AxisQuantity::share("test accuracy", Extent::Errors),
     value: |group| {
         let accuracies = group.accuracies();
         Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
@@ -58,7 +58,7 @@ const ACCURACY: Drawn = Drawn {
 };
 const TRAINING: Drawn = Drawn {
     title: "Training time",
-    quantity: || Quantity::new("seconds of training", Extent::Decades),
+    quantity: || AxisQuantity::new("seconds of training", Extent::Decades),
     value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
     ranges: "",
     published: Published::training_seconds,
@@ -66,7 +66,7 @@ const TRAINING: Drawn = Drawn {
 };
 const COMMUNICATION: Drawn = Drawn {
     title: "Communication",
-    quantity: || Quantity::share("share of the timed seconds", Extent::FromZero),
+    quantity: || AxisQuantity::share("share of the timed seconds", Extent::FromZero),
     value: |group| group.communication().map(|share| Point::new(0.0, share)),
     ranges: "",
     published: |_| None,
@@ -75,46 +75,46 @@ const COMMUNICATION: Drawn = Drawn {
 
 /// Draws the plots over each number that was varied.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    Axis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
+    SweepAxis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
 }
 
-fn of_axis(workload: &str, groups: &[&Group<'_>], axis: Axis) -> Vec<Figure> {
+fn of_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure> {
     let lines = lines(groups, axis);
     if lines.is_empty() {
         return Vec::new();
     }
     let names = names(groups, axis, &lines);
     let drawn: &[&Drawn] = match axis {
-        Axis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
-        Axis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
-        Axis::Epochs => &[&ACCURACY, &TRAINING],
-        Axis::Threads => &[&RATE, &EPOCH, &ACCURACY],
-        Axis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
-        Axis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
+        SweepAxis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
+        SweepAxis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
+        SweepAxis::Epochs => &[&ACCURACY, &TRAINING],
+        SweepAxis::Threads => &[&RATE, &EPOCH, &ACCURACY],
+        SweepAxis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
+        SweepAxis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
     };
-    let speeds_up = matches!(axis, Axis::Threads | Axis::Devices | Axis::FedDevices);
+    let speeds_up = matches!(axis, SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices);
     let speed_up = speeds_up.then(|| speed_up(workload, axis, &lines, &names));
     let plots = drawn.iter().map(|drawn| of_figure(workload, axis, drawn, &lines, &names));
     speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
 }
 
 /// Returns a name for each line that distinguishes it from others.
-fn names(groups: &[&Group<'_>], axis: Axis, lines: &[Line<'_, '_>]) -> Vec<String> {
+fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec<String> {
     let mut fields: Vec<Field> = varying(groups);
     fields.retain(|field| !axis.fields().contains(field));
-    let name = |line: &Line<'_, '_>| {
+    let name = |line: &Sweep<'_, '_>| {
         let own = line.points.first().map(|(_, group)| label(group, &fields)).unwrap_or_default();
         line.same.words().map_or(own.clone(), |same| format!("{own}, over {same}"))
     };
     lines.iter().map(name).collect()
 }
 
-fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
+fn of_figure(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
     // The speed of a step does not depend on their number: one line of each set shows it.
-    let is_told = |line: &Line<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
+    let is_told = |line: &Sweep<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
     let any = lines.iter().any(is_told);
     let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
-    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let point = |(x, group): &(f64, &Group<'_>)| Some(Point { x: *x, ..(drawn.value)(group)? });
         let points = line.points.iter().filter_map(point).collect();
         Series { name: name.clone(), look: Look::Marked(number), strands: Strand::only(points) }
@@ -134,11 +134,11 @@ fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], 
 }
 
 /// Returns the horizontal axis, with a mark at each value that was tried here.
-fn across(axis: Axis, series: &[Series]) -> Quantity {
+fn across(axis: SweepAxis, series: &[Series]) -> AxisQuantity {
     let own = series.iter().filter(|series| !series.is_published());
     let values =
         own.flat_map(|series| &series.strands).flat_map(|strand| &strand.points).map(|point| point.x).collect();
-    Quantity::new(axis.title(), Extent::FittedDecades).marked(values)
+    AxisQuantity::new(axis.title(), Extent::FittedDecades).marked(values)
 }
 
 fn ranged_rate(group: &Group<'_>) -> Option<Point> {
@@ -146,8 +146,8 @@ fn ranged_rate(group: &Group<'_>) -> Option<Point> {
 }
 
 /// Draws the speed-up over the fewest threads or devices, with the ideal.
-fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
-    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
         let timed = counted.filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
         let timed: Vec<(f64, Point)> = timed.collect();
@@ -174,16 +174,17 @@ fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]
              seeds; of a single run, the 95 % interval of its windows."
         ),
         x: across(axis, &series),
-        y: Quantity::new("times as fast", Extent::FromZero),
+        y: AxisQuantity::new("times as fast", Extent::FromZero),
         series,
     }
 }
 
 /// Returns the published rows of one device that differ in the varied number, at least two each, as series. Accuracies and
 /// whole times are shown only if a group was trained for as many epochs.
-fn published_series(workload: &str, axis: Axis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
-    let mut sets: Vec<(Vec<String>, Vec<(Point, &Published)>)> = Vec::new();
-    let is_of_any_length = axis == Axis::Epochs || drawn.title == EPOCH.title;
+fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
+    type Rows<'p> = Vec<(Point, &'p Published)>;
+    let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
+    let is_of_any_length = axis == SweepAxis::Epochs || drawn.title == EPOCH.title;
     for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
         let is_comparable = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
         let (Some(x), Some(y), true) = (varied(row, axis), (drawn.published)(row), is_comparable) else { continue };
@@ -205,29 +206,29 @@ fn published_series(workload: &str, axis: Axis, drawn: &Drawn, groups: &[&Group<
     numbered.map(|(number, (name, strands))| Series { name, look: Look::Published(number), strands }).collect()
 }
 
-fn varied(row: &Published, axis: Axis) -> Option<f64> {
+fn varied(row: &Published, axis: SweepAxis) -> Option<f64> {
     match axis {
-        Axis::BatchSize => row.batch_size.map(f64::from),
-        Axis::LearningRate => row.learning_rate,
-        Axis::Epochs => row.epochs,
-        Axis::Threads => row.threads.map(f64::from),
+        SweepAxis::BatchSize => row.batch_size.map(f64::from),
+        SweepAxis::LearningRate => row.learning_rate,
+        SweepAxis::Epochs => row.epochs,
+        SweepAxis::Threads => row.threads.map(f64::from),
         // No source has published a fixed batch divided among devices, or the training time of several devices.
-        Axis::Devices | Axis::FedDevices => None,
+        SweepAxis::Devices | SweepAxis::FedDevices => None,
     }
 }
 
 /// Returns the words for framework, device and settings that the axis does not vary.
-fn constant_settings(row: &Published, axis: Axis) -> Vec<String> {
+fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
     let batch = row.batch_size.map(|size| format!("batch {size}"));
     let rate = row.learning_rate.map(|rate| format!("rate {}", text::plain(rate)));
     let epochs = row.epochs.map(|epochs| text::epochs(epochs.round().max(1.0)));
     let rest = match axis {
-        Axis::BatchSize => [rate, epochs, None],
-        Axis::LearningRate => [batch, epochs, None],
-        Axis::Epochs => [batch, rate, None],
-        Axis::Threads | Axis::Devices | Axis::FedDevices => [batch, rate, epochs],
+        SweepAxis::BatchSize => [rate, epochs, None],
+        SweepAxis::LearningRate => [batch, epochs, None],
+        SweepAxis::Epochs => [batch, rate, None],
+        SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices => [batch, rate, epochs],
     };
-    let libraries = (axis == Axis::Threads).then(|| row.backend.clone()).flatten();
+    let libraries = (axis == SweepAxis::Threads).then(|| row.backend.clone()).flatten();
     [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
 }
 
@@ -302,7 +303,7 @@ mod tests {
     }
 
     /// Published series next to a group that trained for these epochs.
-    fn series(workload: &str, axis: Axis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
+    fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
         let records = [Made::new(workload).steps(600 * epochs).record()];
         let groups = groups(&records);
         published_series(workload, axis, drawn, &groups.iter().collect::<Vec<_>>())
@@ -310,7 +311,7 @@ mod tests {
 
     #[test]
     fn published_batch_sizes_are_drawn() {
-        let found = series("torch-mnist", Axis::BatchSize, &ACCURACY, 12);
+        let found = series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 12);
         let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
         assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
         assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MAX_PUBLISHED, "{}", found[0].name);
@@ -318,17 +319,17 @@ mod tests {
 
     #[test]
     fn other_lengths_are_not_drawn() {
-        assert!(series("torch-mnist", Axis::BatchSize, &ACCURACY, 1).is_empty());
-        assert!(series("caffe-mnist", Axis::FedDevices, &TRAINING, 1).is_empty());
-        assert!(!series("torch-mnist", Axis::BatchSize, &EPOCH, 1).is_empty());
+        assert!(series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::FedDevices, &TRAINING, 1).is_empty());
+        assert!(!series("torch-mnist", SweepAxis::BatchSize, &EPOCH, 1).is_empty());
     }
 
     #[test]
     fn published_threads_are_drawn_if_known() {
-        let found = series("caffe-mnist", Axis::Threads, &EPOCH, 1);
+        let found = series("caffe-mnist", SweepAxis::Threads, &EPOCH, 1);
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].strands[0].points[0], Point::new(4.0, 617.59 / 10.67));
-        assert!(series("resnet20-cifar10", Axis::Threads, &EPOCH, 1).is_empty());
-        assert!(series("caffe-mnist", Axis::Threads, &RATE, 1).is_empty());
+        assert!(series("resnet20-cifar10", SweepAxis::Threads, &EPOCH, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::Threads, &RATE, 1).is_empty());
     }
 }

@@ -107,39 +107,37 @@ fn accuracies_beyond_the_spread_disagree() {
 }
 
 #[test]
-fn chance_accuracy_disagrees_with_any_number_of_seeds() {
-    for seeds in 1..=3 {
-        let (good, bad) = ([0.9712, 0.9731, 0.9702], [0.1, 0.098, 0.1032]);
-        let found = agreement(&[&good[..seeds], &bad[..seeds]]);
-        assert!(matches!(found, Agreement::Disagree { .. }), "{seeds}: {found:?}");
+fn verdicts_depend_on_seeds_and_test_samples() {
+    let verdict = |one: &[f64], other: &[f64]| match agreement(&[one, other]) {
+        Agreement::Agree { .. } => "agree",
+        Agreement::Disagree { .. } => "disagree",
+        Agreement::Unclear { .. } => "unclear",
+        Agreement::NotCompared { .. } => "not compared",
+    };
+    let (good, chance) = ([0.9712, 0.9731, 0.9702], [0.1, 0.098, 0.1032]);
+    for (one, other, expected) in [
+        (&good[..1], &chance[..1], "disagree"),
+        (&good[..2], &chance[..2], "disagree"),
+        (&good[..], &chance[..], "disagree"),
+        // One test sample is no disagreement, even if seeds do not spread.
+        (&[0.9700, 0.9700], &[0.9701, 0.9701], "agree"),
+        (&[0.9700, 0.9700], &[0.9702, 0.9702], "disagree"),
+        (&[0.970], &[0.976], "disagree"),
+        // The means are close, but no difference below 64 points would be found.
+        (&[0.3, 0.5], &[0.35, 0.45], "unclear"),
+    ] {
+        assert_eq!(verdict(one, other), expected, "{one:?} and {other:?}");
     }
-}
-
-#[test]
-fn one_seed_is_compared_by_the_sampling_error() {
     // √(0.97 · 0.03 / 10,000) is 0.17 points, so 0.47 points are explained.
     let near = agreement(&[&[0.970], &[0.974]]);
     let Agreement::Agree { evidence } = &near else { panic!("{near:?}") };
     assert_eq!((evidence.basis, evidence.test_samples), (Basis::TestSamples, 10_000));
     assert!((0.0040..0.0050).contains(&evidence.allowed_difference), "{}", evidence.allowed_difference);
     assert!(near.to_string().contains("10000 test samples (one seed)"), "{near}");
-    assert!(matches!(agreement(&[&[0.970], &[0.976]]), Agreement::Disagree { .. }));
-}
-
-#[test]
-fn a_single_test_sample_is_no_disagreement() {
-    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9701, 0.9701]]), Agreement::Agree { .. }));
-    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9702, 0.9702]]), Agreement::Disagree { .. }));
-}
-
-#[test]
-fn wide_spreads_prove_no_agreement() {
-    let found = agreement(&[&[0.3, 0.5], &[0.4, 0.5]]);
-    let Agreement::Unclear { evidence } = &found else { panic!("{found:?}") };
+    let wide = agreement(&[&[0.3, 0.5], &[0.4, 0.5]]);
+    let Agreement::Unclear { evidence } = &wide else { panic!("{wide:?}") };
     assert!(evidence.allowed_difference > 0.05);
-    assert!(found.to_string().contains("more seeds"), "{found}");
-    // Close together, but nothing below 64 points would have been found.
-    assert!(matches!(agreement(&[&[0.3, 0.5], &[0.35, 0.45]]), Agreement::Unclear { .. }));
+    assert!(wide.to_string().contains("more seeds"), "{wide}");
 }
 
 #[test]
