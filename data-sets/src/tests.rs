@@ -1,11 +1,8 @@
 //! The promises of a store, on small made-up data sets of the same two layouts as the real ones.
 
 use crate::files::{md5_hex, sha256_hex, sha256_of, write_whole};
-use crate::package::{Download, Package};
-use crate::registry::{self, DataFile};
-use crate::sources::{self, Original, Originals, Source, Split};
-use crate::stamp::Stamp;
-use crate::store::{Progress, Store, Trust};
+use crate::sources::{self, DataFile, Download, Original, Originals, Package, Source, Split};
+use crate::store::{Progress, Stamp, Store, Trust};
 use anyhow::{Context, Result};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -21,7 +18,7 @@ const COLOUR_LABELS: [u8; 2] = [3, 8];
 
 /// Serves prepared archives and counts the requests.
 struct Shelf {
-    archives: Vec<(String, Vec<u8>)>,
+    archives: Vec<(&'static str, Vec<u8>)>,
     asked: Arc<AtomicUsize>,
 }
 
@@ -61,13 +58,9 @@ impl Fixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let asked = Arc::new(AtomicUsize::new(0));
-        let shelf = Shelf {
-            archives: vec![
-                ("grey-1.0.0.tgz".to_owned(), grey_archive()),
-                ("colour-1.0.0.tgz".to_owned(), colour_archive()),
-            ],
-            asked: Arc::clone(&asked),
-        };
+        let colour = tgz(&[("package/sheet.png", sheet()), ("package/labels.json", b"[3,8]".to_vec())]);
+        let archives = vec![("grey-1.0.0.tgz", grey_archive(&GREY)), ("colour-1.0.0.tgz", colour)];
+        let shelf = Shelf { archives, asked: Arc::clone(&asked) };
         let store = Store {
             folder: folder.path().join("data"),
             archives: folder.path().join("archives"),
@@ -89,10 +82,10 @@ impl Fixture {
     fn path(&self, name: &str) -> PathBuf {
         self.store.folder.join(name)
     }
+}
 
-    fn overwrite(&self, path: &Path, bytes: &[u8]) {
-        fs::write(path, bytes).unwrap();
-    }
+fn overwrite(path: impl AsRef<Path>, bytes: &[u8]) {
+    fs::write(path, bytes).unwrap();
 }
 
 fn idx(dimensions: &[u32], body: &[u8]) -> Vec<u8> {
@@ -122,31 +115,24 @@ fn tgz(entries: &[(&str, Vec<u8>)]) -> Vec<u8> {
     tar.into_inner().unwrap().finish().unwrap()
 }
 
-fn grey_archive() -> Vec<u8> {
+fn grey_archive(images: &[u8]) -> Vec<u8> {
     tgz(&[
         ("package/index.js", b"never run".to_vec()),
-        ("package/images", idx(&[3, 2, 2], &GREY)),
+        ("package/images", idx(&[3, 2, 2], images)),
         ("package/labels", idx(&[3], &GREY_LABELS)),
     ])
 }
 
-fn colour_archive() -> Vec<u8> {
-    tgz(&[("package/sheet.png", sheet()), ("package/labels.json", b"[3,8]".to_vec())])
+fn source(set: &'static str, originals: Originals) -> Source {
+    let package = Package { name: set, version: "1.0.0" };
+    Source { set, package, splits: vec![Split { name: "train", originals }] }
 }
 
 fn grey_source() -> Source {
     let original = |path, bytes: &[u8]| Original { path, md5: md5_hex(bytes) };
-    Source {
-        set: "grey",
-        package: Package { name: "grey", version: "1.0.0" },
-        splits: vec![Split {
-            name: "train",
-            originals: Originals::Idx {
-                images: original("package/images", &idx(&[3, 2, 2], &GREY)),
-                labels: original("package/labels", &idx(&[3], &GREY_LABELS)),
-            },
-        }],
-    }
+    let images = original("package/images", &idx(&[3, 2, 2], &GREY));
+    let labels = original("package/labels", &idx(&[3], &GREY_LABELS));
+    source("grey", Originals::Idx { images, labels })
 }
 
 fn colour_source() -> Source {
@@ -155,17 +141,8 @@ fn colour_source() -> Source {
         3, 1, 4, 7, 10, 2, 5, 8, 11, 3, 6, 9, 12, //
         8, 101, 104, 107, 110, 102, 105, 108, 111, 103, 106, 109, 112,
     ];
-    Source {
-        set: "colour",
-        package: Package { name: "colour", version: "1.0.0" },
-        splits: vec![Split {
-            name: "train",
-            originals: Originals::Sheets {
-                sheets: vec![Original { path: "package/sheet.png", md5: md5_hex(&stream) }],
-                labels: "package/labels.json",
-            },
-        }],
-    }
+    let sheets = vec![Original { path: "package/sheet.png", md5: md5_hex(&stream) }];
+    source("colour", Originals::Sheets { sheets, labels: "package/labels.json" })
 }
 
 /// The expected file, spelled out byte by byte.
@@ -202,11 +179,23 @@ fn colour_file() -> DataFile {
     data_file("colour", 2, 3, &expected(2, 3, &COLOUR, &COLOUR_LABELS))
 }
 
+/// The names in a folder, sorted; none when it is not there.
+fn names_in(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
 #[test]
-fn files_have_a_header_then_images_by_sample_row_column_channel_then_labels() {
+fn files_have_header_images_and_labels() {
     let fixture = Fixture::filled();
     assert_eq!(fs::read(fixture.path("grey-train.bin")).unwrap(), expected(3, 1, &GREY, &GREY_LABELS));
     assert_eq!(fs::read(fixture.path("colour-train.bin")).unwrap(), expected(2, 3, &COLOUR, &COLOUR_LABELS));
+    assert_eq!(
+        names_in(&fixture.store.folder),
+        [".verified.json", "colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
+    );
 }
 
 #[test]
@@ -221,10 +210,10 @@ fn a_second_start_makes_and_fetches_nothing() {
 }
 
 #[test]
-fn a_truncated_file_is_named_and_made_again_from_the_cached_archive() {
+fn truncated_files_are_named_and_made_again() {
     let fixture = Fixture::filled();
     let path = fixture.path("grey-train.bin");
-    fixture.overwrite(&path, &expected(3, 1, &GREY, &GREY_LABELS)[..40]);
+    overwrite(&path, &expected(3, 1, &GREY, &GREY_LABELS)[..40]);
     let fault = fixture.store.fault_of(&grey_file(), Trust::Stamped, &Stamp::read(&fixture.store.folder)).unwrap();
     assert_eq!(fault.to_string(), "is truncated (40 of 47 bytes)");
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
@@ -233,12 +222,12 @@ fn a_truncated_file_is_named_and_made_again_from_the_cached_archive() {
 }
 
 #[test]
-fn an_altered_file_of_the_right_size_is_found_and_made_again() {
+fn altered_files_are_found_and_made_again() {
     let fixture = Fixture::filled();
     let path = fixture.path("colour-train.bin");
     let mut bytes = fs::read(&path).unwrap();
     bytes[40] ^= 1;
-    fixture.overwrite(&path, &bytes);
+    overwrite(&path, &bytes);
     let fault = fixture.store.fault_of(&colour_file(), Trust::Nothing, &Stamp::default()).unwrap();
     assert!(fault.to_string().contains("is altered"), "{fault}");
     assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 1);
@@ -246,18 +235,18 @@ fn an_altered_file_of_the_right_size_is_found_and_made_again() {
 }
 
 #[test]
-fn the_stamp_is_only_as_good_as_the_look_of_the_file() {
+fn stamps_do_not_cover_changed_files() {
     let fixture = Fixture::filled();
     let path = fixture.path("grey-train.bin");
     let mut bytes = fs::read(&path).unwrap();
     bytes[33] ^= 0xff;
-    fixture.overwrite(&path, &bytes);
+    overwrite(&path, &bytes);
     // Set the clock of the file one second on, so that the test does not depend on how fine the file system's is.
     let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_secs(1);
     File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
     // A stamp that is not JSON is no stamp.
-    fixture.overwrite(&Stamp::path(&fixture.store.folder), b"{ half of a st");
+    overwrite(Stamp::path(&fixture.store.folder), b"{ half of a st");
     assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 0);
 }
 
@@ -268,7 +257,7 @@ fn a_corrupt_cached_archive_is_fetched_again() {
     let good = fs::read(&archive).unwrap();
     for damage in [good[..good.len() / 2].to_vec(), b"not an archive".to_vec(), tgz(&[("package/images", vec![1])])] {
         let asked = fixture.asked.load(Ordering::Relaxed);
-        fixture.overwrite(&archive, &damage);
+        overwrite(&archive, &damage);
         fs::remove_file(fixture.path("grey-train.bin")).unwrap();
         assert_eq!(fixture.store.ensure(Trust::Stamped).unwrap(), 1);
         assert_eq!(fixture.asked.load(Ordering::Relaxed), asked + 1);
@@ -277,29 +266,24 @@ fn a_corrupt_cached_archive_is_fetched_again() {
 }
 
 #[test]
-fn an_archive_whose_originals_are_not_the_published_ones_is_refused_by_name() {
+fn archives_with_other_originals_are_refused_by_name() {
     let mut fixture = Fixture::new();
     let mut altered = GREY;
     altered[5] = 99;
-    fixture.store.download = Box::new(Shelf {
-        archives: vec![(
-            "grey-1.0.0.tgz".to_owned(),
-            tgz(&[("package/images", idx(&[3, 2, 2], &altered)), ("package/labels", idx(&[3], &GREY_LABELS))]),
-        )],
-        asked: Arc::clone(&fixture.asked),
-    });
+    let archives = vec![("grey-1.0.0.tgz", grey_archive(&altered))];
+    fixture.store.download = Box::new(Shelf { archives, asked: Arc::clone(&fixture.asked) });
     let error = format!("{:#}", fixture.store.ensure(Trust::Stamped).unwrap_err());
     assert!(error.contains("not the published data set") && error.contains("package/images has MD5"), "{error}");
     assert!(!fixture.path("grey-train.bin").exists());
 }
 
 #[test]
-fn a_damaged_compressed_twin_is_made_again_byte_for_byte() {
+fn damaged_twins_are_made_again_byte_for_byte() {
     let fixture = Fixture::filled();
     let twin = fixture.path("colour-train.bin.gz");
     let good = fs::read(&twin).unwrap();
     assert_eq!(sha256_of(flate2::read::GzDecoder::new(&good[..])).unwrap(), colour_file().sha256);
-    fixture.overwrite(&twin, &good[..10]);
+    overwrite(&twin, &good[..10]);
     assert_eq!(fixture.store.ensure(Trust::Nothing).unwrap(), 0);
     assert_eq!(fs::read(&twin).unwrap(), good);
 }
@@ -311,25 +295,8 @@ fn force_fetches_everything_again() {
     assert_eq!(fixture.asked.load(Ordering::Relaxed), 4);
 }
 
-/// The names in a folder, sorted; none when it is not there.
-fn names_in(folder: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort_unstable();
-    names
-}
-
 #[test]
-fn nothing_half_written_stays_behind() {
-    let fixture = Fixture::filled();
-    assert_eq!(
-        names_in(&fixture.store.folder),
-        [".verified.json", "colour-train.bin", "colour-train.bin.gz", "grey-train.bin", "grey-train.bin.gz"]
-    );
-}
-
-#[test]
-fn a_store_without_compressed_twins_makes_none_and_one_of_a_single_set_fetches_that() {
+fn stores_can_omit_twins_and_sets() {
     let fixture = Fixture::new();
     let store = fixture.store.uncompressed().only(&["grey"]);
     assert_eq!(store.ensure(Trust::Stamped).unwrap(), 1);
@@ -339,7 +306,7 @@ fn a_store_without_compressed_twins_makes_none_and_one_of_a_single_set_fetches_t
 }
 
 #[test]
-fn without_a_network_one_sentence_for_each_set_gives_the_reason_and_what_to_do() {
+fn without_a_network_each_set_has_a_reason_and_advice() {
     let mut fixture = Fixture::new();
     fixture.store.download = Box::new(Broken);
     assert!(fixture.store.needs_download());
@@ -352,26 +319,19 @@ fn without_a_network_one_sentence_for_each_set_gives_the_reason_and_what_to_do()
 }
 
 #[test]
-fn a_set_that_cannot_be_had_does_not_keep_the_others_away() {
+fn a_failed_set_does_not_prevent_others() {
     let mut fixture = Fixture::new();
     let set = fixture.store.sources[0].set;
     fixture.store.sources[0].package.version = "9.9.9";
     fixture.store.ensure(Trust::Stamped).unwrap_err();
-    let made = |set: &str| {
-        fixture
-            .store
-            .files
-            .iter()
-            .filter(|file| file.set == set)
-            .all(|file| fixture.store.folder.join(&file.file).is_file())
-    };
+    let made = |set: &str| fixture.path(&format!("{set}-train.bin")).is_file();
     let other = fixture.store.sources[1].set;
     assert!(!made(set) && made(other));
 }
 
 #[test]
-fn the_registry_and_the_published_sources_fit_together() {
-    let files = registry::registered();
+fn registry_and_sources_match() {
+    let files = sources::registered();
     let names: Vec<&str> = files.iter().map(|file| file.file.as_str()).collect();
     assert_eq!(names, ["mnist-train.bin", "mnist-test.bin", "cifar10-train.bin", "cifar10-test.bin"]);
     for file in &files {

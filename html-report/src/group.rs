@@ -1,51 +1,41 @@
-//! Runs that differ in nothing but their seed, and how groups of them differ from each other.
+//! Groups: runs that differ in nothing but their seed.
 
-use results::comparison::Figures;
+use results::comparison::{Figures, accuracies_by_seed};
 use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
-use results::summary::MINIMUM_WINDOWS;
-use results::{InputMode, Outcome, Precision, RunRecord, Summary, WorkloadRecord};
+use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
+use results::{ColdStart, InputMode, Outcome, Precision, RunRecord};
 
-use crate::run::Run;
+use crate::input::Input;
+use crate::kernels::OnDevice;
 use crate::text;
 
-/// What Burn on the processor adds to the processor's name; the number of threads is a setting of its own.
+/// Beginning of what Burn on the processor adds to the processor's name; the number of threads is a separate setting.
 const THREADS_IN_NAME: &str = " (Burn, ";
-/// The back end on whose device the data set lies unless something else is asked for.
+/// Back end that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
-/// How long was trained, as it was asked for.
+/// A part of a cold start: its name and its seconds.
+pub(crate) type Phase = (&'static str, fn(&ColdStart) -> Option<f64>);
+
+/// Parts of a cold start without loading the data, which no back end makes faster.
+pub(crate) const PHASES: [Phase; 4] = [
+    ("building", |start| start.build_seconds),
+    ("compiling", |start| start.compiling_seconds),
+    ("tuning", |start| start.tuning_seconds),
+    ("first step", |start| start.first_step_seconds),
+];
+
+/// Requested length of a training.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Length {
+pub(crate) enum RequestedLength {
     Epochs(u32),
     Steps(u64),
     Seconds(f64),
-    /// As long as the suite trains.
     Suite,
 }
 
-/// Everything that one run is made with but its seed.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Setup {
-    pub(crate) workload: String,
-    pub(crate) backend: String,
-    pub(crate) precision: Precision,
-    pub(crate) device: String,
-    pub(crate) threads: Option<u32>,
-    /// How many shared each batch.
-    pub(crate) devices: u32,
-    /// How batches came to the device.
-    pub(crate) input: InputMode,
-    /// How images lie, where a program has told.
-    pub(crate) layout: Option<String>,
-    pub(crate) batch_size: u32,
-    pub(crate) learning_rate: f64,
-    pub(crate) length: Length,
-    /// What else is not as the suite has it.
-    pub(crate) others: Vec<String>,
-}
-
-/// A field of a [`Setup`] in which groups may differ.
+/// A setting in which groups may differ, in the order of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     Backend,
@@ -62,7 +52,6 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// In the order in which labels say them.
     pub(crate) const ALL: [Self; 11] = [
         Self::Backend,
         Self::Precision,
@@ -78,26 +67,69 @@ impl Field {
     ];
 }
 
-impl Setup {
-    pub(crate) fn of(run: &Run<'_>) -> Self {
+/// Settings of a run without its seed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunSetup {
+    pub(crate) workload: String,
+    pub(crate) backend: String,
+    pub(crate) precision: Precision,
+    pub(crate) device: String,
+    pub(crate) threads: Option<u32>,
+    /// Number of devices that shared each batch.
+    pub(crate) devices: u32,
+    pub(crate) input: InputMode,
+    /// Layout of images in memory, if an external program reported it.
+    pub(crate) layout: Option<String>,
+    pub(crate) batch_size: u32,
+    pub(crate) learning_rate: f64,
+    pub(crate) length: RequestedLength,
+    /// Each [`Field`] in words that labels join; absent if there is nothing to say.
+    words: [Option<String>; 11],
+}
+
+impl RunSetup {
+    fn of(run: &MeasuredWorkload<'_>) -> Self {
         let settings = &run.workload.settings;
+        let record = run.record;
+        let others: Vec<&str> =
+            record.non_standard.iter().map(String::as_str).filter(|term| !is_told_elsewhere(term)).collect();
+        let (backend, device, input) = (record.device.backend.clone(), device(record), record.input_mode());
+        let length = record.non_standard.iter().find_map(|term| limit(term)).unwrap_or(RequestedLength::Suite);
+        let words = Field::ALL.map(|field| match field {
+            Field::Backend => Some(backend.clone()),
+            Field::Precision => Some(settings.precision.name().to_owned()),
+            Field::Device => Some(format!("on {device}")),
+            Field::Threads => settings.threads().map(|count| text::counted(count as usize, "thread")),
+            Field::Devices => Some(text::counted(record.devices() as usize, "device")),
+            Field::Input => Some(format!("input {}", input.text())),
+            Field::Layout => settings.layout().map(str::to_uppercase),
+            Field::BatchSize => Some(format!("batch {}", settings.batch_size)),
+            Field::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
+            Field::Length => Some(match length {
+                RequestedLength::Epochs(count) => text::counted(count as usize, "epoch"),
+                RequestedLength::Steps(count) => format!("{count} step{}", if count == 1 { "" } else { "s" }),
+                RequestedLength::Seconds(seconds) => format!("{} s", text::plain(seconds)),
+                RequestedLength::Suite => "the suite's length".to_owned(),
+            }),
+            Field::Others => (!others.is_empty()).then(|| others.join(", ")),
+        });
         Self {
             workload: run.workload.workload.clone(),
-            backend: run.record.device.backend.clone(),
+            backend,
             precision: settings.precision,
-            device: device(run.record),
+            device,
             threads: settings.threads(),
-            devices: run.record.devices(),
-            input: run.record.input_mode(),
+            devices: record.devices(),
+            input,
             layout: settings.layout().map(str::to_owned),
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
-            length: length(&run.record.non_standard),
-            others: run.record.non_standard.iter().filter(|term| !is_told_elsewhere(term)).cloned().collect(),
+            length,
+            words,
         }
     }
 
-    /// The back end, with its precision where that is not the usual one.
+    /// Returns the back end, with its precision unless that is f32.
     pub(crate) fn contender(&self) -> String {
         match self.precision {
             Precision::F32 => self.backend.clone(),
@@ -105,44 +137,20 @@ impl Setup {
         }
     }
 
-    /// What one field is, in words that can stand beside others; nothing where there is nothing to say.
-    pub(crate) fn words(&self, field: Field) -> Option<String> {
-        match field {
-            Field::Backend => Some(self.backend.clone()),
-            Field::Precision => Some(self.precision.name().to_owned()),
-            Field::Device => Some(format!("on {}", self.device)),
-            Field::Threads => self.threads.map(|count| text::counted(count as usize, "thread")),
-            Field::Devices => Some(text::counted(self.devices as usize, "device")),
-            Field::Input => Some(format!("input {}", self.input.text())),
-            Field::Layout => self.layout.as_ref().map(|layout| layout.to_uppercase()),
-            Field::BatchSize => Some(format!("batch {}", self.batch_size)),
-            Field::LearningRate => Some(format!("rate {}", text::plain(self.learning_rate))),
-            Field::Length => Some(match self.length {
-                Length::Epochs(count) => text::counted(count as usize, "epoch"),
-                Length::Steps(count) => format!("{count} step{}", if count == 1 { "" } else { "s" }),
-                Length::Seconds(seconds) => format!("{} s", text::plain(seconds)),
-                Length::Suite => "the suite's length".to_owned(),
-            }),
-            Field::Others => (!self.others.is_empty()).then(|| self.others.join(", ")),
-        }
+    /// Returns the words for a field; `None` if there is nothing to say.
+    pub(crate) fn words(&self, field: Field) -> Option<&str> {
+        self.words[field as usize].as_deref()
     }
 
-    /// Whether both are alike in everything but these fields.
+    /// Joins the words for these fields.
+    pub(crate) fn joined(&self, fields: &[Field], separator: &str) -> String {
+        fields.iter().filter_map(|field| self.words(*field)).collect::<Vec<_>>().join(separator)
+    }
+
+    /// Returns true if both are equal in everything but these fields.
     pub(crate) fn equals_but(&self, other: &Self, fields: &[Field]) -> bool {
-        let alike = |field: Field| match field {
-            Field::Backend => self.backend == other.backend,
-            Field::Precision => self.precision == other.precision,
-            Field::Device => self.device == other.device,
-            Field::Threads => self.threads == other.threads,
-            Field::Devices => self.devices == other.devices,
-            Field::Input => self.input == other.input,
-            Field::Layout => self.layout == other.layout,
-            Field::BatchSize => self.batch_size == other.batch_size,
-            Field::LearningRate => self.learning_rate == other.learning_rate,
-            Field::Length => self.length == other.length,
-            Field::Others => self.others == other.others,
-        };
-        self.workload == other.workload && Field::ALL.into_iter().all(|field| fields.contains(&field) || alike(field))
+        let is_equal = |field: Field| fields.contains(&field) || self.words(field) == other.words(field);
+        self.workload == other.workload && Field::ALL.into_iter().all(is_equal)
     }
 }
 
@@ -153,47 +161,48 @@ fn device(record: &RunRecord) -> String {
     if name.is_empty() { "a device without a name".to_owned() } else { name.to_owned() }
 }
 
-/// The limit that a record names among what is not standard.
-fn length(non_standard: &[String]) -> Length {
-    let of = |term: &String| {
-        let (number, what) = term.split_once(' ')?;
-        match what {
-            "epochs" => number.parse().ok().map(Length::Epochs),
-            "steps" => number.parse().ok().map(Length::Steps),
-            "s of training" => number.parse().ok().map(Length::Seconds),
-            _ => None,
-        }
-    };
-    non_standard.iter().find_map(of).unwrap_or(Length::Suite)
+/// Returns the limit of training that a term of `non_standard` is about.
+fn limit(term: &str) -> Option<RequestedLength> {
+    let (number, unit) = term.split_once(' ')?;
+    match unit {
+        "epochs" => number.parse().ok().map(RequestedLength::Epochs),
+        "steps" => number.parse().ok().map(RequestedLength::Steps),
+        "s of training" => number.parse().ok().map(RequestedLength::Seconds),
+        _ => None,
+    }
 }
 
-/// Whether a term is a field of its own, or says nothing of how this workload was trained.
+/// Returns true if a term of `non_standard` is a field of the setup, or not about the training of this workload.
 fn is_told_elsewhere(term: &str) -> bool {
-    let told = ["batch size ", "learning rate ", "computed in ", "layout "].iter().any(|start| term.starts_with(start));
+    // The name of the back end includes the last two.
+    const BEGINNINGS: [&str; 6] = [
+        "batch size ",
+        "learning rate ",
+        "computed in ",
+        "layout ",
+        "the reference back end judges",
+        "trained by the external program ",
+    ];
     let of_suite = term.contains(" of the suite's ") || term == "networks that are not of the suite";
-    let of_length = !matches!(length(&[term.to_owned()]), Length::Suite);
     let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());
     let of_input = InputMode::ALL.iter().any(|mode| term.strip_prefix("input ") == Some(mode.text()));
-    // The back end's name says it already.
-    let of_backend = ["the reference back end judges", "trained by the external program "]
-        .iter()
-        .any(|start| term.starts_with(start));
-    told || of_devices || of_input || of_suite || of_length || of_backend
+    let of_field = BEGINNINGS.iter().any(|beginning| term.starts_with(beginning));
+    of_field || of_devices || of_input || of_suite || limit(term).is_some()
 }
 
 /// Runs that differ in nothing but their seed.
 #[derive(Clone, Debug)]
 pub(crate) struct Group<'a> {
-    pub(crate) setup: Setup,
-    /// All of them, however they ended, in the order in which they were found.
-    pub(crate) runs: Vec<Run<'a>>,
+    pub(crate) setup: RunSetup,
+    /// All runs, completed or not, in the order of the input.
+    pub(crate) runs: Vec<MeasuredWorkload<'a>>,
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn of_all(runs: impl Iterator<Item = Run<'a>>) -> Vec<Self> {
+    pub(crate) fn of_records(records: impl Iterator<Item = &'a RunRecord>) -> Vec<Self> {
         let mut groups: Vec<Self> = Vec::new();
-        for run in runs {
-            let setup = Setup::of(&run);
+        for run in records.flat_map(MeasuredWorkload::all) {
+            let setup = RunSetup::of(&run);
             match groups.iter_mut().find(|group| group.setup == setup) {
                 Some(group) => group.runs.push(run),
                 None => groups.push(Self { setup, runs: vec![run] }),
@@ -202,8 +211,8 @@ impl<'a> Group<'a> {
         groups
     }
 
-    /// Completed runs; none if any run computed incorrect results, because the terminal then shows no numbers either.
-    pub(crate) fn completed(&self) -> impl Iterator<Item = &Run<'a>> {
+    /// Completed runs; none if any run computed incorrect results, as on the terminal.
+    pub(crate) fn completed(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
         let is_wrong = self.runs.iter().any(|run| run.workload.outcome == Outcome::Incorrect);
         self.runs.iter().filter(move |run| !is_wrong && run.is_completed())
     }
@@ -212,21 +221,17 @@ impl<'a> Group<'a> {
         self.completed().next().is_some()
     }
 
-    /// The seeds of completed runs, in order.
+    /// Seeds of completed runs, in order.
     pub(crate) fn seeds(&self) -> Vec<u32> {
-        let mut seeds: Vec<u32> = self.completed().map(Run::seed).collect();
+        let mut seeds: Vec<u32> = self.completed().map(MeasuredWorkload::seed).collect();
         seeds.sort_unstable();
         seeds.dedup();
         seeds
     }
 
-    /// The last accuracy from each seed. A seed that was trained from twice tells nothing new the second time.
+    /// Last accuracy from each seed.
     pub(crate) fn accuracies(&self) -> Vec<f64> {
-        let of_seed = |seed: u32| {
-            let own = self.completed().filter(|run| run.seed() == seed);
-            mean(&own.filter_map(|run| run.summary.accuracy).collect::<Vec<f64>>())
-        };
-        self.seeds().into_iter().filter_map(of_seed).collect()
+        accuracies_by_seed(&self.completed().collect::<Vec<_>>()).into_iter().map(|(_, accuracy)| accuracy).collect()
     }
 
     pub(crate) fn accuracy(&self) -> Option<f64> {
@@ -238,20 +243,18 @@ impl<'a> Group<'a> {
         variance(&self.accuracies()).map(f64::sqrt)
     }
 
-    /// Figures of the completed runs, as the terminal shows them.
+    /// Metrics of the completed runs, as the terminal shows them.
     pub(crate) fn figures(&self) -> Option<Figures> {
-        let runs: Vec<(u32, &WorkloadRecord, &Summary)> =
-            self.completed().map(|run| (run.seed(), run.workload, &run.summary)).collect();
-        Figures::of(&runs)
+        Figures::of(&self.completed().collect::<Vec<_>>())
     }
 
-    /// Windows that count, of all completed runs.
+    /// Number of counted windows of all completed runs.
     pub(crate) fn counted_windows(&self) -> usize {
         self.completed().map(|run| run.summary.measured_windows as usize).sum()
     }
 
-    /// Samples per second of every completed run, over windows that count. Absent unless every run has some, and all of them
-    /// together as many as a finding takes.
+    /// Samples per second of every completed run over counted windows. Absent unless every run has some, and all of them
+    /// together enough for a finding.
     pub(crate) fn counted_rates(&self) -> Option<Vec<Estimate>> {
         if self.counted_windows() < MINIMUM_WINDOWS {
             return None;
@@ -259,33 +262,29 @@ impl<'a> Group<'a> {
         self.completed().map(|run| run.summary.throughput()).collect()
     }
 
-    /// Samples per second of every completed run, of the kind that [`Group::rate`] is the median of.
-    pub(crate) fn rates(&self) -> Option<Vec<Estimate>> {
-        let counted: Option<Vec<Estimate>> = self.completed().map(|run| run.summary.throughput()).collect();
-        let of_all = |run: &Run<'_>| Estimate::new(run.summary.samples_per_second_of_all_training(), None, None);
-        counted.or_else(|| self.completed().map(of_all).collect())
-    }
-
-    /// The least and the most of [`Group::rates`]; of a single run, the interval of its windows.
+    /// Least and most samples per second of the completed runs; of a single run, the interval of its windows.
     pub(crate) fn rate_range(&self) -> Option<(f64, f64)> {
-        match self.rates()?.as_slice() {
-            [one] => one.interval.map(|of| (of.low, of.high)),
+        let counted: Option<Vec<Estimate>> = self.completed().map(|run| run.summary.throughput()).collect();
+        let of_all =
+            |run: &MeasuredWorkload<'_>| Estimate::new(run.summary.samples_per_second_of_all_training(), None, None);
+        match counted.or_else(|| self.completed().map(of_all).collect())?.as_slice() {
+            [one] => one.interval.map(|interval| (interval.low, interval.high)),
             rates => range_of(&rates.iter().map(|rate| rate.value).collect::<Vec<f64>>()),
         }
     }
 
-    /// The median over the runs, and whether it is of windows that count and not of all training.
+    /// Median throughput of the runs, and true if it is measured over counted windows rather than all training.
     pub(crate) fn rate(&self) -> Option<(f64, bool)> {
         self.figures()?.throughput()
     }
 
-    /// Share of the timed seconds in which several devices told each other what they found.
+    /// Share of the timed seconds for which devices waited for their exchanges.
     pub(crate) fn communication(&self) -> Option<f64> {
         self.median_of(|run| run.workload.communication_share())
     }
 
-    /// Share of the timed seconds in which the device waited for its input; absent where nobody can tell. Where the data set
-    /// lies on the device, nothing has to come there.
+    /// Share of the timed seconds for which the device waited for its input; absent if unknown, and 0 if the data set is on
+    /// the device.
     pub(crate) fn input_share(&self) -> Option<f64> {
         match self.setup.input {
             InputMode::Resident if self.setup.backend == WGSL => self.median_of(|_| Some(0.0)),
@@ -293,15 +292,15 @@ impl<'a> Group<'a> {
         }
     }
 
-    /// Seconds for one pass over the training set, and whether one was finished; otherwise it is extrapolated from the
-    /// windows that count.
+    /// Seconds of one pass over the training set, and true if one was finished; otherwise it is extrapolated from counted
+    /// windows.
     pub(crate) fn epoch(&self) -> Option<(f64, bool)> {
         let figures = self.figures()?;
         figures.epoch.map(|epoch| (epoch.seconds, !figures.epoch_is_projected))
     }
 
-    /// The median over the completed runs of something that they have.
-    pub(crate) fn median_of(&self, value: impl Fn(&Run<'a>) -> Option<f64>) -> Option<f64> {
+    /// Median of a value over the completed runs that have it.
+    pub(crate) fn median_of(&self, value: impl Fn(&MeasuredWorkload<'a>) -> Option<f64>) -> Option<f64> {
         median(&self.completed().filter_map(value).collect::<Vec<f64>>())
     }
 
@@ -313,9 +312,9 @@ impl<'a> Group<'a> {
         self.median_of(|run| Some(run.epochs()))
     }
 
-    /// Steps until the last look at the test set, where all completed runs made as many.
+    /// Steps until the last test, if all completed runs made the same number.
     pub(crate) fn steps(&self) -> Option<u64> {
-        let mut steps = self.completed().map(Run::steps);
+        let mut steps = self.completed().map(MeasuredWorkload::steps);
         let first = steps.next()?;
         steps.all(|other| other == first).then_some(first)
     }
@@ -325,40 +324,91 @@ impl<'a> Group<'a> {
     }
 }
 
-/// The least and the most of several.
+/// Returns the least and the most of several values.
 pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
     let least = values.iter().copied().fold(f64::INFINITY, f64::min);
     let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     (values.len() > 1).then_some((least, most))
 }
 
-/// The fields in which some of these groups differ, without those that follow from the back end.
+/// Returns the fields in which some of these groups differ, without those that follow from the back end.
 pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
+    let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.setup.words(field) == other.setup.words(field);
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };
-    let differs = |field: &Field| rest.iter().any(|group| !is_alike(group, first, *field));
+    let differs = |field: &Field| rest.iter().any(|group| !is_equal(group, first, *field));
     let mut fields: Vec<Field> = Field::ALL.into_iter().filter(differs).collect();
     if fields.contains(&Field::Backend) {
-        // A back end on a device of its own need not be told by the device as well.
+        // The device of a back end need not be named if it has only one.
         let follows = |field: Field| {
             let pairs = groups.iter().flat_map(|one| groups.iter().map(move |other| (one, other)));
             let mut of_one_backend = pairs.filter(|(one, other)| one.setup.backend == other.setup.backend);
-            of_one_backend.all(|(one, other)| is_alike(one, other, field))
+            of_one_backend.all(|(one, other)| is_equal(one, other, field))
         };
         fields.retain(|field| !matches!(field, Field::Device | Field::Threads | Field::Others) || !follows(*field));
     }
     fields
 }
 
-/// Whether two groups are alike in this field.
-pub(crate) fn is_alike(one: &Group<'_>, other: &Group<'_>, field: Field) -> bool {
-    let others: Vec<Field> = Field::ALL.into_iter().filter(|known| *known != field).collect();
-    one.setup.equals_but(&other.setup, &others)
+/// Names a group by the fields that distinguish it from others.
+pub(crate) fn label(group: &Group<'_>, varying: &[Field]) -> String {
+    let words = group.setup.joined(varying, " · ");
+    if words.is_empty() { group.setup.contender() } else { words }
 }
 
-/// What tells a group from the others, in words.
-pub(crate) fn label(group: &Group<'_>, varying: &[Field]) -> String {
-    let words: Vec<String> = varying.iter().filter_map(|field| group.setup.words(*field)).collect();
-    if words.is_empty() { group.setup.contender() } else { words.join(" · ") }
+/// Names groups by the fields that distinguish them.
+pub(crate) fn labels(groups: &[&Group<'_>]) -> Vec<String> {
+    let fields = varying(groups);
+    groups.iter().map(|group| label(group, &fields)).collect()
+}
+
+/// Divides groups into sets that are equal in everything but these fields.
+pub(crate) fn equal_but<'g, 'a>(
+    groups: impl IntoIterator<Item = &'g Group<'a>>,
+    fields: &[Field],
+) -> Vec<Vec<&'g Group<'a>>>
+where
+    'a: 'g,
+{
+    let mut sets: Vec<Vec<&Group<'_>>> = Vec::new();
+    for group in groups {
+        match sets.iter_mut().find(|set| set[0].setup.equals_but(&group.setup, fields)) {
+            Some(set) => set.push(group),
+            None => sets.push(vec![group]),
+        }
+    }
+    sets
+}
+
+/// An input with its runs in groups.
+pub(crate) struct GatheredRuns<'a> {
+    pub(crate) input: &'a Input,
+    /// In order of first appearance.
+    pub(crate) groups: Vec<Group<'a>>,
+    /// Measurements of kernels, by device.
+    pub(crate) kernels: Vec<OnDevice<'a>>,
+}
+
+impl<'a> GatheredRuns<'a> {
+    pub(crate) fn of(input: &'a Input) -> Self {
+        let records = input.entries.iter().filter_map(|entry| entry.record.as_ref());
+        Self { input, groups: Group::of_records(records), kernels: OnDevice::of_all(&input.kernels) }
+    }
+
+    /// Groups of each workload, in order of first appearance.
+    pub(crate) fn workloads(&self) -> Vec<(&str, Vec<&Group<'a>>)> {
+        let mut workloads: Vec<(&str, Vec<&Group<'a>>)> = Vec::new();
+        for group in &self.groups {
+            match workloads.iter_mut().find(|(name, _)| *name == group.setup.workload) {
+                Some((_, groups)) => groups.push(group),
+                None => workloads.push((&group.setup.workload, vec![group])),
+            }
+        }
+        workloads
+    }
+
+    pub(crate) fn runs(&self) -> impl Iterator<Item = &MeasuredWorkload<'a>> {
+        self.groups.iter().flat_map(|group| &group.runs)
+    }
 }
 
 #[cfg(test)]
@@ -367,7 +417,7 @@ mod tests {
     use crate::testing::{Made, groups};
 
     #[test]
-    fn runs_of_several_seeds_are_one_group_and_other_settings_another() {
+    fn runs_that_differ_in_the_seed_are_one_group() {
         let made = |batch, seed| Made::new("caffe-mnist").batch_size(batch).seed(seed).record();
         let records = [made(64, 1), made(64, 2), made(640, 1)];
         let groups = groups(&records);
@@ -379,13 +429,10 @@ mod tests {
     }
 
     #[test]
-    fn threads_are_a_setting_and_no_part_of_the_processors_name() {
+    fn threads_are_no_part_of_the_device_name() {
         let made = |threads: u32| {
-            let name = format!("Some CPU (Burn, {threads} threads)");
-            Made::new("caffe-mnist")
-                .device(&name)
-                .variants(&[&format!("burn-flex: rustc, threads: {threads}")])
-                .record()
+            let made = Made::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)"));
+            made.variants(&[&format!("burn-flex: rustc, threads: {threads}")]).record()
         };
         let records = [made(2), made(4)];
         let groups = groups(&records);
@@ -394,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn a_back_end_on_a_device_of_its_own_is_told_by_its_name_alone() {
+    fn devices_that_follow_from_back_ends_are_not_named() {
         let made = |backend: &str, device: &str| Made::new("caffe-mnist").backend(backend).device(device).record();
         let of = |records: &[RunRecord]| varying(&groups(records).iter().collect::<Vec<_>>());
         assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [Field::Backend]);
@@ -403,21 +450,30 @@ mod tests {
     }
 
     #[test]
-    fn the_length_is_what_was_asked_for() {
-        let of = |terms: &[&str]| length(&terms.iter().map(|&term| term.to_owned()).collect::<Vec<_>>());
-        assert_eq!(of(&["batch size 64", "12 epochs"]), Length::Epochs(12));
-        assert_eq!(of(&["20000 steps"]), Length::Steps(20_000));
-        assert_eq!(of(&["2.5 s of training"]), Length::Seconds(2.5));
-        assert_eq!(of(&["1 of the suite's 2 networks"]), Length::Suite);
+    fn length_is_the_requested_limit() {
+        let of = |terms: &[&str]| groups(&[Made::new("caffe-mnist").non_standard(terms).record()])[0].setup.length;
+        assert_eq!(of(&["batch size 64", "12 epochs"]), RequestedLength::Epochs(12));
+        assert_eq!(of(&["20000 steps"]), RequestedLength::Steps(20_000));
+        assert_eq!(of(&["2.5 s of training"]), RequestedLength::Seconds(2.5));
+        assert_eq!(of(&["1 of the suite's 2 networks"]), RequestedLength::Suite);
     }
 
     #[test]
-    fn a_seed_that_was_trained_from_twice_counts_once() {
+    fn repeated_seeds_count_once() {
         let made = |seed, accuracy| Made::new("caffe-mnist").seed(seed).accuracy(accuracy).record();
         let records = [made(1, 0.90), made(1, 0.92), made(2, 0.95)];
         let groups = groups(&records);
         assert_eq!(groups[0].seeds(), [1, 2]);
         let accuracies = groups[0].accuracies();
         assert!((accuracies[0] - 0.91).abs() < 1e-12 && accuracies[1] == 0.95, "{accuracies:?}");
+    }
+
+    #[test]
+    fn workloads_have_epochs_and_cold_starts() {
+        let made = Made::new("keras-mnist-mlp").batch_size(100).steps(1200);
+        let record = made.cold_start([Some(9.0), Some(1.0), None, Some(0.5), None]).record();
+        let run = MeasuredWorkload::all(&record).next().unwrap();
+        assert_eq!((run.steps(), run.epochs(), run.epochs_of(60)), (1200, 2.0, 0.1));
+        assert_eq!(run.workload.cold_start.seconds(), Some(1.5), "loading data does not count");
     }
 }

@@ -1,66 +1,66 @@
-//! What a report is made of.
+//! Input of a report.
 
 use results::RunRecord;
 use results::kernels::KernelRecord;
 
-/// Runs, and the studies that they belong to, if they belong to any.
+/// Runs and measurements of kernels, with the studies that they belong to.
 #[derive(Clone, Debug, Default)]
 pub struct Input {
     pub title: String,
-    /// More than one where several folders make one report.
+    /// More than one if several folders make one report.
     pub studies: Vec<Study>,
     /// In the order in which tables show them.
     pub entries: Vec<Entry>,
-    /// Suites of kernels that were measured, in the same order.
+    /// Measurements of kernels, in the same order.
     pub kernels: Vec<Kernels>,
-    /// Files that were found beside the records and are something else.
+    /// Other files in the folders.
     pub others: Vec<String>,
 }
 
-/// What was planned.
+/// Plan of several runs.
 #[derive(Clone, Debug)]
 pub struct Study {
     pub name: String,
     pub title: String,
     pub description: String,
-    /// The published table that it repeats.
+    /// Published table that it repeats.
     pub repeats: Option<String>,
-    /// How it differs from that.
+    /// Differences from that table.
     pub differs: Option<String>,
-    /// Whether its cells measure kernels, and train nothing.
+    /// True if its cells measure kernels instead of training.
     pub measures_kernels: bool,
-    /// What every limit was multiplied by; 1 where the study was run in full.
+    /// Factor of every limit; 1 if the study was run in full.
     pub scale: f64,
     pub planned_cells: usize,
     pub finished_cells: usize,
 }
 
-/// A run that was made, or tried.
+/// A run, or an attempt.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// For people: the file, and the place in it where it holds several.
+    /// File, and the place in it if it holds several.
     pub place: String,
-    /// What was asked for, where that is known beside the record.
+    /// Requested run, if that is known without the record.
     pub asked: Option<String>,
-    /// Absent where the run left none.
+    /// Absent if the run left none.
     pub record: Option<RunRecord>,
     /// Factor by which the study multiplied the length of this cell.
     pub scale: Option<f64>,
-    /// Absent where there are figures.
+    /// Absent if there are metrics.
     pub trouble: Option<Trouble>,
 }
 
-/// Suites of kernels, measured by one process.
+/// Kernels that one process measured.
 #[derive(Clone, Debug)]
 pub struct Kernels {
-    /// For people: the file.
+    /// File.
     pub place: String,
-    /// What was asked for, where that is known beside the record.
+    /// Requested run, if that is known without the record.
     pub asked: Option<String>,
     pub record: KernelRecord,
 }
 
-/// Why a run has no figures.
+/// Reason for missing metrics.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
     /// A word or two, such as `timed out`.

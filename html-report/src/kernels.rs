@@ -1,22 +1,25 @@
-//! Kernels that were measured by themselves, by the device that computed them.
+//! Measurements of kernels by device, and what DeepBench's page publishes of the same sizes.
+
+use std::sync::LazyLock;
 
 use results::Adapter;
-use results::kernels::{Entry, KernelRecord, Outcome, Pass, Peak, Suite};
+use results::kernels::{Entry, KernelRecord, Outcome, Pass, Peak, Suite, Unit};
+use serde::Deserialize;
 
 use crate::input::Kernels;
 use crate::text;
 
-/// Everything that was measured on one device.
+/// Measurements on one device.
 #[derive(Clone, Debug)]
 pub(crate) struct OnDevice<'a> {
-    /// What tells it from the others.
+    /// Name that distinguishes it from others.
     pub(crate) name: String,
     pub(crate) adapter: &'a Adapter,
     pub(crate) records: Vec<&'a KernelRecord>,
 }
 
 impl<'a> OnDevice<'a> {
-    /// In the order in which the devices first appear.
+    /// Divides measurements by device, in order of first appearance.
     pub(crate) fn of_all(kernels: &'a [Kernels]) -> Vec<Self> {
         let mut devices: Vec<Self> = Vec::new();
         for Kernels { record, .. } in kernels {
@@ -41,7 +44,7 @@ impl<'a> OnDevice<'a> {
         all.filter(|entry| entry.suite == suite).collect()
     }
 
-    /// Each kind of peak once: the best, where several suites measured it.
+    /// Returns each kind of peak once: the best if several suites measured it.
     pub(crate) fn peaks(&self) -> Vec<&'a Peak> {
         let mut peaks: Vec<&Peak> = Vec::new();
         for peak in self.records.iter().flat_map(|record| record.report.peaks.iter()) {
@@ -54,37 +57,38 @@ impl<'a> OnDevice<'a> {
         peaks
     }
 
-    /// The suites that have entries here.
+    /// Returns the suites with entries on this device.
     pub(crate) fn suites(&self) -> impl Iterator<Item = Suite> {
         Suite::ALL.into_iter().filter(|suite| !self.entries(*suite).is_empty())
     }
 }
 
 fn is_better(peak: &Peak, other: &Peak) -> bool {
-    let is_time = peak.unit == results::kernels::Unit::Seconds;
+    let is_time = peak.unit == Unit::Seconds;
     if is_time { peak.value < other.value } else { peak.value > other.value }
 }
 
-/// The suites that have entries on any of these devices.
+/// Returns the suites with entries on any of these devices.
 pub(crate) fn suites(devices: &[OnDevice<'_>]) -> Vec<Suite> {
     Suite::ALL.into_iter().filter(|suite| devices.iter().any(|device| device.suites().any(|of| of == *suite))).collect()
 }
 
-/// The share of the peak that an entry reached.
+/// Returns the share of the peak that an entry reached.
 pub(crate) fn share(entry: &Entry) -> Option<f64> {
     entry.outcome.measured()?.peak_share
 }
 
+/// Returns the operations per second of an entry.
 pub(crate) fn rate(entry: &Entry) -> Option<f64> {
     Some(entry.outcome.measured()?.flops_per_second)
 }
 
-/// An entry in words.
+/// Returns the size and pass of an entry.
 pub(crate) fn title(entry: &Entry) -> String {
     format!("{}, {}", entry.size, entry.pass.title())
 }
 
-/// Entries of two lists that are of one size and pass, and have figures on both sides.
+/// Pairs entries of two lists that have metrics.
 pub(crate) fn pairs<'a>(
     one: &[&'a Entry],
     other: &[&'a Entry],
@@ -96,12 +100,12 @@ pub(crate) fn pairs<'a>(
     one.iter().filter(measured).filter_map(beside).collect()
 }
 
-/// Those of one pass.
+/// Returns the entries of one pass.
 pub(crate) fn of_pass<'a>(entries: &[&'a Entry], pass: Pass) -> Vec<&'a Entry> {
     entries.iter().copied().filter(|entry| entry.pass == pass).collect()
 }
 
-/// Why an entry has no figures; nothing where it has.
+/// Returns the reason for missing metrics of an entry.
 pub(crate) fn reason(entry: &Entry) -> Option<String> {
     let mebibytes = |bytes: u64| text::mebibytes(bytes as f64);
     Some(match &entry.outcome {
@@ -121,13 +125,61 @@ pub(crate) fn reason(entry: &Entry) -> Option<String> {
     })
 }
 
+/// A row of DeepBench's tables of training results, from `reference/published-kernels.json`.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct PublishedKernel {
+    source: String,
+    pub(crate) table: String,
+    suite: Suite,
+    /// Operation in the words of the table.
+    pub(crate) operation: String,
+    /// Size in our words; absent if it is not measured here.
+    #[serde(default)]
+    size: Option<String>,
+    pass: Pass,
+    pub(crate) hardware: String,
+    teraflops: f64,
+    pub(crate) time_ms: f64,
+    #[serde(default)]
+    pub(crate) note: Option<String>,
+}
+
+static PUBLISHED: LazyLock<Vec<PublishedKernel>> = LazyLock::new(|| {
+    serde_json::from_str(include_str!("../../reference/published-kernels.json")).expect("the file is checked in")
+});
+
+/// Returns the published row of the same size and pass.
+pub(crate) fn published(entry: &Entry) -> Option<&'static PublishedKernel> {
+    PUBLISHED
+        .iter()
+        .find(|row| (row.suite, row.size.as_deref(), row.pass) == (entry.suite, Some(entry.size.as_str()), entry.pass))
+}
+
+/// Returns the sizes with a published rate, with their suite.
+pub fn published_kernel_sizes() -> impl Iterator<Item = (Suite, &'static str)> {
+    PUBLISHED.iter().filter_map(|row| Some((row.suite, row.size.as_deref()?)))
+}
+
+impl PublishedKernel {
+    pub(crate) fn flops_per_second(&self) -> f64 {
+        self.teraflops * 1e12
+    }
+
+    /// Returns publisher, table and year.
+    pub(crate) fn citation(&self) -> String {
+        let (name, rest) = self.source.split_once(", ").unwrap_or((&self.source, ""));
+        let year = rest.rsplit(", ").next().unwrap_or_default();
+        format!("{name}, {}, {year}", self.table)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::testing::kernels;
 
     #[test]
-    fn what_one_device_measured_in_several_processes_stands_together() {
+    fn processes_on_one_device_are_joined() {
         let mut other = kernels("A", &[("8 × 8 × 8", Pass::Forward, Some(0.5))]);
         other.record.report.peaks.arithmetic.as_mut().unwrap().value *= 2.0;
         let best = other.record.report.peaks.arithmetic.clone().unwrap().value;
@@ -140,10 +192,26 @@ mod tests {
     }
 
     #[test]
-    fn devices_of_one_name_are_told_apart_by_their_drivers() {
+    fn devices_of_one_name_get_their_drivers() {
         let mut all = [kernels("A", &[]), kernels("A", &[])];
         all[1].record.report.adapter.driver = "Mesa 25".to_owned();
         let names: Vec<String> = OnDevice::of_all(&all).into_iter().map(|device| device.name).collect();
         assert_eq!(names, ["A (CPU)", "A (CPU Mesa 25)"]);
+    }
+
+    #[test]
+    fn published_rates_follow_from_sizes_and_times() {
+        let products: Vec<&PublishedKernel> = PUBLISHED.iter().filter(|row| row.suite == Suite::Gemm).collect();
+        assert_eq!((PUBLISHED.len(), products.len(), published_kernel_sizes().count()), (14, 5, 9));
+        for row in products {
+            let numbers = row.operation.split(", ").map(|part| part.split('=').nth(1).unwrap().parse::<f64>().unwrap());
+            let flops = 2.0 * numbers.product::<f64>();
+            // Times are rounded to hundredths of a millisecond.
+            let rate = |milliseconds: f64| flops / (milliseconds / 1e3);
+            let (low, high) = (rate(row.time_ms + 0.0051), rate(row.time_ms - 0.0051));
+            let published = row.flops_per_second();
+            assert!(published > 0.98 * low && published < 1.02 * high, "{row:?}: {low:e} to {high:e}");
+        }
+        assert_eq!(PUBLISHED[0].citation(), "DeepBench, GEMM Results, 2017");
     }
 }

@@ -1,81 +1,74 @@
-//! Groups that differ in one number and in nothing else that matters: what a sweep is made of.
+//! Sweeps: groups that differ in one number.
 
-use crate::group::{Field, Group, Length};
+use crate::group::{Field, Group, RequestedLength, equal_but};
 use crate::text;
 
 /// A number that is varied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Axis {
+pub(crate) enum SweepAxis {
     BatchSize,
     LearningRate,
     Epochs,
     Threads,
-    /// Of the same batch: strong scaling.
+    /// Strong scaling: the batch stays the same.
     Devices,
-    /// Each with as many samples of the batch as one: weak scaling.
+    /// Weak scaling: the samples of each device stay the same.
     FedDevices,
 }
 
-/// What is held alike along a line beside everything that is not varied.
+/// Property that stays the same along a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Same {
     Epochs(f64),
     Steps(u64),
     /// Samples of the batch for each device.
     PerDevice(u32),
-    /// The limit, which is that of time, or the suite's.
+    /// The limit, which is a time or the suite's.
     Limit,
-    /// Nothing more.
+    /// All settings that are not varied.
     Rest,
 }
 
-/// Groups in the order of the number that is varied; at least two.
+/// At least two groups in the order of the varied number.
 #[derive(Clone, Debug)]
-pub(crate) struct Line<'g, 'a> {
+pub(crate) struct Sweep<'g, 'a> {
     pub(crate) same: Same,
     pub(crate) points: Vec<(f64, &'g Group<'a>)>,
 }
 
-impl Axis {
+/// Function that returns the varied number of a group.
+type GroupNumber = fn(&Group<'_>) -> Option<f64>;
+
+impl SweepAxis {
     pub(crate) const ALL: [Self; 6] =
         [Self::BatchSize, Self::LearningRate, Self::Epochs, Self::Threads, Self::Devices, Self::FedDevices];
 
+    /// Title, fields that may differ along a line, and the number of a group.
+    fn parts(self) -> (&'static str, &'static [Field], GroupNumber) {
+        let devices = |group: &Group<'_>| Some(f64::from(group.setup.devices));
+        match self {
+            Self::BatchSize => {
+                ("batch size", &[Field::BatchSize, Field::Length], |group| Some(f64::from(group.setup.batch_size)))
+            }
+            Self::LearningRate => ("learning rate", &[Field::LearningRate], |group| Some(group.setup.learning_rate)),
+            Self::Epochs => ("epochs", &[Field::Length], |group| group.epochs()),
+            Self::Threads => ("threads", &[Field::Threads], |group| group.setup.threads.map(f64::from)),
+            Self::Devices => ("devices that share the batch", &[Field::Devices], devices),
+            Self::FedDevices => ("devices with as many samples each", &[Field::Devices, Field::BatchSize], devices),
+        }
+    }
+
     pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::BatchSize => "batch size",
-            Self::LearningRate => "learning rate",
-            Self::Epochs => "epochs",
-            Self::Threads => "threads",
-            Self::Devices => "devices that share the batch",
-            Self::FedDevices => "devices with as many samples each",
-        }
+        self.parts().0
     }
 
-    /// The fields that may differ along a line.
     pub(crate) fn fields(self) -> &'static [Field] {
-        match self {
-            Self::BatchSize => &[Field::BatchSize, Field::Length],
-            Self::LearningRate => &[Field::LearningRate],
-            Self::Epochs => &[Field::Length],
-            Self::Threads => &[Field::Threads],
-            Self::Devices => &[Field::Devices],
-            Self::FedDevices => &[Field::Devices, Field::BatchSize],
-        }
-    }
-
-    pub(crate) fn value(self, group: &Group<'_>) -> Option<f64> {
-        match self {
-            Self::BatchSize => Some(f64::from(group.setup.batch_size)),
-            Self::LearningRate => Some(group.setup.learning_rate),
-            Self::Epochs => group.epochs(),
-            Self::Threads => group.setup.threads.map(f64::from),
-            Self::Devices | Self::FedDevices => Some(f64::from(group.setup.devices)),
-        }
+        self.parts().1
     }
 }
 
 impl Same {
-    /// In words; nothing where there is nothing to say.
+    /// Returns the words for it; `None` if there is nothing to say.
     pub(crate) fn words(self) -> Option<String> {
         match self {
             Self::Epochs(epochs) => Some(text::epochs(epochs)),
@@ -86,13 +79,13 @@ impl Same {
     }
 }
 
-/// Every line along this axis.
-pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: Axis) -> Vec<Line<'g, 'a>> {
+/// Returns every line along an axis.
+pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: SweepAxis) -> Vec<Sweep<'g, 'a>> {
     let mut found = Vec::new();
-    for class in classes(groups, axis) {
+    for class in equal_but(groups.iter().copied(), axis.fields()) {
         let candidates = match axis {
-            Axis::BatchSize => by_length(&class),
-            Axis::FedDevices => by_share(&class),
+            SweepAxis::BatchSize => by_length(&class),
+            SweepAxis::FedDevices => by_share(&class),
             _ => vec![(Same::Rest, class)],
         };
         found.extend(candidates.into_iter().filter_map(|(same, groups)| line(axis, same, &groups)));
@@ -100,19 +93,7 @@ pub(crate) fn lines<'g, 'a>(groups: &[&'g Group<'a>], axis: Axis) -> Vec<Line<'g
     found
 }
 
-/// The groups of each set that is alike but for what the axis varies.
-fn classes<'g, 'a>(groups: &[&'g Group<'a>], axis: Axis) -> Vec<Vec<&'g Group<'a>>> {
-    let mut classes: Vec<Vec<&Group<'_>>> = Vec::new();
-    for &group in groups {
-        match classes.iter_mut().find(|class| class[0].setup.equals_but(&group.setup, axis.fields())) {
-            Some(class) => class.push(group),
-            None => classes.push(vec![group]),
-        }
-    }
-    classes
-}
-
-/// Larger batches make fewer steps of an epoch: what is compared was trained for as many epochs, or for as many steps.
+/// Divides groups by their lengths: larger batches have fewer steps in an epoch, so equal epochs and equal steps differ.
 fn by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let mut keys: Vec<Same> = Vec::new();
     for key in class.iter().flat_map(|group| lengths(group)) {
@@ -127,7 +108,7 @@ fn by_length<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)>
     keys.iter().map(of).collect()
 }
 
-/// Those with as many samples for each device, where the batch divides evenly.
+/// Divides groups by the samples of each device, if the batch divides evenly.
 fn by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> {
     let share = |group: &Group<'_>| {
         let (batch, devices) = (group.setup.batch_size, group.setup.devices);
@@ -143,16 +124,16 @@ fn by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> 
 }
 
 fn lengths(group: &Group<'_>) -> Vec<Same> {
-    if matches!(group.setup.length, Length::Seconds(_) | Length::Suite) {
+    if matches!(group.setup.length, RequestedLength::Seconds(_) | RequestedLength::Suite) {
         return vec![Same::Limit];
     }
     let Some(run) = group.runs.first() else { return Vec::new() };
     let of_epoch = run.epochs_of(1);
-    // A group that diverged was to be trained for as long.
+    // A group that diverged has its requested length.
     let (epochs, steps) = match group.setup.length {
-        Length::Epochs(count) => (Some(f64::from(count)), group.steps()),
-        Length::Steps(count) => (Some(group.epochs().unwrap_or(of_epoch * count as f64)), Some(count)),
-        Length::Seconds(_) | Length::Suite => (None, None),
+        RequestedLength::Epochs(count) => (Some(f64::from(count)), group.steps()),
+        RequestedLength::Steps(count) => (Some(group.epochs().unwrap_or(of_epoch * count as f64)), Some(count)),
+        RequestedLength::Seconds(_) | RequestedLength::Suite => (None, None),
     };
     epochs.map(Same::Epochs).into_iter().chain(steps.map(Same::Steps)).collect()
 }
@@ -164,13 +145,13 @@ fn is_same(one: Same, other: Same) -> bool {
     }
 }
 
-fn line<'g, 'a>(axis: Axis, same: Same, groups: &[&'g Group<'a>]) -> Option<Line<'g, 'a>> {
+fn line<'g, 'a>(axis: SweepAxis, same: Same, groups: &[&'g Group<'a>]) -> Option<Sweep<'g, 'a>> {
     let mut points: Vec<(f64, &Group<'_>)> =
-        groups.iter().filter_map(|&group| Some((axis.value(group)?, group))).collect();
+        groups.iter().filter_map(|&group| Some(((axis.parts().2)(group)?, group))).collect();
     points.sort_by(|one, other| one.0.total_cmp(&other.0));
-    // Of groups with the same number that differ in what is not told here, the first stands for all.
+    // The first of several groups with the same number represents all.
     points.dedup_by(|later, first| later.0 == first.0);
-    (points.len() > 1).then_some(Line { same, points })
+    (points.len() > 1).then_some(Sweep { same, points })
 }
 
 #[cfg(test)]
@@ -179,10 +160,10 @@ mod tests {
     use crate::testing::{Made, groups};
     use results::{Outcome, RunRecord};
 
-    fn found(records: &[RunRecord], axis: Axis) -> Vec<(Option<String>, Vec<f64>)> {
+    fn found(records: &[RunRecord], axis: SweepAxis) -> Vec<(Option<String>, Vec<f64>)> {
         let groups = groups(records);
         let lines = lines(&groups.iter().collect::<Vec<_>>(), axis);
-        let values = |line: &Line<'_, '_>| line.points.iter().map(|point| point.0).collect();
+        let values = |line: &Sweep<'_, '_>| line.points.iter().map(|point| point.0).collect();
         lines.iter().map(|line| (line.same.words(), values(line))).collect()
     }
 
@@ -191,37 +172,37 @@ mod tests {
     }
 
     #[test]
-    fn batches_are_compared_over_as_many_epochs_and_over_as_many_steps() {
+    fn batches_are_compared_over_equal_epochs_and_steps() {
         let records =
             [(60, 1000), (600, 100), (600, 1000), (6000, 10)].map(|(size, steps)| batch(size, steps).record());
         let expected = [
             (Some("1 epoch".to_owned()), vec![60.0, 600.0, 6000.0]),
             (Some("1000 steps".to_owned()), vec![60.0, 600.0]),
         ];
-        assert_eq!(found(&records, Axis::BatchSize), expected);
+        assert_eq!(found(&records, SweepAxis::BatchSize), expected);
     }
 
     #[test]
-    fn a_rate_that_diverged_stands_in_its_line() {
+    fn diverged_rates_are_part_of_the_line() {
         let rate = |rate| Made::new("caffe-mnist").learning_rate(rate);
         let records = [rate(0.1).outcome(Outcome::Diverged { step: 5 }).record(), rate(0.01).record()];
-        assert_eq!(found(&records, Axis::LearningRate), [(None, vec![0.01, 0.1])]);
-        assert_eq!(found(&records, Axis::BatchSize), []);
+        assert_eq!(found(&records, SweepAxis::LearningRate), [(None, vec![0.01, 0.1])]);
+        assert_eq!(found(&records, SweepAxis::BatchSize), []);
     }
 
     #[test]
-    fn devices_share_a_batch_or_have_as_many_samples_each() {
+    fn devices_scale_strongly_or_weakly() {
         let made = |devices, batch| Made::new("caffe-mnist").devices(devices).batch_size(batch).record();
         let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
-        assert_eq!(found(&records, Axis::Devices), [(None, vec![1.0, 2.0])]);
+        assert_eq!(found(&records, SweepAxis::Devices), [(None, vec![1.0, 2.0])]);
         let fed = (Some("60 samples for each device".to_owned()), vec![1.0, 2.0, 4.0]);
-        assert_eq!(found(&records, Axis::FedDevices), [fed]);
+        assert_eq!(found(&records, SweepAxis::FedDevices), [fed]);
     }
 
     #[test]
-    fn other_back_ends_are_other_lines() {
+    fn back_ends_have_separate_lines() {
         let made = |backend: &str, count| Made::new("caffe-mnist").backend(backend).threads(count).record();
         let records = [made("burn-flex", 2), made("burn-flex", 1), made("other", 1), made("other", 4)];
-        assert_eq!(found(&records, Axis::Threads), [(None, vec![1.0, 2.0]), (None, vec![1.0, 4.0])]);
+        assert_eq!(found(&records, SweepAxis::Threads), [(None, vec![1.0, 2.0]), (None, vec![1.0, 4.0])]);
     }
 }

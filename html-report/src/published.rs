@@ -1,4 +1,4 @@
-//! What papers and articles say of the same networks: `reference/published-results.json`.
+//! Published results of the same networks: `reference/published-results.json`.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use serde::Deserialize;
 
 use crate::group::Group;
 
-/// Trainings whose lengths differ by less are of one length.
+/// Largest relative difference of equal lengths.
 const SAME_LENGTH: f64 = 0.05;
 
-/// One row of a published table, or one figure of a text.
+/// One row of a published table, or one result of a text.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Published {
     source: String,
@@ -19,7 +19,7 @@ pub(crate) struct Published {
     #[serde(default)]
     hardware: Option<String>,
     pub(crate) framework: String,
-    /// Libraries, and whatever else its source says about how it was computed.
+    /// Libraries and other details of the computation.
     #[serde(default)]
     pub(crate) backend: Option<String>,
     #[serde(default)]
@@ -42,7 +42,7 @@ pub(crate) struct Published {
     pub(crate) threads: Option<u32>,
     #[serde(default)]
     pub(crate) note: Option<String>,
-    /// What was said of single epochs.
+    /// Accuracies of single epochs.
     #[cfg(test)]
     #[serde(default)]
     curve: Option<PublishedCurve>,
@@ -58,10 +58,8 @@ struct PublishedCurve {
     accuracy_percent: Option<Vec<f64>>,
 }
 
-/// The workload of a source, the framework that it was trained with where that matters, and what it is called here.
-///
-/// What is not in this list has no counterpart: ImageNet, other networks of airbench, and networks of the Keras examples
-/// that nobody compared.
+/// Workload of a source, its framework if that matters, and the workload here. Others have no counterpart: ImageNet, other
+/// networks of airbench, and Keras examples that were not compared.
 const COUNTERPARTS: &[(&str, Option<&str>, &str)] = &[
     ("MNIST", Some("TensorFlow"), "tensorflow-mnist"),
     ("MNIST", Some("Caffe"), "caffe-mnist"),
@@ -81,7 +79,7 @@ const COUNTERPARTS: &[(&str, Option<&str>, &str)] = &[
     ("CIFAR-10 legacy/airbench94_compiled.py", None, "airbench94"),
 ];
 
-/// How a source begins, what it is called beside figures, and its year.
+/// Beginning of a source, its name in citations, and its year.
 const SOURCES: &[(&str, &str, u16)] = &[
     ("GTDLBench", "GTDLBench", 2018),
     ("Bhatia", "Bhatia, article", 2017),
@@ -92,20 +90,20 @@ const SOURCES: &[(&str, &str, u16)] = &[
     ("benchmarker", "benchmarker", 2017),
 ];
 
-/// The example trains another network here, of gated recurrent units.
-const OF_ANOTHER_NETWORK: &str = "examples/babi_rnn.py";
+/// Source of another network, of gated recurrent units.
+const OTHER_NETWORK: &str = "examples/babi_rnn.py";
 
 static ALL: LazyLock<Vec<Published>> = LazyLock::new(|| {
     serde_json::from_str(include_str!("../../reference/published-results.json")).expect("the file is checked in")
 });
 
-/// Every published figure of this workload, in the order of the file.
+/// Returns every published row of a workload, in the order of the file.
 pub(crate) fn of_workload(name: &str) -> Vec<&'static Published> {
     ALL.iter().filter(|row| row.counterpart() == Some(name)).collect()
 }
 
-/// The names of the workloads that have published figures.
-pub fn workload_names() -> impl Iterator<Item = &'static str> {
+/// Returns the names of the workloads with published results.
+pub fn published_workloads() -> impl Iterator<Item = &'static str> {
     COUNTERPARTS.iter().map(|counterpart| counterpart.2)
 }
 
@@ -115,14 +113,14 @@ impl Published {
             *workload == self.workload && framework.is_none_or(|framework| framework == self.framework)
         };
         let found = COUNTERPARTS.iter().find(is_it).map(|counterpart| counterpart.2);
-        found.filter(|_| !self.source.contains(OF_ANOTHER_NETWORK))
+        found.filter(|_| !self.source.contains(OTHER_NETWORK))
     }
 
     fn named_source(&self) -> Option<&'static (&'static str, &'static str, u16)> {
         SOURCES.iter().find(|source| self.source.starts_with(source.0))
     }
 
-    /// Who published it, where, and when: `GTDLBench, Table VI(a), 2018`.
+    /// Returns publisher, place and year: `GTDLBench, Table VI(a), 2018`.
     pub(crate) fn citation(&self) -> String {
         let (name, year) = self.named_source().map_or((self.source.as_str(), None), |known| (known.1, Some(known.2)));
         let place = match self.table.as_deref() {
@@ -139,7 +137,7 @@ impl Published {
             .join(", ")
     }
 
-    /// Short name of the device, with any doubt that the source expresses.
+    /// Returns the short name of the device, with any doubt that the source expresses.
     pub(crate) fn device(&self) -> String {
         let Some(hardware) = &self.hardware else { return "hardware not stated".to_owned() };
         let machine = hardware.split_once(": ").map_or(hardware.as_str(), |(_, machine)| machine);
@@ -158,13 +156,13 @@ impl Published {
         self.epochs.zip(group.epochs()).is_some_and(|(theirs, ours)| (ours / theirs - 1.0).abs() <= SAME_LENGTH)
     }
 
-    /// As its source has it, or the whole time over the epochs.
+    /// Returns the published time of an epoch, or the whole time over the epochs.
     pub(crate) fn epoch_seconds(&self) -> Option<f64> {
         let of_whole = || Some(self.training_time_s? / self.epochs.filter(|epochs| *epochs > 0.0)?);
         self.seconds_per_epoch.or_else(of_whole)
     }
 
-    /// The whole time as its source has it, or the epochs of which it has the time of one.
+    /// Returns the published whole time, or the time of an epoch times the epochs.
     pub(crate) fn training_seconds(&self) -> Option<f64> {
         self.training_time_s.or_else(|| Some(self.seconds_per_epoch? * self.epochs?))
     }
@@ -173,12 +171,12 @@ impl Published {
         self.accuracy_percent.map(|percent| percent / 100.0)
     }
 
-    /// Whether a single device computed it.
+    /// Returns true if a single device computed it.
     pub(crate) fn is_of_one_device(&self) -> bool {
         self.gpus.is_none_or(|count| count <= 1)
     }
 
-    /// Whether it says the same as another row: papers repeat themselves.
+    /// Returns true if it says the same as another row: papers repeat themselves.
     pub(crate) fn repeats(&self, other: &Self) -> bool {
         let figures =
             |row: &Self| (row.epoch_seconds(), row.training_seconds(), row.accuracy_percent, row.memory_max_mb);
@@ -192,12 +190,12 @@ impl Published {
 
 #[cfg(test)]
 mod tests {
-    use serde::Serialize;
+    use serde_json::{Value, json};
 
     use super::*;
 
     #[test]
-    fn the_file_is_whole_and_every_row_has_a_source_with_a_year() {
+    fn every_row_has_a_source_and_positive_values() {
         assert_eq!(ALL.len(), 230);
         for row in ALL.iter() {
             assert!(row.named_source().is_some(), "{}", row.source);
@@ -207,8 +205,8 @@ mod tests {
     }
 
     #[test]
-    fn every_counterpart_has_rows_and_those_without_are_known() {
-        for name in workload_names() {
+    fn every_counterpart_has_rows() {
+        for name in published_workloads() {
             assert!(!of_workload(name).is_empty(), "{name}");
         }
         let left_out: Vec<&str> =
@@ -217,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_who_when_where_and_on_what() {
+    fn rows_have_citations_and_devices() {
         let row = of_workload("caffe-mnist").into_iter().find(|row| row.gpus == Some(1)).unwrap();
         assert_eq!(row.citation(), "GTDLBench, Table VI(a), 2018");
         assert_eq!(row.device(), "NVIDIA GeForce GTX 1080 Ti 11 GB");
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_keep_what_their_source_doubts() {
+    fn devices_keep_the_doubts_of_their_source() {
         let devices: Vec<String> = ALL.iter().map(Published::device).collect();
         let doubted =
             ["Azure VM (probably CPU)", "Azure VM (device of this early run not recorded)", "CPU (unspecified)"];
@@ -237,140 +235,120 @@ mod tests {
         }
     }
 
-    /// A line of `app/published.json`, which the page shows beside a result.
-    #[derive(Serialize)]
-    struct Line {
-        workload: &'static str,
-        batch_size: u32,
-        seconds_per_epoch: f64,
-        device: String,
-        framework: &'static str,
-        citation: String,
-    }
-
-    /// The fastest figure of each single device and batch size of a workload.
-    fn lines(workload: &'static str) -> Vec<Line> {
-        let mut lines: Vec<Line> = Vec::new();
-        let known =
+    /// Lines of `app/published.json`, which the page shows next to a result: the fastest result of each single device and
+    /// batch size of a workload.
+    fn lines(workload: &'static str) -> Vec<Value> {
+        let mut fastest: Vec<(u32, f64, String, &Published)> = Vec::new();
+        let is_known =
             |row: &&&Published| row.is_of_one_device() && row.hardware.is_some() && !row.device().contains("VM");
-        for row in of_workload(workload).iter().filter(known) {
+        for row in of_workload(workload).iter().filter(is_known) {
             let (Some(seconds), Some(batch_size)) = (row.epoch_seconds(), row.batch_size) else { continue };
-            let line = Line {
-                workload,
-                batch_size,
-                seconds_per_epoch: (seconds * 1000.0).round() / 1000.0,
-                device: row.device(),
-                framework: &row.framework,
-                citation: row.citation(),
-            };
-            match lines.iter_mut().find(|other| other.device == line.device && other.batch_size == batch_size) {
-                Some(other) if other.seconds_per_epoch <= line.seconds_per_epoch => {}
+            let line = (batch_size, (seconds * 1000.0).round() / 1000.0, row.device(), *row);
+            match fastest.iter_mut().find(|other| (other.0, &other.2) == (line.0, &line.2)) {
+                Some(other) if other.1 <= line.1 => {}
                 Some(other) => *other = line,
-                None => lines.push(line),
+                None => fastest.push(line),
             }
         }
-        lines.sort_by(|one, other| {
-            let by_batch = one.batch_size.cmp(&other.batch_size);
-            let by_time = one.seconds_per_epoch.total_cmp(&other.seconds_per_epoch);
-            by_batch.then(by_time).then_with(|| one.device.cmp(&other.device))
+        fastest.sort_by(|one, other| {
+            one.0.cmp(&other.0).then(one.1.total_cmp(&other.1)).then_with(|| one.2.cmp(&other.2))
         });
-        lines
-    }
-
-    #[test]
-    fn the_page_shows_the_fastest_of_each_device_and_batch_size() {
-        let mut names: Vec<&'static str> = Vec::new();
-        workload_names().for_each(|name| {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        });
-        let lines: Vec<serde_json::Value> =
-            names.into_iter().flat_map(lines).map(|line| serde_json::to_value(line).unwrap()).collect();
-        let file = include_str!("../../app/published.json");
-        let of_page: Vec<serde_json::Value> = serde_json::from_str(file).unwrap();
-        assert_eq!(of_page, lines);
-    }
-
-    /// A line of `app/published-accuracies.json`, which the page shows beside a run that goes on.
-    #[derive(Serialize)]
-    struct Accuracies {
-        workload: &'static str,
-        batch_size: u32,
-        learning_rate: f64,
-        epochs: f64,
-        /// Of the test set, after all epochs.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        accuracy: Option<f64>,
-        /// Of the training set, after each epoch, where all of them are known.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        curve: Option<Vec<f64>>,
-        device: String,
-        framework: &'static str,
-        citation: String,
-    }
-
-    impl Published {
-        fn training_curve(&self) -> Option<Vec<f64>> {
-            let curve = self.curve.as_ref().filter(|curve| curve.split == "train")?;
-            let last = self.epochs? + 0.5;
-            let whole = (1..).take_while(|&epoch| f64::from(epoch) < last).map(Some);
-            let percent = curve.accuracy_percent.as_ref()?;
-            whole.eq(curve.epoch.iter().copied()).then(|| percent.iter().map(|p| (p * 10.0).round() / 1000.0).collect())
-        }
-
-        fn accuracies(&'static self, workload: &'static str) -> Option<Accuracies> {
-            // Each of several repetitions began where the last one had ended.
-            let went_on = self.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
-            let accuracy = self.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
-            let curve = self.training_curve();
-            (self.is_of_one_device() && !went_on && (accuracy.is_some() || curve.is_some())).then_some(Accuracies {
-                workload,
-                batch_size: self.batch_size?,
-                learning_rate: self.learning_rate?,
-                epochs: self.epochs?,
-                accuracy,
-                curve,
-                device: self.device(),
-                framework: &self.framework,
-                citation: self.citation(),
+        let line = |(batch_size, seconds, device, row): (u32, f64, String, &Published)| {
+            json!({
+                "workload": workload,
+                "batch_size": batch_size,
+                "seconds_per_epoch": seconds,
+                "device": device,
+                "framework": row.framework,
+                "citation": row.citation(),
             })
-        }
+        };
+        fastest.into_iter().map(line).collect()
     }
 
-    /// One for each batch size, learning rate and number of epochs: that with a curve, or with the best accuracy.
-    fn accuracies(workload: &'static str) -> Vec<Accuracies> {
-        let mut lines: Vec<Accuracies> = Vec::new();
-        let recipe = |of: &Accuracies| (of.batch_size, of.learning_rate, of.epochs);
-        let worth = |of: &Accuracies| (of.curve.is_some(), of.accuracy.unwrap_or_default());
-        for line in of_workload(workload).iter().filter_map(|row| row.accuracies(workload)) {
-            match lines.iter_mut().find(|other| recipe(other) == recipe(&line)) {
-                Some(other) if worth(other) >= worth(&line) => {}
-                Some(other) => *other = line,
-                None => lines.push(line),
-            }
-        }
-        lines.sort_by(|one, other| recipe(one).partial_cmp(&recipe(other)).expect("no number is missing"));
-        lines
-    }
-
-    #[test]
-    fn the_page_shows_the_accuracies_of_each_recipe() {
+    /// Compares a file of the page with the lines of each workload.
+    fn check_page(file: &str, lines: fn(&'static str) -> Vec<Value>) {
         let mut names: Vec<&'static str> = Vec::new();
-        workload_names().for_each(|name| {
+        published_workloads().for_each(|name| {
             if !names.contains(&name) {
                 names.push(name);
             }
         });
-        let lines: Vec<serde_json::Value> =
-            names.into_iter().flat_map(accuracies).map(|line| serde_json::to_value(line).unwrap()).collect();
-        let file = include_str!("../../app/published-accuracies.json");
-        let of_page: Vec<serde_json::Value> = serde_json::from_str(file).unwrap();
-        assert_eq!(of_page, lines);
+        let lines: Vec<Value> = names.into_iter().flat_map(lines).collect();
+        assert_eq!(serde_json::from_str::<Vec<Value>>(file).unwrap(), lines);
     }
 
     #[test]
-    fn rows_that_papers_repeat_are_known() {
+    fn page_has_the_fastest_result_of_each_device() {
+        check_page(include_str!("../../app/published.json"), lines);
+    }
+
+    /// Accuracies of the training set after each epoch, if all of them are known.
+    fn training_curve(row: &Published) -> Option<Vec<f64>> {
+        let curve = row.curve.as_ref().filter(|curve| curve.split == "train")?;
+        let last = row.epochs? + 0.5;
+        let whole = (1..).take_while(|&epoch| f64::from(epoch) < last).map(Some);
+        let percent = curve.accuracy_percent.as_ref()?;
+        whole.eq(curve.epoch.iter().copied()).then(|| percent.iter().map(|p| (p * 10.0).round() / 1000.0).collect())
+    }
+
+    /// Batch size, learning rate and epochs.
+    type Recipe = (u32, f64, f64);
+    /// A recipe with its accuracy on the test set and its curve.
+    type Line = (Recipe, Option<f64>, Option<Vec<f64>>, &'static Published);
+
+    /// Lines of `app/published-accuracies.json`, which the page shows next to a current run: one for each recipe, with a
+    /// curve, or else with the best accuracy on the test set.
+    fn accuracies(workload: &'static str) -> Vec<Value> {
+        let mut lines: Vec<Line> = Vec::new();
+        for row in of_workload(workload) {
+            // Each repetition continued the one before.
+            let is_continued = row.note.as_ref().is_some_and(|note| note.contains("Repeated runs continue"));
+            let accuracy = row.accuracy_percent.map(|percent| (percent * 100.0).round() / 10_000.0);
+            let curve = training_curve(row);
+            let recipe = row.batch_size.zip(row.learning_rate).zip(row.epochs);
+            let Some(((batch_size, rate), epochs)) = recipe.filter(|_| accuracy.is_some() || curve.is_some()) else {
+                continue;
+            };
+            if !row.is_of_one_device() || is_continued {
+                continue;
+            }
+            let worth = (curve.is_some(), accuracy.unwrap_or_default());
+            let line = ((batch_size, rate, epochs), accuracy, curve, row);
+            match lines.iter_mut().find(|other| other.0 == line.0) {
+                Some(other) if (other.2.is_some(), other.1.unwrap_or_default()) >= worth => {}
+                Some(other) => *other = line,
+                None => lines.push(line),
+            }
+        }
+        lines.sort_by(|one, other| one.0.partial_cmp(&other.0).expect("no number is missing"));
+        let line = |((batch_size, rate, epochs), accuracy, curve, row): Line| {
+            let mut line = json!({
+                "workload": workload,
+                "batch_size": batch_size,
+                "learning_rate": rate,
+                "epochs": epochs,
+                "device": row.device(),
+                "framework": row.framework,
+                "citation": row.citation(),
+            });
+            let optional: [(&str, Option<Value>); 2] =
+                [("accuracy", accuracy.map(|share| json!(share))), ("curve", curve.map(|curve| json!(curve)))];
+            for (name, value) in optional.into_iter().filter_map(|(name, value)| Some((name, value?))) {
+                line[name] = value;
+            }
+            line
+        };
+        lines.into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn page_has_the_accuracies_of_each_recipe() {
+        check_page(include_str!("../../app/published-accuracies.json"), accuracies);
+    }
+
+    #[test]
+    fn repeated_rows_are_recognized() {
         let rows = of_workload("caffe-mnist");
         let default: Vec<&&Published> = rows.iter().filter(|row| row.training_time_s == Some(97.02)).collect();
         assert!(default.len() > 1 && default[0].repeats(default[1]) && !default[0].repeats(rows[0]));

@@ -1,23 +1,22 @@
 //! Records for the tests of this crate.
 
+use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
 use results::{
-    Adapter, Client, ClientKind, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation,
-    InputMode, InputPipeline, Outcome, Precision, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
-    Summary, Target, Warning, Window, WorkloadRecord,
+    Adapter, Client, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation, InputMode,
+    InputPipeline, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
+    WorkloadRecord,
 };
 
-use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
-
-use crate::group::Group;
-use crate::input::{Entry, Input, Kernels};
-use crate::run::Run;
+use crate::finding::{Finding, Kind, Rule};
+use crate::group::{GatheredRuns, Group};
+use crate::input::{Entry, Input, Kernels, Study};
 
 /// Seconds of each window.
 const WINDOW_SECONDS: f64 = 1.5;
-/// How far windows are from each other, as a share.
+/// Relative difference of windows.
 const JITTER: f64 = 0.005;
 
-/// A record of one workload, changed where a test says so.
+/// A record of one workload, changed by a test.
 pub(crate) struct Made {
     record: RunRecord,
     rate: f64,
@@ -31,90 +30,91 @@ impl Made {
         Self { record: record(workload), rate: 10_000.0, windows: 10, steps: 600, accuracies: vec![0.9] }
     }
 
-    pub(crate) fn backend(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.record.device.backend);
+    fn with(mut self, change: impl FnOnce(&mut RunRecord)) -> Self {
+        change(&mut self.record);
         self
     }
 
-    pub(crate) fn device(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.record.device.adapter.name);
-        self
+    fn with_settings(self, change: impl FnOnce(&mut Settings)) -> Self {
+        self.with(|record| change(&mut record.workloads[0].settings))
     }
 
-    pub(crate) fn software(mut self) -> Self {
-        self.record.device.adapter.software = true;
+    pub(crate) fn backend(self, name: &str) -> Self {
+        self.with(|record| name.clone_into(&mut record.device.backend))
+    }
+
+    pub(crate) fn device(self, name: &str) -> Self {
+        self.with(|record| name.clone_into(&mut record.device.adapter.name))
+    }
+
+    pub(crate) fn software(self) -> Self {
         let name = self.record.device.adapter.name.clone();
-        self.record.warnings.push(Warning::SoftwareAdapter { name });
-        self
+        self.warning(Warning::SoftwareAdapter { name }).with(|record| record.device.adapter.software = true)
     }
 
-    pub(crate) fn warning(mut self, warning: Warning) -> Self {
-        self.record.warnings.push(warning);
-        self
+    pub(crate) fn warning(self, warning: Warning) -> Self {
+        self.with(|record| record.warnings.push(warning))
     }
 
-    pub(crate) fn seed(mut self, seed: u32) -> Self {
-        self.record.seed = seed;
-        self
+    pub(crate) fn seed(self, seed: u32) -> Self {
+        self.with(|record| record.seed = seed)
     }
 
-    pub(crate) fn batch_size(mut self, size: u32) -> Self {
-        self.record.workloads[0].settings.batch_size = size;
-        self
+    pub(crate) fn batch_size(self, size: u32) -> Self {
+        self.with_settings(|settings| settings.batch_size = size)
     }
 
-    pub(crate) fn learning_rate(mut self, rate: f64) -> Self {
-        self.record.workloads[0].settings.learning_rate = rate;
-        self
+    pub(crate) fn learning_rate(self, rate: f64) -> Self {
+        self.with_settings(|settings| settings.learning_rate = rate)
     }
 
-    pub(crate) fn variants(mut self, variants: &[&str]) -> Self {
-        self.record.workloads[0].settings.variants = variants.iter().map(|&variant| variant.to_owned()).collect();
-        self
+    pub(crate) fn variants(self, variants: &[&str]) -> Self {
+        self.with_settings(|settings| settings.variants = variants.iter().map(|&variant| variant.to_owned()).collect())
     }
 
     pub(crate) fn threads(self, count: u32) -> Self {
         self.variants(&[&format!("threads: {count}")])
     }
 
-    /// So many that spent a second and a half on telling each other what they found.
-    pub(crate) fn devices(mut self, count: u32) -> Self {
-        if count > 1 {
-            let told = Communication { reading_seconds: WINDOW_SECONDS, ..Communication::among(count) };
-            self.record.workloads[0].communication = Some(told);
-            self.record.non_standard.push(format!("{count} devices, logical ones on one software adapter"));
+    /// Devices that exchanged data for a second and a half.
+    pub(crate) fn devices(self, count: u32) -> Self {
+        if count == 1 {
+            return self;
         }
-        self
+        let communication = Communication { reading_seconds: WINDOW_SECONDS, ..Communication::among(count) };
+        self.with(|record| {
+            record.workloads[0].communication = Some(communication);
+            record.non_standard.push(format!("{count} devices, logical ones on one software adapter"));
+        })
     }
 
-    /// Brought so, with a second and a half of waiting where it is streamed.
-    pub(crate) fn input(mut self, mode: InputMode) -> Self {
-        if mode != InputMode::Resident {
-            let brought = InputPipeline { waiting_seconds: WINDOW_SECONDS, ..InputPipeline::new(mode) };
-            self.record.workloads[0].input = Some(brought);
-            self.record.non_standard.push(format!("input {}", mode.text()));
+    /// Input with a second and a half of waiting if it is streamed.
+    pub(crate) fn input(self, mode: InputMode) -> Self {
+        if mode == InputMode::Resident {
+            return self;
         }
-        self
+        let input = InputPipeline { waiting_seconds: WINDOW_SECONDS, ..InputPipeline::new(mode) };
+        self.with(|record| {
+            record.workloads[0].input = Some(input);
+            record.non_standard.push(format!("input {}", mode.text()));
+        })
     }
 
-    pub(crate) fn non_standard(mut self, terms: &[&str]) -> Self {
-        self.record.non_standard = terms.iter().map(|&term| term.to_owned()).collect();
-        self
+    pub(crate) fn non_standard(self, terms: &[&str]) -> Self {
+        self.with(|record| record.non_standard = terms.iter().map(|&term| term.to_owned()).collect())
     }
 
-    pub(crate) fn outcome(mut self, outcome: Outcome) -> Self {
-        self.record.workloads[0].outcome = outcome;
-        self
+    pub(crate) fn outcome(self, outcome: Outcome) -> Self {
+        self.with(|record| record.workloads[0].outcome = outcome)
     }
 
-    pub(crate) fn cold_start(mut self, seconds: [Option<f64>; 5]) -> Self {
+    pub(crate) fn cold_start(self, seconds: [Option<f64>; 5]) -> Self {
         let [data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds] = seconds;
-        self.record.workloads[0].cold_start =
-            ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds };
-        self
+        let start = ColdStart { data_seconds, build_seconds, compiling_seconds, tuning_seconds, first_step_seconds };
+        self.with(|record| record.workloads[0].cold_start = start)
     }
 
-    /// Until the last look at the test set.
+    /// Steps until the last test.
     pub(crate) fn steps(mut self, steps: u64) -> Self {
         self.steps = steps;
         self
@@ -126,7 +126,7 @@ impl Made {
         self
     }
 
-    /// Of a second and a half each; the first is warm-up.
+    /// Number of windows of a second and a half; the first is warm-up.
     pub(crate) fn windows(mut self, count: usize) -> Self {
         self.windows = count;
         self
@@ -137,7 +137,7 @@ impl Made {
         self
     }
 
-    /// After each equal part of the training.
+    /// Accuracies after equal parts of the training.
     pub(crate) fn accuracies(mut self, shares: &[f64]) -> Self {
         self.accuracies = shares.to_vec();
         self
@@ -177,86 +177,81 @@ impl Made {
 }
 
 fn record(workload: &str) -> RunRecord {
+    let text = str::to_owned;
+    let settings = Settings {
+        batch_size: 100,
+        learning_rate: 0.01,
+        training_samples: 60_000,
+        test_samples: 10_000,
+        chance_accuracy: Some(0.1135),
+        parameters: 431_080,
+        training_flops_per_sample: 13_182_000,
+        device_memory_bytes: 64 << 20,
+        ..Settings::default()
+    };
+    let workload = WorkloadRecord {
+        workload: text(workload),
+        settings,
+        cold_start: ColdStart { first_step_seconds: Some(0.1), ..ColdStart::default() },
+        target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
+        resources: Resources {
+            cpu_user_percent: Some(180.0),
+            cpu_system_percent: Some(12.0),
+            resident_memory_average_bytes: Some(200 << 20),
+            resident_memory_maximum_bytes: Some(300 << 20),
+            ..Resources::default()
+        },
+        ..WorkloadRecord::default()
+    };
+    let client = Client { name: text("native-runner"), operating_system: text("Linux"), ..Client::default() };
+    let (name, api) = (text("Some CPU"), text("CPU"));
+    let adapter = Adapter { name, kind: DeviceKind::Cpu, api, ..Adapter::default() };
     RunRecord {
         schema_version: SCHEMA_VERSION,
-        run_id: None,
-        nonce: None,
         seed: 1,
-        suite: Suite { name: "quick".to_owned(), version: 1 },
-        non_standard: Vec::new(),
-        provenance: Provenance {
-            engine_version: "0.1.0".to_owned(),
-            commit: "abc".to_owned(),
-            started_unix_seconds: 1_790_000_000.0,
-            wall_seconds: 20.0,
-            client: Client {
-                kind: ClientKind::Native,
-                name: "native-runner".to_owned(),
-                version: "0.1.0".to_owned(),
-                operating_system: "Linux".to_owned(),
-                logical_processors: Some(4),
-            },
-        },
-        device: Device {
-            requested_adapter: "any".to_owned(),
-            requested_backend: "burn-flex".to_owned(),
-            backend: "burn-flex".to_owned(),
-            adapter: Adapter {
-                name: "Some CPU".to_owned(),
-                vendor: String::new(),
-                architecture: String::new(),
-                kind: DeviceKind::Cpu,
-                api: "CPU".to_owned(),
-                driver: String::new(),
-                software: false,
-            },
-            claimed_name: None,
-        },
-        workloads: vec![WorkloadRecord {
-            workload: workload.to_owned(),
-            network: None,
-            settings: Settings {
-                batch_size: 100,
-                learning_rate: 0.01,
-                precision: Precision::F32,
-                training_samples: 60_000,
-                test_samples: 10_000,
-                chance_accuracy: Some(0.1135),
-                parameters: 431_080,
-                training_flops_per_sample: 13_182_000,
-                device_memory_bytes: 64 << 20,
-                variants: Vec::new(),
-            },
-            outcome: Outcome::Completed,
-            correctness: None,
-            cold_start: ColdStart { first_step_seconds: Some(0.1), ..ColdStart::default() },
-            first_losses: Vec::new(),
-            curve: Vec::new(),
-            evaluations: Vec::new(),
-            epochs: Vec::new(),
-            windows: Vec::new(),
-            peaks: Vec::new(),
-            timeline: Vec::new(),
-            segments: Vec::new(),
-            target: Some(Target { accuracy: 0.98, reached_seconds: None, reached_step: None }),
-            weight_samples: Vec::new(),
-            communication: None,
-            input: None,
-            resources: Resources {
-                cpu_user_percent: Some(180.0),
-                cpu_system_percent: Some(12.0),
-                resident_memory_average_bytes: Some(200 << 20),
-                resident_memory_maximum_bytes: Some(300 << 20),
-                ..Resources::default()
-            },
-            summary: Summary::default(),
-        }],
-        warnings: Vec::new(),
+        suite: Suite { name: text("quick"), version: 1 },
+        provenance: Provenance { engine_version: text("0.1.0"), commit: text("abc"), client, ..Provenance::default() },
+        device: Device { backend: text("burn-flex"), adapter, ..Device::default() },
+        workloads: vec![workload],
+        ..RunRecord::default()
+    }
+}
+
+/// Returns the findings of one rule in these records.
+pub(crate) fn found(rule: &Rule, records: Vec<RunRecord>) -> Vec<Finding> {
+    found_in(rule, &input(records))
+}
+
+pub(crate) fn found_in(rule: &Rule, input: &Input) -> Vec<Finding> {
+    rule.find(&GatheredRuns::of(input))
+}
+
+/// Asserts the kind and parts of the text.
+#[track_caller]
+pub(crate) fn expect(finding: &Finding, kind: Kind, parts: &[&str]) {
+    assert_eq!(finding.kind, kind, "{finding:?}");
+    for part in parts {
+        assert!(finding.text.contains(part), "`{part}` is missing in: {}", finding.text);
+    }
+}
+
+/// A study of five cells that was run at half its length.
+pub(crate) fn study() -> Study {
+    Study {
+        name: "s".to_owned(),
+        title: "S".to_owned(),
+        description: String::new(),
+        repeats: None,
+        differs: None,
+        measures_kernels: false,
+        scale: 0.5,
+        planned_cells: 5,
+        finished_cells: 5,
     }
 }
 
 pub(crate) fn groups(records: &[RunRecord]) -> Vec<Group<'_>> {
-    Group::of_all(records.iter().flat_map(|record| Run::all_of("a.json", record)))
+    Group::of_records(records.iter())
 }
 
 pub(crate) fn input(records: Vec<RunRecord>) -> Input {
@@ -271,8 +266,8 @@ pub(crate) fn input(records: Vec<RunRecord>) -> Input {
     Input { title: "A test".to_owned(), entries, ..Input::default() }
 }
 
-/// What a process measured of matrix products on a device with a peak of a TFLOP/s: size, pass, and the share of the peak
-/// that was reached, where one was.
+/// Matrix products that a process measured on a device with a peak of a TFLOP/s: size, pass, and the share of the peak, if
+/// one was measured.
 pub(crate) fn kernels(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Kernels {
     let adapter = Adapter { name: device.to_owned(), ..record("x").device.adapter };
     let timing = |seconds: f64| {
@@ -315,7 +310,7 @@ fn kernel_entry(size: &str, pass: Pass, share: Option<f64>, timing: impl Fn(f64)
     kernels::Entry { suite: kernels::Suite::Gemm, size: size.to_owned(), pass, flops, bytes: 768, kernels, outcome }
 }
 
-/// Nothing but kernels.
+/// An input of kernels alone.
 pub(crate) fn input_of_kernels(kernels: Vec<Kernels>) -> Input {
     Input { kernels, ..input(Vec::new()) }
 }

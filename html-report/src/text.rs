@@ -1,9 +1,9 @@
-//! Numbers as people read them.
+//! Text of numbers.
 
 use results::kernels::Unit;
 use results::metric;
 
-/// Time, with four significant digits and its unit.
+/// Time with four significant digits and its unit.
 pub(crate) fn seconds(value: f64) -> String {
     figure("training_seconds", value)
 }
@@ -18,18 +18,18 @@ pub(crate) fn flops(value: f64) -> String {
     figure("flops_per_second", value)
 }
 
-/// The value of a peak of a device.
+/// Peak of a device.
 pub(crate) fn peak(unit: Unit, value: f64) -> String {
     match unit {
         Unit::FlopsPerSecond => flops(value),
         Unit::Seconds => seconds(value),
-        // Bytes and launches come in the same steps of a thousand as operations and samples.
+        // Bytes and launches have the same prefixes as operations and samples.
         Unit::BytesPerSecond => flops(value).replace("FLOP", "B"),
         Unit::LaunchesPerSecond => rate(value).replace("samples", "launches"),
     }
 }
 
-/// A share as percent.
+/// Share as percent.
 pub(crate) fn percent(share: f64) -> String {
     figure("accuracy", share)
 }
@@ -38,24 +38,22 @@ fn figure(id: &str, value: f64) -> String {
     metric(id).map_or_else(|| value.to_string(), |metric| metric.text(value))
 }
 
-/// A difference of shares, in percentage points.
+/// Difference of shares in percentage points.
 pub(crate) fn points(difference: f64) -> String {
     format!("{} points", trimmed(difference.abs() * 100.0, 2))
 }
 
-/// How many times as much: `2.1`.
+/// Ratio: `2.1`.
 pub(crate) fn times(ratio: f64) -> String {
-    let decimals = if ratio >= 100.0 {
-        0
-    } else if ratio >= 10.0 {
-        1
-    } else {
-        2
-    };
-    format!("{ratio:.decimals$}")
+    format!("{ratio:.*}", decimals(ratio).min(2))
 }
 
-/// A share in whole percent.
+/// Decimals of a number with three significant digits, at most 3.
+fn decimals(value: f64) -> usize {
+    [100.0, 10.0, 1.0].into_iter().filter(|bound| value < *bound).count()
+}
+
+/// Share in whole percent.
 pub(crate) fn whole_percent(share: f64) -> String {
     format!("{:.0} %", share * 100.0)
 }
@@ -65,7 +63,7 @@ pub(crate) fn mebibytes(bytes: f64) -> String {
     format!("{:.1} MiB", bytes / f64::from(1 << 20))
 }
 
-/// As few digits as tell it from others, up to so many behind the point.
+/// Number without trailing zeros.
 pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if !text.contains('.') {
@@ -75,23 +73,14 @@ pub(crate) fn trimmed(value: f64, decimals: usize) -> String {
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
-/// A number of a setting, such as a learning rate: all its digits.
+/// Number of a setting, such as a learning rate, with all its digits.
 pub(crate) fn plain(value: f64) -> String {
     if value != 0.0 && value.abs() < 1e-5 { format!("{value:e}") } else { value.to_string() }
 }
 
-/// Epochs: whole where they are, otherwise three digits.
+/// Epochs with up to three significant digits.
 pub(crate) fn epochs(value: f64) -> String {
-    let decimals = if value >= 100.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else if value >= 1.0 {
-        2
-    } else {
-        3
-    };
-    let number = trimmed(value, decimals);
+    let number = trimmed(value, decimals(value));
     format!("{number} {}", if number == "1" { "epoch" } else { "epochs" })
 }
 
@@ -119,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_have_their_units_and_no_needless_digits() {
+    fn numbers_have_units_and_few_digits() {
         assert_eq!((seconds(0.5).as_str(), seconds(1234.5).as_str()), ("500.0 ms", "20.57 min"));
         assert_eq!((points(-0.004).as_str(), points(0.1).as_str()), ("0.4 points", "10 points"));
         assert_eq!((times(2.0).as_str(), times(12.34).as_str(), times(345.6).as_str()), ("2.00", "12.3", "346"));
@@ -129,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stand_in_a_row() {
+    fn words_are_listed_and_counted() {
         let words = |count: usize| listed(&["a", "b", "c"].map(str::to_owned)[..count]);
         assert_eq!([words(0), words(1), words(2), words(3)], ["", "a", "a and b", "a, b and c"]);
         assert_eq!((counted(1, "seed"), counted(2, "seed")), ("1 seed".to_owned(), "2 seeds".to_owned()));

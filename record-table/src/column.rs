@@ -1,10 +1,9 @@
-//! What a column is.
+//! Columns and their cells.
 
+use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
-use crate::values::Values;
-
-/// What a column is called, what it means, and what it has for a workload of a run. Names stay as they were published.
+/// A column of a table. Names stay as they were published.
 pub struct Column<R> {
     pub name: &'static str,
     pub unit: Option<&'static str>,
@@ -13,22 +12,71 @@ pub struct Column<R> {
 }
 
 impl<R> Column<R> {
-    /// Words and plain numbers.
+    /// Creates a column of words or plain numbers.
     pub const fn of(name: &'static str, meaning: &'static str, values: Values<R>) -> Self {
         Self { name, unit: None, meaning, values }
     }
 
-    /// What has a unit.
+    /// Creates a column with a unit.
     pub const fn in_unit(name: &'static str, unit: &'static str, meaning: &'static str, values: Values<R>) -> Self {
         Self { name, unit: Some(unit), meaning, values }
     }
 
-    /// As a reader of the table is told.
+    /// Returns the description for readers of the table.
     pub fn described(&self) -> ExportColumn {
         ExportColumn {
             name: self.name.to_owned(),
             unit: self.unit.map(ToOwned::to_owned),
             meaning: self.meaning.to_owned(),
+        }
+    }
+}
+
+type Always<R, T> = fn(&R, &WorkloadRecord) -> T;
+type Perhaps<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
+
+/// Function that returns a column's cell for a workload of a run. Its type is the type of the column, so that files can
+/// declare types before they have rows.
+pub enum Values<R> {
+    Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
+    OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
+    Whole(Always<R, u64>),
+    OptionalWhole(Perhaps<R, u64>),
+    Number(Always<R, f64>),
+    OptionalNumber(Perhaps<R, f64>),
+    Flag(Always<R, bool>),
+    /// Seconds since 1970 UTC.
+    Moment(Always<R, f64>),
+}
+
+/// A value of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Cell<'a> {
+    Empty,
+    Text(&'a str),
+    Whole(u64),
+    Number(f64),
+    Flag(bool),
+    /// Seconds since 1970 UTC.
+    Moment(f64),
+}
+
+impl<R> Values<R> {
+    /// Returns true if some runs do not have the value.
+    pub(crate) fn may_be_absent(&self) -> bool {
+        matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_))
+    }
+
+    pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> Cell<'a> {
+        match self {
+            Self::Text(find) => Cell::Text(find(run, workload)),
+            Self::OptionalText(find) => find(run, workload).map_or(Cell::Empty, Cell::Text),
+            Self::Whole(find) => Cell::Whole(find(run, workload)),
+            Self::OptionalWhole(find) => find(run, workload).map_or(Cell::Empty, Cell::Whole),
+            Self::Number(find) => Cell::Number(find(run, workload)),
+            Self::OptionalNumber(find) => find(run, workload).map_or(Cell::Empty, Cell::Number),
+            Self::Flag(find) => Cell::Flag(find(run, workload)),
+            Self::Moment(find) => Cell::Moment(find(run, workload)),
         }
     }
 }

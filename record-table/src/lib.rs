@@ -1,8 +1,8 @@
-//! Records as tables with typed columns, for spreadsheets and for programs that analyse them: the leaderboard's open data,
-//! and what `native-runner export` makes of records that nobody uploaded. No files, no clock.
+//! Records as tables with typed columns, for spreadsheets and programs: the leaderboard's open data, and the output of
+//! `native-runner export`. No files, no clock.
 //!
-//! A row is a workload of a run, whatever became of it. Whoever has runs says what more it knows of each ([`Run`]) and puts
-//! columns of its own beside [`record_columns`].
+//! A row is a workload of a run, whatever its outcome. Callers with more data about runs ([`Run`]) add their columns to
+//! [`record_columns`].
 
 #![cfg_attr(
     not(test),
@@ -13,17 +13,15 @@ mod column;
 pub mod csv;
 mod parquet_file;
 mod record_columns;
-mod values;
 
-pub use column::Column;
+pub use column::{Column, Values};
 pub use parquet::errors::ParquetError;
 pub use parquet_file::{ParquetFile, ROWS_IN_GROUP};
 pub use record_columns::record_columns;
 use results::RunRecord;
 use results::api::StoredRun;
-pub use values::Values;
 
-/// A run with its record, and with whatever else its columns show.
+/// A run with its record, and with other data that its columns show.
 pub trait Run {
     fn record(&self) -> &RunRecord;
 }

@@ -1,10 +1,10 @@
-//! The columns that every table of records has. A new one is a line at the end.
+//! Columns of every table of records. A new one is added at the end.
 
 use crate::Run;
 use crate::column::Column;
-use crate::values::Values::{Flag, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
+use crate::column::Values::{Flag, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
 
-/// What a record says of each of its workloads, in the order in which it was published.
+/// Returns the columns about each workload of a record, in the published order.
 pub fn record_columns<R: Run>() -> Vec<Column<R>> {
     vec![
         Column::of("suite", "the list of workloads that was run", Text(|run, _| &run.record().suite.name)),
@@ -61,159 +61,133 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "where offered",
             OptionalWhole(|run, _| run.record().provenance.client.logical_processors.map(u64::from)),
         ),
-        Column::of("workload", "the network with its data set and settings", Text(|_, workload| &workload.workload)),
-        Column::of(
-            "outcome",
-            "completed, diverged, incorrect, failed or cancelled",
-            Text(|_, workload| workload.outcome.name()),
-        ),
-        Column::in_unit(
-            "batch_size",
-            "samples",
-            "samples in a batch",
-            Whole(|_, workload| workload.settings.batch_size.into()),
-        ),
+        Column::of("workload", "the network with its data set and settings", Text(|_, of| &of.workload)),
+        Column::of("outcome", "completed, diverged, incorrect, failed or cancelled", Text(|_, of| of.outcome.name())),
+        Column::in_unit("batch_size", "samples", "samples in a batch", Whole(|_, of| of.settings.batch_size.into())),
         Column::of(
             "precision",
             "number format: f32, f16, f16-matrix or f64",
-            Text(|_, workload| workload.settings.precision.name()),
+            Text(|_, of| of.settings.precision.name()),
         ),
         Column::in_unit(
             "training_samples",
             "samples",
             "samples of the training set",
-            Whole(|_, workload| workload.settings.training_samples.into()),
+            Whole(|_, of| of.settings.training_samples.into()),
         ),
-        Column::of("parameters", "trainable parameters", Whole(|_, workload| workload.settings.parameters)),
+        Column::of("parameters", "trainable parameters", Whole(|_, of| of.settings.parameters)),
         Column::in_unit(
             "device_memory_bytes",
             "B",
             "memory that the engine allocated on the device",
-            Whole(|_, workload| workload.settings.device_memory_bytes),
+            Whole(|_, of| of.settings.device_memory_bytes),
         ),
         Column::in_unit(
             "samples_per_second",
             "samples/s",
             "median over the counted windows; empty where none counts",
-            OptionalNumber(|_, workload| workload.summary.samples_per_second),
+            OptionalNumber(|_, of| of.summary.samples_per_second),
         ),
         Column::in_unit(
             "samples_per_second_low",
             "samples/s",
             "lower end of that median's 95 % interval",
-            OptionalNumber(|_, workload| workload.summary.samples_per_second_low),
+            OptionalNumber(|_, of| of.summary.samples_per_second_low),
         ),
         Column::in_unit(
             "samples_per_second_high",
             "samples/s",
             "upper end of that interval",
-            OptionalNumber(|_, workload| workload.summary.samples_per_second_high),
+            OptionalNumber(|_, of| of.summary.samples_per_second_high),
         ),
         Column::in_unit(
             "step_seconds_p50",
             "s",
             "time of a step, median over the counted windows",
-            OptionalNumber(|_, workload| workload.summary.step_seconds_p50),
+            OptionalNumber(|_, of| of.summary.step_seconds_p50),
         ),
         Column::in_unit(
             "step_seconds_p95",
             "s",
             "its 95th percentile",
-            OptionalNumber(|_, workload| workload.summary.step_seconds_p95),
+            OptionalNumber(|_, of| of.summary.step_seconds_p95),
         ),
         Column::in_unit(
             "flops_per_second",
             "1/s",
             "arithmetic that the network needs, done per second",
-            OptionalNumber(|_, workload| workload.summary.flops_per_second),
+            OptionalNumber(|_, of| of.summary.flops_per_second),
         ),
         Column::of(
             "share_of_peak",
             "that over the device's measured peak, 0 to 1",
-            OptionalNumber(|_, workload| workload.summary.share_of_peak),
+            OptionalNumber(|_, of| of.summary.share_of_peak),
         ),
         Column::in_unit(
             "seconds_per_epoch",
             "s",
             "median over the finished epochs",
-            OptionalNumber(|_, workload| workload.summary.seconds_per_epoch),
+            OptionalNumber(|_, of| of.summary.seconds_per_epoch),
         ),
         Column::in_unit(
             "training_seconds",
             "s",
             "all timed training, with what is trained only to be measured, evaluation excluded",
-            Number(|_, workload| workload.summary.training_seconds),
+            Number(|_, of| of.summary.training_seconds),
         ),
         Column::in_unit(
             "testing_seconds",
             "s",
             "the last pass over the test set",
-            OptionalNumber(|_, workload| workload.summary.testing_seconds),
+            OptionalNumber(|_, of| of.summary.testing_seconds),
         ),
         Column::of(
             "accuracy",
             "of the last pass over the test set, 0 to 1",
-            OptionalNumber(|_, workload| workload.summary.accuracy),
+            OptionalNumber(|_, of| of.summary.accuracy),
         ),
-        Column::of(
-            "test_loss",
-            "of the last pass over the test set",
-            OptionalNumber(|_, workload| workload.summary.test_loss),
-        ),
+        Column::of("test_loss", "of the last pass over the test set", OptionalNumber(|_, of| of.summary.test_loss)),
         Column::in_unit(
             "seconds_to_target",
             "s",
             "training until the target accuracy was first seen",
-            OptionalNumber(|_, workload| workload.summary.seconds_to_target),
+            OptionalNumber(|_, of| of.summary.seconds_to_target),
         ),
         Column::of(
             "sustained_ratio",
             "worst over best counted window, 0 to 1",
-            OptionalNumber(|_, workload| workload.summary.sustained_ratio),
+            OptionalNumber(|_, of| of.summary.sustained_ratio),
         ),
-        Column::of(
-            "stable",
-            "whether there were enough windows and they agreed",
-            Flag(|_, workload| workload.summary.stable),
-        ),
-        Column::of(
-            "measured_windows",
-            "windows that count",
-            Whole(|_, workload| workload.summary.measured_windows.into()),
-        ),
-        Column::of("steps", "steps that were trained", Whole(|_, workload| workload.summary.steps)),
-        Column::in_unit(
-            "samples",
-            "samples",
-            "samples that were trained on",
-            Whole(|_, workload| workload.summary.samples),
-        ),
+        Column::of("stable", "whether there were enough windows and they agreed", Flag(|_, of| of.summary.stable)),
+        Column::of("measured_windows", "windows that count", Whole(|_, of| of.summary.measured_windows.into())),
+        Column::of("steps", "steps that were trained", Whole(|_, of| of.summary.steps)),
+        Column::in_unit("samples", "samples", "samples that were trained on", Whole(|_, of| of.summary.samples)),
         Column::in_unit(
             "joules_per_sample",
             "J",
             "energy of the device in timed training, where it tells",
-            OptionalNumber(|_, workload| workload.summary.joules_per_sample),
+            OptionalNumber(|_, of| of.summary.joules_per_sample),
         ),
         Column::of(
             "threads",
             "of a back end that computes on the processor",
-            OptionalWhole(|_, workload| workload.settings.threads().map(u64::from)),
+            OptionalWhole(|_, of| of.settings.threads().map(u64::from)),
         ),
         Column::of(
             "layout",
             "how images lie in memory, nhwc or nchw, where an external program said",
-            OptionalText(|_, workload| workload.settings.layout()),
+            OptionalText(|_, of| of.settings.layout()),
         ),
         Column::of(
             "training_flops_per_sample",
             "floating-point operations for a training sample, forward and backward, counted from the network's shapes",
-            Whole(|_, workload| workload.settings.training_flops_per_sample),
+            Whole(|_, of| of.settings.training_flops_per_sample),
         ),
         Column::in_unit(
             "samples_per_second_of_all_training",
             "samples/s",
             "all samples over all timed training, warm-up included",
-            OptionalNumber(|_, workload| workload.summary.samples_per_second_of_all_training()),
+            OptionalNumber(|_, of| of.summary.samples_per_second_of_all_training()),
         ),
     ]
 }

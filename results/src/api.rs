@@ -42,44 +42,33 @@
 //! Every refusal is an [`ErrorBody`] with an HTTP status of 4xx or 5xx.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-mod comparing;
 mod comparisons;
 mod devices;
-mod distribution;
-mod history;
-mod list;
-mod moderation;
-mod note;
 mod proof;
-mod standings;
 
-pub use comparing::{
-    ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, SideDifference, SideVerdict,
+pub use comparisons::{
+    AcceptedComparison, ComparedFigure, ComparedSide, ComparedWorkload, Comparing, ComparingQuery, SharedComparison,
+    SideDifference, SideVerdict, StoredComparison,
 };
-pub use comparisons::{AcceptedComparison, SharedComparison, StoredComparison};
-pub use devices::{BrowserTaxOfDevice, CategoryFigure, DeviceSummary};
-pub use distribution::{Distribution, DistributionQuery, RateBin, RunStanding, WorkloadStanding};
-pub use history::{DeviceHistory, DeviceHistoryQuery, HistoryCategory, HistoryLine};
-pub use list::{ListRuns, RunList, RunSort};
-pub use moderation::{Deed, ModerationEntry, ModerationLog, ModerationQuery};
-pub use note::UsualNote;
+pub use devices::{
+    BrowserTaxOfDevice, CategoryFigure, Completion, DeviceHistory, DeviceHistoryQuery, DeviceSource, DeviceSummary,
+    Distribution, DistributionQuery, FigureOfDevice, HistoryCategory, HistoryLine, RankedClass, RateBin, RunStanding,
+    ScoreTable, Standings, StandingsPlace, StandingsQuery, StandingsTable, WorkloadStanding, voices_missing,
+};
 pub use proof::{
     CommitSegment, CommittedSegment, OpenLap, OpenedLap, PartHashes, ProofWanted, ProvePart, WantedHashes, WantedState,
-};
-pub use standings::{
-    Completion, DeviceSource, FigureOfDevice, RankedClass, ScoreTable, Standings, StandingsPlace, StandingsQuery,
-    StandingsTable, voices_missing,
 };
 
 use crate::{Adapter, ClientKind, Precision, RunRecord, Suite, Summary};
 
-/// Header of an import, with a random word that its client keeps to itself until it has an answer.
+/// Header of an import, with a random word that its client keeps secret until the answer.
 pub const IDEMPOTENCY_KEY: &str = "idempotency-key";
-/// How many ASCII characters such a word has.
+/// Allowed lengths of that word, in ASCII characters.
 pub const IDEMPOTENCY_KEY_LENGTHS: std::ops::RangeInclusive<usize> = 32..=128;
 
 /// Registers a run before it starts.
@@ -91,7 +80,7 @@ pub struct StartRun {
     pub engine_version: String,
 }
 
-/// What the server gives a run to start with.
+/// Id and seed of a registered run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StartedRun {
     pub run_id: String,
@@ -103,13 +92,13 @@ pub struct StartedRun {
     pub expires_unix_seconds: f64,
 }
 
-/// What the leaderboard makes of a run at this moment.
+/// Current verdict of the leaderboard on a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     pub tier: Tier,
     /// Why the run has this tier, one sentence each.
     pub notes: Vec<String>,
-    /// Whether the leaderboard still computes parts of the run again, after which the tier may change.
+    /// True while the leaderboard computes parts of the run again, after which the tier may change.
     pub being_verified: bool,
 }
 
@@ -120,46 +109,36 @@ pub struct AcceptedRun {
     pub tier: Tier,
     /// Why the run has this tier, one sentence each; empty when there is nothing to say.
     pub notes: Vec<String>,
-    /// Whether the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
+    /// True if the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
     pub being_verified: bool,
     /// Path of the result's own page on this server.
     pub permalink: String,
-    /// Whoever holds this may delete the run; it is shown once and stored only as a hash.
+    /// Secret that allows deleting the run; it is shown once and stored only as a hash.
     pub deletion_secret: String,
     /// Path of the page that deletes the run; the secret is in its fragment, which browsers never send.
     pub deletion_link: String,
 }
 
-/// How far a result has been checked.
+/// Degree to which a result has been checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tier {
     /// The server saw every segment in time and computed random parts of the training again. Only such runs are ranked.
     Proven,
-    /// All bounds and summaries hold, and not all of the rest could be shown.
+    /// All bounds and summaries hold, but not everything else could be verified.
     Checked,
     /// No seed from the server.
     Unverified,
-    /// Something is implausible; a person will look.
+    /// Something is implausible; a person will check it.
     Flagged,
     Hidden,
 }
 
-impl Tier {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Proven => "proven",
-            Self::Checked => "checked",
-            Self::Unverified => "unverified",
-            Self::Flagged => "flagged",
-            Self::Hidden => "hidden",
-        }
-    }
+names!(Tier { Proven = "proven", Checked = "checked", Unverified = "unverified", Flagged = "flagged", Hidden = "hidden" });
 
+impl Tier {
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Proven, Self::Checked, Self::Unverified, Self::Flagged, Self::Hidden]
-            .into_iter()
-            .find(|tier| tier.name() == name)
+        Self::named(name)
     }
 }
 
@@ -179,7 +158,7 @@ pub struct RunRow {
     pub precision: Precision,
     pub tier: Tier,
     pub standard: bool,
-    /// Whether the row takes part in the default ranking.
+    /// True if the row takes part in the default ranking.
     pub ranked: bool,
     pub submitted_unix_seconds: f64,
     pub summary: Summary,
@@ -192,7 +171,7 @@ pub struct StoredRun {
     pub tier: Tier,
     pub notes: Vec<String>,
     pub submitted_unix_seconds: f64,
-    /// Whether the leaderboard still computes parts of the run again.
+    /// True while the leaderboard computes parts of the run again.
     pub being_verified: bool,
     /// Metrics of each workload of the record, in its order, as the leaderboard lists them: limited by its own clock,
     /// and with the accuracy that it computed itself. Empty if they are the record's own.
@@ -223,12 +202,12 @@ pub struct DataSetList {
     pub data_sets: Vec<ServedDataSet>,
 }
 
-/// Whether a page can fetch a data set from this server.
+/// Availability of a data set on this server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedDataSet {
     /// As `reference/data-sets.json` calls it, such as `cifar10`.
     pub name: String,
-    /// Why the server cannot hand it out, as a part of a sentence; absent where it can.
+    /// Reason why the server cannot send it, as a part of a sentence; absent if it can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -238,9 +217,234 @@ pub struct ServedDataSet {
 pub struct ErrorBody {
     /// Stable, such as `out_of_range`.
     pub code: String,
-    /// What is wrong and what to do.
+    /// Problem and advice.
     pub message: String,
     /// The field at fault, as a path such as `workloads[0].settings.batch_size`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
+}
+
+/// Query of the list. Everything is optional; rows match all named filters.
+///
+/// Results of one workload come fastest first. Rates of different workloads cannot be compared, so that a list without a
+/// workload has the newest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ListRuns {
+    /// Only this workload.
+    pub workload: Option<String>,
+    /// Only this back end.
+    pub backend: Option<String>,
+    /// Only this precision. A ranking of a workload has one: f32 where none is named.
+    pub precision: Option<Precision>,
+    /// Only runs of this suite, in whatever version.
+    pub suite: Option<String>,
+    /// Only the device of this key.
+    pub device: Option<String>,
+    /// Only devices of this vendor, if the platform reports it.
+    pub vendor: Option<String>,
+    /// Only this family of browsers, such as `Firefox`.
+    pub browser: Option<String>,
+    /// Only this family of operating systems, such as `Linux`.
+    pub system: Option<String>,
+    /// Only this kind of client.
+    pub client: Option<ClientKind>,
+    /// Only this tier. Hidden runs are in no list.
+    pub tier: Option<Tier>,
+    /// First day, such as `2026-11-23`; days are in UTC, by the upload of runs.
+    pub since: Option<String>,
+    /// Last day.
+    pub until: Option<String>,
+    /// Only results that may be ranked: standard, hardware, of windows that agree and a network that learned, and `proven`.
+    pub ranked: bool,
+    /// Class of ranked devices, GPUs if not named; only together with `ranked`.
+    pub class: Option<RankedClass>,
+    /// `fastest` where a workload is named, otherwise `newest`.
+    pub sort: Option<RunSort>,
+    /// At most this many rows, 1 to 500; 100 when absent.
+    pub limit: Option<u32>,
+    /// `next` of another page of the same query, which continues there. Newer rows do not shift pages.
+    pub cursor: Option<String>,
+    /// Rows to leave out at the start, at most 10,000; `cursor` and the export go further.
+    pub offset: Option<u32>,
+}
+
+/// The order of a list. All but the newest and the oldest compare results of one workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RunSort {
+    /// By samples per second; rows without a throughput come last.
+    Fastest,
+    /// By time of upload, the newest first.
+    Newest,
+    /// By time of upload, the oldest first: a request with the last cursor gets newer rows.
+    Oldest,
+    /// By accuracy on the test set, the best first; rows without one come last.
+    Accuracy,
+    /// By the training time until the target accuracy was first seen. Only results that reached it.
+    TimeToAccuracy,
+}
+
+names!(RunSort { Fastest = "fastest", Newest = "newest", Oldest = "oldest", Accuracy = "accuracy", TimeToAccuracy = "time_to_accuracy" });
+
+impl RunSort {
+    /// Returns true if it compares metrics, which requires results of one workload.
+    pub fn needs_workload(self) -> bool {
+        !matches!(self, Self::Newest | Self::Oldest)
+    }
+}
+
+/// One page of the leaderboard.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunList {
+    /// Fewer than `limit` where there are no more, or where the leaderboard looked at as many results as it does for one
+    /// answer: then `next` goes on from there.
+    pub rows: Vec<RunRow>,
+    /// Rows there are without `limit`, `offset` and `cursor`. Counting ends at 5,000. Where several filters meet that fit
+    /// more each, it is not known, and this counts what was found so far.
+    pub total: u64,
+    /// True if more than `total` exist, or may exist.
+    pub more_than_total: bool,
+    /// The `cursor` of the next page; absent after the last row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<String>,
+}
+
+/// Query of the moderation log; everything is optional.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ModerationQuery {
+    /// At most this many entries, 1 to 500; 100 when absent.
+    pub limit: Option<u32>,
+    /// Entries to leave out at the start, at most 10,000.
+    pub offset: Option<u32>,
+}
+
+/// A page of the moderation log, the newest entry first.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModerationLog {
+    pub entries: Vec<ModerationEntry>,
+    /// Entries there are without `limit` and `offset`. Counting ends at 10,000.
+    pub total: u64,
+    /// True if more than `total` exist.
+    pub more_than_total: bool,
+}
+
+/// An action of a moderator on a run or a device. It outlives the run and contains nothing of its record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModerationEntry {
+    pub done_unix_seconds: f64,
+    pub deed: Deed,
+    /// The run, for actions on runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_id: Option<String>,
+    /// True if the run has a page now.
+    pub run_is_visible: bool,
+    /// Tier of the run since then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// The device that was merged into another one, or separated from it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_key: Option<String>,
+    /// The other device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub into_device_key: Option<String>,
+    /// Reason in the moderator's words, if given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// An action of moderators.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Deed {
+    /// Took a run off the lists and its own page.
+    Hide,
+    /// Gave a hidden or flagged run its computed tier back.
+    Restore,
+    /// Marked a run as doubtful, so that it is not ranked.
+    Flag,
+    /// Gave a run a tier.
+    SetTier,
+    /// Deleted a run for ever.
+    Remove,
+    /// Counts a device's runs for another one.
+    MergeDevices,
+    /// Counts them for the device again.
+    SeparateDevices,
+}
+
+names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_tier", Remove = "remove", MergeDevices = "merge_devices", SeparateDevices = "separate_devices" });
+
+/// A frequent note on runs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum UsualNote {
+    /// The device may be a software adapter.
+    PerhapsSoftware,
+    /// The seed is not from this leaderboard.
+    SeedFromElsewhere,
+    /// Only a part was computed again.
+    ComputedInPart,
+    /// This workload failed.
+    NotTrained { workload: String },
+    /// This workload was not completed.
+    NotCompleted { workload: String },
+}
+
+const PERHAPS_SOFTWARE: &str = "The browser hides what the adapter is, and it is no faster than a processor may be: nothing \
+                                tells it from a program that acts as a GPU, so it is shown and not ranked. A browser that \
+                                names the GPU's maker, or native-runner, gets it ranked.";
+const SEED_FROM_ELSEWHERE: &str =
+    "The seed did not come from this leaderboard, so nothing shows when the run was made.";
+const COMPUTED_IN_PART: &str = "This run could be computed again in part only, because its weights are not kept: nothing \
+                                that was found contradicts it.";
+const NOT_TRAINED: &str = " could not be trained on this device and is left out of the table.";
+const NOT_COMPLETED: &str = " was not completed and is left out of the table.";
+
+impl fmt::Display for UsualNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::PerhapsSoftware => f.write_str(PERHAPS_SOFTWARE),
+            Self::SeedFromElsewhere => f.write_str(SEED_FROM_ELSEWHERE),
+            Self::ComputedInPart => f.write_str(COMPUTED_IN_PART),
+            Self::NotTrained { workload } => write!(f, "{workload}{NOT_TRAINED}"),
+            Self::NotCompleted { workload } => write!(f, "{workload}{NOT_COMPLETED}"),
+        }
+    }
+}
+
+impl UsualNote {
+    /// Returns the note with this sentence; `None` for other sentences.
+    pub fn of(sentence: &str) -> Option<Self> {
+        Some(match sentence {
+            PERHAPS_SOFTWARE => Self::PerhapsSoftware,
+            SEED_FROM_ELSEWHERE => Self::SeedFromElsewhere,
+            COMPUTED_IN_PART => Self::ComputedInPart,
+            _ => match (sentence.strip_suffix(NOT_TRAINED), sentence.strip_suffix(NOT_COMPLETED)) {
+                (Some(workload), _) => Self::NotTrained { workload: workload.to_owned() },
+                (_, Some(workload)) => Self::NotCompleted { workload: workload.to_owned() },
+                (None, None) => return None,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn usual_notes_are_recognized_by_their_words() {
+        let workload = || "keras-mnist-mlp".to_owned();
+        for note in [
+            UsualNote::PerhapsSoftware,
+            UsualNote::SeedFromElsewhere,
+            UsualNote::ComputedInPart,
+            UsualNote::NotTrained { workload: workload() },
+            UsualNote::NotCompleted { workload: workload() },
+        ] {
+            assert_eq!(UsualNote::of(&note.to_string()), Some(note));
+        }
+        assert_eq!(UsualNote::of("A moderator flagged this run: it looks odd."), None);
+    }
 }

@@ -1,4 +1,4 @@
-//! A result in one line, for somebody's own page.
+//! Badges: a result in one line, for other pages.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,8 +19,8 @@ pub struct Badge {
     pub schema_version: u32,
     /// Left: the benchmark and the workload.
     pub label: String,
-    /// Right: the device, its samples per second, and how far that was checked.
+    /// Right: the device, its samples per second, and its tier.
     pub message: String,
-    /// A CSS colour for the right side, which says how far the run was checked.
+    /// CSS color of the right side, which depends on the tier.
     pub color: String,
 }

@@ -1,7 +1,7 @@
 //! Days of the calendar, without a clock and without time zones: everything is UTC.
 
-/// Beyond these no calendar means anything.
-const LARGEST_DAY: i64 = 1_000_000_000;
+/// Largest number of days before and after 1970 that is converted.
+const MAX_DAYS: i64 = 1_000_000_000;
 
 /// A day of the Gregorian calendar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +14,13 @@ pub struct Date {
 }
 
 impl Date {
-    /// The day of a moment in seconds since 1970; of one that no calendar has, the nearest that it has.
+    /// Returns the day of a moment in seconds since 1970, limited to the range of the calendar.
     pub fn of(unix_seconds: f64) -> Self {
         #[expect(clippy::cast_possible_truncation, reason = "a number of days; out of range it saturates")]
         let days = (unix_seconds / 86_400.0).floor() as i64;
         // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin in March, so that a
         // leap day is the last.
-        let shifted = days.clamp(-LARGEST_DAY, LARGEST_DAY) + 719_468;
+        let shifted = days.clamp(-MAX_DAYS, MAX_DAYS) + 719_468;
         let era = shifted.div_euclid(146_097);
         let day_of_era = shifted.rem_euclid(146_097);
         let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
@@ -32,7 +32,7 @@ impl Date {
         Self { year: year_of_era + era * 400 + i64::from(month <= 2), month: small(month), day: small(day) }
     }
 
-    /// The day that is written so, such as `2026-11-23`; nothing where no calendar has it.
+    /// Parses a day such as `2026-11-23`; `None` if it is invalid.
     pub fn from_iso(text: &str) -> Option<Self> {
         let digits = |part: &str, length: usize| {
             let only_digits = part.len() == length && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -42,11 +42,11 @@ impl Date {
         let (year, month, day) = (parts.next()?, parts.next()?, parts.next()?);
         let small = |number: i64| u8::try_from(number).ok();
         let date = Self { year: digits(year, 4)?, month: small(digits(month, 2)?)?, day: small(digits(day, 2)?)? };
-        // What is no day of the calendar, such as the 30th of February, comes back as another.
+        // An invalid day, such as the 30th of February, converts to another one.
         (parts.next().is_none() && Self::of(date.unix_seconds()) == date).then_some(date)
     }
 
-    /// The moment at which the day begins, in seconds since 1970.
+    /// Returns the beginning of the day in seconds since 1970.
     pub fn unix_seconds(self) -> f64 {
         // The same algorithms, days_from_civil.
         let Self { year, month, day } = self;
@@ -59,7 +59,7 @@ impl Date {
         (era * 146_097 + day_of_era - 719_468) as f64 * 86_400.0
     }
 
-    /// Such as `2026-11-23`.
+    /// Returns the day in the form `2026-11-23`.
     pub fn iso(self) -> String {
         let Self { year, month, day } = self;
         format!("{year:04}-{month:02}-{day:02}")
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_those_of_the_calendar() {
+    fn days_match_the_calendar() {
         for (seconds, expected) in [
             (0.0, "1970-01-01"),
             (-1.0, "1969-12-31"),
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_is_read_as_it_is_written_and_begins_at_midnight() {
+    fn days_survive_text_and_begin_at_midnight() {
         for days in (-200_000..200_000).step_by(13) {
             let seconds = f64::from(days) * 86_400.0;
             let date = Date::of(seconds + 86_399.0);
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_calendar_has_is_no_day() {
+    fn invalid_days_are_refused() {
         for text in ["", "2026", "2026-11", "2026-02-29", "2026-13-01", "2026-00-10", "2026-1-1", "2026-11-23-1"] {
             assert_eq!(Date::from_iso(text), None, "{text}");
         }
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn any_number_has_a_day() {
+    fn every_number_has_a_day() {
         for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 1e300, -1e300] {
             let Date { month, day, .. } = Date::of(seconds);
             assert!((1..=12).contains(&month) && (1..=31).contains(&day), "{seconds}");

@@ -1,11 +1,11 @@
-//! Texts in tables of commas, as RFC 4180 writes them.
+//! Cells of CSV tables as in RFC 4180.
 
 use std::borrow::Cow;
 
-/// What a spreadsheet takes for the beginning of a formula, and the apostrophe, so that taking one away is always right.
+/// Characters that begin a formula in spreadsheets, and the apostrophe, so that removing one always restores the text.
 const BEGINNINGS: [char; 8] = ['=', '+', '-', '@', '\'', '\t', '\n', '\r'];
 
-/// `value` as a cell that no spreadsheet takes for a formula, in quotes where it needs them.
+/// Returns a cell that no spreadsheet treats as a formula, quoted if necessary.
 pub fn cell(value: &str) -> Cow<'_, str> {
     let harmless = if value.starts_with(BEGINNINGS) { Cow::Owned(format!("'{value}")) } else { Cow::Borrowed(value) };
     if harmless.contains([',', '"', '\n', '\r']) {

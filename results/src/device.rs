@@ -1,8 +1,12 @@
+//! The device and the program of a run, and their names.
+
+use std::fmt;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The device that was asked for and the one that was used. A mismatch is an error, so no record has one.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
     /// Adapter as asked for: `any`, `discrete`, an index, part of a name, or `browser`.
@@ -18,7 +22,7 @@ pub struct Device {
 }
 
 /// A device as the platform reports it. Browsers mask most of it; an unknown text is empty.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Adapter {
     /// Name of the device.
@@ -40,7 +44,7 @@ pub struct Adapter {
 }
 
 /// Kind of device.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
     /// A separate GPU with its own memory.
@@ -52,24 +56,14 @@ pub enum DeviceKind {
     /// The processor, directly or through a software adapter.
     Cpu,
     /// A device whose kind the platform does not report.
+    #[default]
     Unknown,
 }
 
-impl DeviceKind {
-    /// Returns the word that the command line and tables use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Discrete => "discrete",
-            Self::Integrated => "integrated",
-            Self::Virtual => "virtual",
-            Self::Cpu => "cpu",
-            Self::Unknown => "unknown",
-        }
-    }
-}
+names!(DeviceKind { Discrete = "discrete", Integrated = "integrated", Virtual = "virtual", Cpu = "cpu", Unknown = "unknown" });
 
 /// Number format of the arithmetic. Results in different formats are never ranked together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Precision {
     /// 16-bit numbers for values that are stored and multiplied; f32 for sums and for the weights that are trained.
@@ -78,31 +72,143 @@ pub enum Precision {
     #[serde(rename = "f16-matrix")]
     F16Matrix,
     /// 32-bit numbers.
+    #[default]
     F32,
     /// 64-bit numbers, on the `reference` back end only.
     F64,
 }
 
+names!(Precision { F16 = "f16", F16Matrix = "f16-matrix", F32 = "f32", F64 = "f64" });
+
 impl Precision {
-    pub const ALL: [Self; 4] = [Self::F16, Self::F16Matrix, Self::F32, Self::F64];
-
-    /// Returns the name that command lines, addresses and records use.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::F16 => "f16",
-            Self::F16Matrix => "f16-matrix",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-        }
-    }
-
-    /// Returns the precision of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|precision| precision.name() == name)
-    }
-
     /// Returns true if values are stored in f16. Rounding, and with it the tolerances, depends on this alone.
     pub fn stores_f16(self) -> bool {
         matches!(self, Self::F16 | Self::F16Matrix)
+    }
+}
+
+/// Origin of a record: the program that made it, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// Version of the engine that trained.
+    pub engine_version: String,
+    /// Commit of the engine's sources; `unknown` if it was built outside a checkout.
+    pub commit: String,
+    /// Start of the run in seconds since 1970 UTC, by the clock of the client.
+    pub started_unix_seconds: f64,
+    /// Seconds that the whole run took.
+    pub wall_seconds: f64,
+    /// Program that ran the engine.
+    pub client: Client,
+}
+
+/// Families of browsers that records name; others are [`UNKNOWN`].
+pub const BROWSERS: [&str; 6] = ["Chrome", "Edge", "Firefox", "Opera", "Safari", "Samsung Internet"];
+/// Families of operating systems that records name; others are [`UNKNOWN`].
+pub const SYSTEMS: [&str; 5] = ["Android", "Linux", "Windows", "iOS", "macOS"];
+/// Vendors of GPUs that the leaderboard tells apart.
+pub const VENDORS: [&str; 8] = ["AMD", "Apple", "Arm", "Imagination", "Intel", "NVIDIA", "Qualcomm", "Samsung"];
+/// Family of other browsers and systems.
+pub const UNKNOWN: &str = "unknown";
+
+/// The program that ran the engine. A browser gives its family and major version only, never its user-agent string.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    /// Kind of program.
+    pub kind: ClientKind,
+    /// Name of the program: `native-runner`, or the browser's family, such as `Chrome` or `Firefox`.
+    pub name: String,
+    /// Version of the program; of a browser, the major version only.
+    pub version: String,
+    /// Operating system: `Linux`, `Windows`, `macOS`, `Android`, `iOS`, or `unknown`.
+    pub operating_system: String,
+    /// Number of logical processors; absent if the platform does not report it.
+    pub logical_processors: Option<u32>,
+}
+
+impl Client {
+    /// Returns the family of the browser, or `None` for a program that is not one.
+    pub fn browser(&self) -> Option<&'static str> {
+        (self.kind == ClientKind::Browser).then(|| known(&BROWSERS, &self.name).unwrap_or(UNKNOWN))
+    }
+
+    /// Returns the family of the operating system.
+    pub fn system(&self) -> &'static str {
+        known(&SYSTEMS, &self.operating_system).unwrap_or(UNKNOWN)
+    }
+}
+
+/// Returns the known word that `word` is, in whatever case it is written.
+fn known(words: &[&'static str], word: &str) -> Option<&'static str> {
+    words.iter().copied().find(|known| known.eq_ignore_ascii_case(word.trim()))
+}
+
+/// Kind of program that runs the engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ClientKind {
+    /// A page in a browser.
+    Browser,
+    /// A program outside a browser.
+    #[default]
+    Native,
+}
+
+names!(ClientKind { Browser = "browser", Native = "native" });
+
+/// Name of an adapter without a name, which many browsers hide.
+pub const UNNAMED_ADAPTER: &str = "unnamed adapter";
+
+const HIDDEN: &str = "A GPU that its browser hides";
+const HIDES_WHICH: &str = " (the browser hides which)";
+
+/// A device whose name its browser hides, as a leaderboard calls it. Pages in other languages recognize and translate such
+/// names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HiddenDevice {
+    /// Vendor and architecture, such as `NVIDIA, ampere`; empty if the browser hides them as well.
+    pub told: String,
+}
+
+impl fmt::Display for HiddenDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.told.is_empty() { f.write_str(HIDDEN) } else { write!(f, "{}{HIDES_WHICH}", self.told) }
+    }
+}
+
+impl HiddenDevice {
+    /// Returns the hidden device that a leaderboard calls `name`; `None` if it is a name.
+    pub fn called(name: &str) -> Option<Self> {
+        let told = if name == HIDDEN { "" } else { name.strip_suffix(HIDES_WHICH)? };
+        Some(Self { told: told.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn families_are_recognized_in_any_case() {
+        let text = str::to_owned;
+        let (name, operating_system) = (text("firefox"), text("Linux"));
+        let mut client = Client { kind: ClientKind::Browser, name, operating_system, ..Client::default() };
+        assert_eq!((client.browser(), client.system()), (Some("Firefox"), "Linux"));
+        client.name = text("Browser of the year");
+        client.operating_system = text("Example OS");
+        assert_eq!((client.browser(), client.system()), (Some(UNKNOWN), UNKNOWN));
+        client.kind = ClientKind::Native;
+        assert_eq!(client.browser(), None);
+    }
+
+    #[test]
+    fn hidden_devices_are_recognized_by_their_words() {
+        for told in ["", "NVIDIA, ampere", "Apple"] {
+            let device = HiddenDevice { told: told.to_owned() };
+            assert_eq!(HiddenDevice::called(&device.to_string()), Some(device));
+        }
+        assert_eq!(HiddenDevice::called("NVIDIA GeForce RTX 4090"), None);
     }
 }

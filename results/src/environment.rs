@@ -1,16 +1,16 @@
-//! What is around a run, and may be why its figures are not another's.
+//! Machine and programs around a run, whose differences may explain different metrics.
 
 use crate::RunRecord;
 use crate::api::SideDifference;
 
-/// Something that a record says about the machine and the programs that made it.
+/// A property of the machine and the programs that made a record.
 pub struct Fact {
-    /// As it is written in documents.
+    /// Id in documents.
     pub id: &'static str,
     value: fn(&RunRecord) -> Option<String>,
 }
 
-/// What the leaderboard tells of runs that stand side by side, in its order.
+/// Properties of runs that the leaderboard compares, in its order.
 pub const FACTS: &[Fact] = &[
     Fact { id: "suite", value: |record| Some(format!("{} {}", record.suite.name, record.suite.version)) },
     Fact { id: "adapter", value: |record| text(&record.device.adapter.name) },
@@ -20,14 +20,17 @@ pub const FACTS: &[Fact] = &[
     Fact { id: "api", value: |record| text(&record.device.adapter.api) },
     Fact { id: "driver", value: |record| text(&record.device.adapter.driver) },
     Fact { id: "backend", value: |record| text(&record.device.backend) },
-    Fact { id: "precision", value: |record| Some(precisions(record)) },
-    Fact { id: "client", value: client },
+    Fact { id: "precision", value: precisions },
+    Fact {
+        id: "client",
+        value: |record| Some(format!("{} {}", record.provenance.client.name, record.provenance.client.version)),
+    },
     Fact { id: "operating_system", value: |record| text(&record.provenance.client.operating_system) },
     Fact { id: "engine_version", value: |record| text(&record.provenance.engine_version) },
     Fact { id: "non_standard", value: |record| text(&record.non_standard.join("; ")) },
 ];
 
-/// What a person who looks for a regression wants to know as well.
+/// More properties, for a person who looks for a regression.
 pub const FURTHER_FACTS: &[Fact] = &[
     Fact { id: "commit", value: |record| text(&record.provenance.commit) },
     Fact {
@@ -36,23 +39,18 @@ pub const FURTHER_FACTS: &[Fact] = &[
     },
 ];
 
+fn precisions(record: &RunRecord) -> Option<String> {
+    let mut names: Vec<&str> = record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
+    names.dedup();
+    Some(names.join(", "))
+}
+
 fn text(text: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-fn precisions(record: &RunRecord) -> String {
-    let mut names: Vec<&str> = record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
-    names.dedup();
-    names.join(", ")
-}
-
-fn client(record: &RunRecord) -> Option<String> {
-    let client = &record.provenance.client;
-    Some(format!("{} {}", client.name, client.version))
-}
-
-/// Those of `facts` that not all sides have alike, each with a value for every side. Where the records of one side do not
-/// agree among themselves, all that they say is its value.
+/// Returns the `facts` that differ between sides, each with a value for every side. If the records of one side differ, its
+/// value lists all of theirs.
 pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&RunRecord>]) -> Vec<SideDifference> {
     let of_side = |fact: &Fact, side: &Vec<&RunRecord>| {
         let mut values: Vec<String> = side.iter().filter_map(|record| (fact.value)(record)).collect();
@@ -67,7 +65,7 @@ pub fn differences<'a>(facts: impl IntoIterator<Item = &'a Fact>, sides: &[Vec<&
     found.collect()
 }
 
-/// Nothing where all are alike. What is empty was not said.
+/// Returns the difference of values; `None` if all are the same. An empty value is absent.
 pub fn difference(what: &str, values: Vec<Option<String>>) -> Option<SideDifference> {
     let values: Vec<Option<String>> = values.into_iter().map(|value| value.filter(|text| !text.is_empty())).collect();
     let differ = values.windows(2).any(|pair| pair[0] != pair[1]);
@@ -79,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_differs_is_told_and_what_is_empty_was_not_said() {
+    fn empty_values_are_absent() {
         let values = |texts: [&str; 3]| texts.map(|text| Some(text.to_owned())).to_vec();
         assert_eq!(difference("driver", values(["1", "1", "1"])), None);
         let found = difference("driver", values(["1", "", "1"])).unwrap();

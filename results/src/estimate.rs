@@ -1,6 +1,5 @@
-//! Figures with the interval that they are known to, and one over another.
+//! Estimates with their intervals, and ratios of them.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::SideVerdict;
@@ -8,16 +7,15 @@ use crate::api::SideVerdict;
 /// Lowest ratio that is close enough to 1 for a tie; the highest is its inverse.
 pub const LOWEST_TIE: f64 = 0.9;
 
-/// Where a figure lies 95 times of a hundred.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     pub low: f64,
     pub high: f64,
 }
 
 impl Interval {
-    /// Of a ratio: whether what is above can be told apart from what is below.
+    /// Returns the verdict on a ratio with this interval.
     pub fn verdict(self) -> SideVerdict {
         if self.high < 1.0 {
             SideVerdict::Slower
@@ -31,25 +29,24 @@ impl Interval {
     }
 }
 
-/// A figure, and its interval where one is known.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A value with its interval, if that is known.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     pub value: f64,
     pub interval: Option<Interval>,
 }
 
 impl Estimate {
-    /// An estimate from its parts, as records have them: without both ends there is no interval.
+    /// Makes an estimate of the optional parts in records; without both ends there is no interval.
     pub fn new(value: Option<f64>, low: Option<f64>, high: Option<f64>) -> Option<Self> {
         let interval = low.zip(high).map(|(low, high)| Interval { low, high });
         Some(Self { value: value?, interval })
     }
 
-    /// How often `base` goes into this figure; nothing where either is not above 0.
+    /// Divides by `base`; `None` unless both are positive.
     ///
-    /// The interval reaches from the one's low end over the other's high end to the reverse, so that it leaves 1 out
-    /// exactly where the two intervals do not overlap. That is wider than 95 %: both ends would have to be wrong at once.
+    /// The interval is from this low end over the other high end to the reverse, so it excludes 1 exactly if the two
+    /// intervals do not overlap. That is wider than 95 %: both ends would have to be wrong at once.
     pub fn over(self, base: Self) -> Option<Self> {
         let is_positive = |figure: Self| figure.value > 0.0 && figure.interval.is_none_or(|of| of.low > 0.0);
         (is_positive(self) && is_positive(base)).then(|| Self {
@@ -71,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ratio_is_told_from_1_exactly_where_the_intervals_do_not_overlap() {
+    fn ratios_exclude_1_if_intervals_do_not_overlap() {
         let base = estimate(100.0, 90.0, 110.0);
         for (other, expected) in [
             (estimate(105.0, 95.0, 120.0), SideVerdict::Undecided),
@@ -92,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn without_both_intervals_a_ratio_has_none_and_nothing_is_over_0() {
+    fn ratios_need_both_intervals_and_positive_values() {
         let bare = |value| Estimate { value, interval: None };
         assert_eq!(bare(3.0).over(estimate(2.0, 1.0, 3.0)), Some(bare(1.5)));
         assert_eq!((bare(3.0).over(bare(0.0)), bare(0.0).over(bare(3.0))), (None, None));

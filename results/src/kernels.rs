@@ -1,19 +1,18 @@
-//! What `native-runner kernels` finds: the device's peaks, and kernels by themselves, with every raw sample.
+//! Results of `native-runner kernels`: peaks of the device and kernels without a network, with every raw sample.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::device::Adapter;
+use crate::device::{Adapter, Provenance};
 use crate::measured::{self, Window};
-use crate::provenance::Provenance;
 use crate::statistics::quantile;
 
 /// Version of the layout of a [`KernelReport`].
 pub const KERNELS_SCHEMA_VERSION: u32 = 1;
 
-/// A group of measurements that can be asked for.
+/// A group of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Suite {
@@ -31,11 +30,10 @@ pub enum Suite {
     Rnn,
 }
 
-impl Suite {
-    /// Every suite, in the order in which they run.
-    pub const ALL: [Self; 6] = [Self::Arithmetic, Self::Memory, Self::Launch, Self::Gemm, Self::Conv, Self::Rnn];
+names!(Suite { Arithmetic = "arithmetic", Memory = "memory", Launch = "launch", Gemm = "gemm", Conv = "conv", Rnn = "rnn" });
 
-    /// For people.
+impl Suite {
+    /// Returns the words for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Arithmetic => "Arithmetic",
@@ -46,21 +44,9 @@ impl Suite {
             Self::Rnn => "Recurrent layers",
         }
     }
-
-    /// The word that chooses it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Arithmetic => "arithmetic",
-            Self::Memory => "memory",
-            Self::Launch => "launch",
-            Self::Gemm => "gemm",
-            Self::Conv => "conv",
-            Self::Rnn => "rnn",
-        }
-    }
 }
 
-/// Which of the three products of a layer.
+/// One of the three products of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pass {
@@ -72,7 +58,7 @@ pub enum Pass {
 impl Pass {
     pub const ALL: [Self; 3] = [Self::Forward, Self::WeightGradient, Self::InputGradient];
 
-    /// For people.
+    /// Returns the words for people.
     pub fn title(self) -> &'static str {
         match self {
             Self::Forward => "forward",
@@ -82,48 +68,48 @@ impl Pass {
     }
 }
 
-/// Everything that was measured on a device.
+/// Results of all measurements on a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelReport {
     pub schema_version: u32,
     pub adapter: Adapter,
     pub peaks: Peaks,
     pub entries: Vec<Entry>,
-    /// Whether it was stopped before its end.
+    /// True if it was stopped before its end.
     pub cancelled: bool,
 }
 
 impl KernelReport {
-    /// Nothing was measured yet.
+    /// Creates a report without measurements.
     pub fn new(adapter: Adapter) -> Self {
         let peaks = Peaks::default();
         Self { schema_version: KERNELS_SCHEMA_VERSION, adapter, peaks, entries: Vec::new(), cancelled: false }
     }
 }
 
-/// What the device can do at best; absent where it was not asked for.
+/// Peaks of the device; absent if not requested.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Peaks {
     /// Operations per second of fused multiply-adds in registers, two operations each.
     pub arithmetic: Option<Peak>,
-    /// Bytes per second, those read and those written, of copying an array larger than caches.
+    /// Bytes read and written per second when copying an array larger than caches.
     pub copy: Option<Peak>,
-    /// Bytes per second of reading such an array.
+    /// Bytes per second when reading such an array.
     pub read: Option<Peak>,
-    /// Launches per second, each waiting for the one before, as those of a training step do.
+    /// Launches per second, each waiting for the one before, as in a training step.
     pub launches: Option<Peak>,
     /// Seconds from submitting one launch to knowing that it is done.
     pub round_trip: Option<Peak>,
 }
 
 impl Peaks {
-    /// Those that were measured.
+    /// Returns the measured peaks.
     pub fn iter(&self) -> impl Iterator<Item = &Peak> {
         [&self.arithmetic, &self.copy, &self.read, &self.launches, &self.round_trip].into_iter().flatten()
     }
 }
 
-/// Of what there is so much in a second; or how many seconds.
+/// Unit of a peak.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -133,19 +119,19 @@ pub enum Unit {
     Seconds,
 }
 
-/// A best value of the device.
+/// A peak of the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peak {
     pub title: String,
     pub unit: Unit,
-    /// From the median of the windows.
+    /// Value that follows from the median of the windows.
     pub value: f64,
-    /// How it was reached.
+    /// Variant that reached it.
     pub variant: String,
-    /// What a repetition does, in the unit's numerator: operations, bytes or launches.
+    /// Work of a repetition in operations, bytes or launches.
     pub work_per_repetition: f64,
     pub timing: Timing,
-    /// Variants that were looked at shortly, of which the best was measured.
+    /// Variants that were tried in short windows; the best was measured.
     pub tried: Vec<Tried>,
 }
 
@@ -156,14 +142,14 @@ pub struct Tried {
     pub value: f64,
 }
 
-/// Windows of one thing, over and over.
+/// Time of a repetition, over several windows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Timing {
-    /// Of one repetition: median over the windows.
+    /// Median over the windows, in seconds.
     pub seconds: f64,
-    /// Of one repetition, in the fastest window.
+    /// Seconds in the fastest window.
     pub seconds_lowest: f64,
-    /// Of one repetition, in the slowest window.
+    /// Seconds in the slowest window.
     pub seconds_highest: f64,
     pub windows: Vec<Window>,
 }
@@ -176,7 +162,7 @@ impl Timing {
         Some(Self { seconds, seconds_lowest, seconds_highest: quantile(&each, 1.0)?, windows })
     }
 
-    /// Half the distance of the slowest window from the fastest, as a share of the median.
+    /// Half the difference of the slowest and the fastest window, as a share of the median.
     pub fn relative_spread(&self) -> f64 {
         (self.seconds_highest - self.seconds_lowest) / 2.0 / self.seconds
     }
@@ -186,7 +172,7 @@ impl Timing {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Entry {
     pub suite: Suite,
-    /// The size, as tables show it.
+    /// Size as tables show it.
     pub size: String,
     pub pass: Pass,
     /// Floating-point operations of a repetition, counted from the size.
@@ -199,38 +185,38 @@ pub struct Entry {
     pub outcome: Outcome,
 }
 
-/// What became of an entry. Where it is wrong, a result is not what a plain sum gives.
+/// Outcome of an entry. It is wrong if a result differs from a plain sum.
 pub type Outcome = measured::Outcome<Figures, Difference>;
 
-/// The figures of an entry.
+/// Metrics of an entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub flops_per_second: f64,
-    /// Peak of arithmetic, measured in turns with the windows: the median.
+    /// Median peak of arithmetic, measured in turns with the windows.
     pub peak_flops_per_second: Option<f64>,
-    /// Share of that peak: the median over the windows, each with its own peak.
+    /// Median share of the peak over the windows, each with its own peak.
     pub peak_share: Option<f64>,
     pub timing: Timing,
 }
 
-/// What was measured, on what it was asked for and by whom: what `native-runner kernels --json` writes.
+/// Document of `native-runner kernels --json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct KernelRecord {
     #[serde(flatten)]
     pub report: KernelReport,
-    /// As `--adapter` had it.
+    /// Value of `--adapter`.
     pub requested_adapter: String,
-    /// What one entry might take for its few repetitions.
+    /// Time budget of one entry.
     pub budget_seconds: f64,
-    /// What one entry might use on the device.
+    /// Memory budget of one entry.
     pub budget_bytes: u64,
     pub provenance: Provenance,
 }
 
-/// A value that is wrong.
+/// A wrong value.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Place of the value in the result.
+    /// Index of the value in the result.
     pub at: u64,
     pub found: f64,
     pub expected: f64,
@@ -242,17 +228,17 @@ impl fmt::Display for Difference {
     }
 }
 
-/// The figures of a group of entries in short.
+/// Summary of a group of entries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct KernelSummary {
     pub entries: usize,
-    /// Those with figures.
+    /// Entries with metrics.
     pub measured: usize,
     /// Median of their shares of the measured peak of arithmetic; absent without any.
     pub peak_share: Option<f64>,
     pub peak_share_lowest: Option<f64>,
     pub peak_share_highest: Option<f64>,
-    /// The highest rate of any of them.
+    /// Highest rate of any of them.
     pub flops_per_second: Option<f64>,
 }
 
@@ -275,8 +261,6 @@ impl KernelSummary {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::DeviceKind;
-    use crate::provenance::{Client, ClientKind};
 
     fn entry(outcome: Outcome) -> Entry {
         let kernels = vec!["dense_forward".to_owned()];
@@ -284,37 +268,8 @@ mod tests {
         Entry { suite: Suite::Gemm, size, pass: Pass::Forward, flops: 1024, bytes: 768, kernels, outcome }
     }
 
-    fn record(entries: Vec<Entry>) -> KernelRecord {
-        let adapter = Adapter {
-            name: "Some GPU".to_owned(),
-            vendor: String::new(),
-            architecture: String::new(),
-            kind: DeviceKind::Discrete,
-            api: "Vulkan".to_owned(),
-            driver: String::new(),
-            software: false,
-        };
-        let client = Client {
-            kind: ClientKind::Native,
-            name: "native-runner".to_owned(),
-            version: "1".to_owned(),
-            operating_system: "Linux".to_owned(),
-            logical_processors: None,
-        };
-        let provenance = Provenance {
-            engine_version: "1".to_owned(),
-            commit: "unknown".to_owned(),
-            started_unix_seconds: 0.0,
-            wall_seconds: 1.0,
-            client,
-        };
-        let report = KernelReport { entries, ..KernelReport::new(adapter) };
-        let requested_adapter = "any".to_owned();
-        KernelRecord { report, requested_adapter, budget_seconds: 2.0, budget_bytes: 1 << 30, provenance }
-    }
-
     #[test]
-    fn what_is_written_is_read_again_whatever_became_of_an_entry() {
+    fn every_outcome_survives_json() {
         let windows = vec![Window { peak_flops_per_second: Some(2e9), ..Window::new(3, 0.5) }, Window::new(4, 0.5)];
         let timing = Timing::of(windows).unwrap();
         let figures =
@@ -328,13 +283,17 @@ mod tests {
             Outcome::Wrong(Difference { at: 3, found: 1.5, expected: 2.5 }),
             Outcome::Cancelled,
         ];
-        let record = record(outcomes.into_iter().map(entry).collect());
+        let entries = outcomes.into_iter().map(entry).collect();
+        let report = KernelReport { entries, ..KernelReport::new(Adapter::default()) };
+        let requested_adapter = "any".to_owned();
+        let provenance = Provenance::default();
+        let record = KernelRecord { report, requested_adapter, budget_seconds: 2.0, budget_bytes: 1 << 30, provenance };
         let text = serde_json::to_string(&record).unwrap();
         assert_eq!(serde_json::from_str::<KernelRecord>(&text).unwrap(), record);
     }
 
     #[test]
-    fn a_timing_is_the_median_of_its_windows_and_how_far_they_are_apart() {
+    fn timing_has_the_median_and_spread_of_windows() {
         let timing = Timing::of([1.0, 2.0, 4.0].map(|seconds| Window::new(2, seconds)).to_vec()).unwrap();
         assert_eq!((timing.seconds, timing.seconds_lowest, timing.seconds_highest), (1.0, 0.5, 2.0));
         assert_eq!(timing.relative_spread(), 0.75);

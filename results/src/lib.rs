@@ -1,37 +1,64 @@
 //! The contract between everything that measures and everything that shows measurements.
 //!
-//! A [`RunRecord`] holds the raw samples of one run and can always be summarised again
-//! ([`summary::summarise`]); [`METRICS`] names every figure with its unit and direction;
-//! [`Warning`] says what was not ideal and what to do about it; [`comparison`] puts back ends side
-//! by side, and [`regression`] runs of before and after a change; [`api`] is the wire format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
+//! A [`RunRecord`] holds the raw samples of one run and can always be summarized again ([`summary::summarise`]);
+//! [`METRICS`] lists every metric with its unit and direction; [`Warning`] says what was not ideal and what to do about it;
+//! [`comparison`] puts back ends side by side, and [`regression`] the runs before and after a change; [`api`] is the wire
+//! format of the leaderboard. Nothing here does I/O or reads a clock. Time is in seconds and memory in bytes.
 
-// What clippy.toml lists is not done here; tests may.
+// The lints of clippy.toml apply outside tests.
 #![cfg_attr(
     not(test),
     warn(clippy::disallowed_methods, clippy::disallowed_types, clippy::print_stderr, clippy::print_stdout)
 )]
 
+/// Defines the words for the variants of an enum, as records, addresses and command lines have them. With words for the
+/// enum itself, the error of a wrong word lists the right ones.
+macro_rules! names {
+    ($type:ident { $($variant:ident = $name:literal),+ }) => {
+        impl $type {
+            /// Every variant.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
+
+            /// Returns the word that records, addresses and command lines use.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name),+
+                }
+            }
+
+            /// Returns the variant of this name.
+            pub fn named(name: &str) -> Option<Self> {
+                Self::ALL.into_iter().find(|variant| variant.name() == name)
+            }
+        }
+    };
+    ($type:ident, $what:literal, $variants:tt) => {
+        names!($type $variants);
+
+        impl std::str::FromStr for $type {
+            type Err = String;
+
+            fn from_str(text: &str) -> Result<Self, String> {
+                let known = || Self::ALL.map(Self::name).join(", ");
+                Self::named(text).ok_or_else(|| format!("there is no {} `{text}`; there are: {}", $what, known()))
+            }
+        }
+    };
+}
+
 pub mod api;
 pub mod badge;
 mod calendar;
-mod communication;
 pub mod comparison;
 mod correctness;
 pub mod csv;
 mod device;
-mod energy;
 pub mod environment;
 pub mod estimate;
-mod input;
 pub mod kernels;
-mod layout;
 pub mod measured;
 mod metric;
-mod obstacle;
 pub mod open_data;
-mod outcome;
-mod phase;
-mod provenance;
 mod record;
 pub mod regression;
 mod resources;
@@ -41,26 +68,61 @@ pub mod software;
 pub mod statistics;
 pub mod summary;
 mod text;
-mod unnamed;
+mod transfer;
 mod warning;
 
 pub use calendar::Date;
-pub use communication::{Communication, ExchangeSeconds};
 pub use correctness::{Compared, Correctness, Disagreement, WholeBatch};
-pub use device::{Adapter, Device, DeviceKind, Precision};
-pub use input::{InputMode, InputPipeline};
-pub use layout::Layout;
+pub use device::{
+    Adapter, BROWSERS, Client, ClientKind, Device, DeviceKind, HiddenDevice, Precision, Provenance, SYSTEMS, UNKNOWN,
+    UNNAMED_ADAPTER, VENDORS,
+};
 pub use metric::{Better, METRICS, Metric, Unit, metric, metrics_of};
-pub use obstacle::{Obstacle, obstacle};
-pub use outcome::{FailureCause, Outcome};
-pub use phase::Phase;
-pub use provenance::{BROWSERS, Client, ClientKind, Provenance, SYSTEMS, UNKNOWN, VENDORS};
 pub use record::{
-    ColdStart, CurvePoint, Epoch, Evaluation, PeakSample, RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, Target,
-    WeightSample, Window, WorkloadRecord,
+    ColdStart, CurvePoint, Epoch, Evaluation, FailureCause, Outcome, PeakSample, Phase, RunRecord, SCHEMA_VERSION,
+    Settings, Suite, Summary, Target, WeightSample, Window, WorkloadRecord,
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use segment::{Beacon, Segment, StateBytes, Stretch, losses_sha256, weights_bytes};
+pub use summary::{Obstacle, obstacle};
 pub use text::{NotText, check_name, decode, is_plain, skip_mark};
-pub use unnamed::{HiddenDevice, UNNAMED_ADAPTER};
+pub use transfer::{Communication, ExchangeSeconds, InputMode, InputPipeline, Layout};
 pub use warning::Warning;
+
+/// Nearly normal numbers with deviation 1, the same in each test: sums of twelve numbers of a linear congruential generator
+/// (Knuth's constants).
+#[cfg(test)]
+struct Normal(u64);
+
+#[cfg(test)]
+impl Normal {
+    fn next(&mut self) -> f64 {
+        let mut uniform = || {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 40) as f64 / f64::from(1 << 24)
+        };
+        (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn variants_have_the_names_of_their_json() {
+        macro_rules! check {
+            ($($type:ty),+) => {
+                $(for variant in <$type>::ALL {
+                    assert_eq!(serde_json::to_value(variant).unwrap(), variant.name());
+                    assert_eq!(<$type>::named(variant.name()), Some(variant));
+                })+
+            };
+        }
+        check!(api::Tier, api::RunSort, api::Deed, api::RankedClass, api::DeviceSource, open_data::ExportFormat);
+        check!(DeviceKind, ClientKind, Precision, InputMode, Layout, kernels::Suite);
+        assert_eq!(api::RunSort::named("cheapest"), None);
+        let error = "streamed".parse::<InputMode>().unwrap_err();
+        assert_eq!(error, "there is no input mode `streamed`; there are: resident, prefetch, stream");
+    }
+}

@@ -2,7 +2,7 @@ use serde::Serialize;
 
 use crate::Summary;
 
-/// What a figure is measured in; text is made from it only where text is shown.
+/// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
@@ -18,6 +18,7 @@ pub enum Unit {
     One,
 }
 
+/// Better direction of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -25,7 +26,7 @@ pub enum Better {
     Lower,
 }
 
-/// One figure of a workload: the terminal, the page and the server all render from this.
+/// A metric of a workload: the terminal, the page and the server all render from this.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Metric {
     pub id: &'static str,
@@ -39,7 +40,7 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// The figure as a person reads it: four significant digits, with its unit.
+    /// Returns the text of a value with four significant digits and its unit.
     pub fn text(&self, value: f64) -> String {
         match self.unit {
             Unit::SamplesPerSecond => format!("{} samples/s", scaled(value)),
@@ -52,13 +53,13 @@ impl Metric {
         }
     }
 
-    /// The figure of `summary` as text, or a dash where the run does not have it.
+    /// Returns the text of the metric of `summary`, or a dash if it is absent.
     pub fn text_of(&self, summary: &Summary) -> String {
         (self.value)(summary).map_or_else(|| "–".to_owned(), |value| self.text(value))
     }
 }
 
-/// The figures that a table of these summaries shows: those of energy, which few machines tell, only where one has them.
+/// Returns the metrics for a table of these summaries: energy, which few machines report, only if one has it.
 pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&'static Metric> {
     let summaries: Vec<&Summary> = summaries.into_iter().collect();
     let is_of_energy = |metric: &Metric| matches!(metric.unit, Unit::Joules | Unit::SamplesPerJoule);
@@ -66,7 +67,7 @@ pub fn metrics_of<'a>(summaries: impl IntoIterator<Item = &'a Summary>) -> Vec<&
     METRICS.iter().filter(|metric| !is_of_energy(metric) || is_there(metric)).collect()
 }
 
-/// Every figure, in the order in which tables show them.
+/// Every metric, in the order of tables.
 pub const METRICS: &[Metric] = &[
     Metric {
         id: "samples_per_second",
@@ -183,12 +184,12 @@ pub const METRICS: &[Metric] = &[
     },
 ];
 
-/// The metric with this id.
+/// Returns the metric with this id.
 pub fn metric(id: &str) -> Option<&'static Metric> {
     METRICS.iter().find(|m| m.id == id)
 }
 
-/// Four significant digits with a decimal prefix: `12.34 k`, `1.5 G`. Ends in the prefix or a digit.
+/// Returns four significant digits with a decimal prefix: `12.34 k`, `1.5 G`.
 fn scaled(value: f64) -> String {
     for (factor, prefix) in [(1e12, " T"), (1e9, " G"), (1e6, " M"), (1e4, " k")] {
         if value.abs() >= factor {
@@ -242,14 +243,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_metric_has_an_id_of_its_own() {
+    fn metrics_have_unique_ids() {
         for (i, metric) in METRICS.iter().enumerate() {
             assert!(METRICS[..i].iter().all(|other| other.id != metric.id), "{} twice", metric.id);
         }
     }
 
     #[test]
-    fn figures_are_shown_with_four_significant_digits_and_their_unit() {
+    fn values_have_four_significant_digits_and_a_unit() {
         let text = |id: &str, value: f64| metric(id).unwrap().text(value);
         assert_eq!(text("samples_per_second", 3_412.4), "3412 samples/s");
         assert_eq!(text("samples_per_second", 1_234_567.0), "1.235 M samples/s");
@@ -264,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn energy_stands_in_a_table_where_one_of_its_columns_has_it() {
+    fn energy_is_shown_if_one_summary_has_it() {
         let has_energy = |summaries: &[Summary]| metrics_of(summaries).iter().any(|of| of.unit == Unit::Joules);
         let told = Summary { joules_per_sample: Some(1.0), ..Summary::default() };
         assert!(!has_energy(&[Summary::default()]) && has_energy(&[Summary::default(), told]));
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_figure_is_a_dash() {
+    fn missing_values_are_dashes() {
         assert_eq!(metric("seconds_to_target").unwrap().text_of(&Summary::default()), "–");
     }
 }

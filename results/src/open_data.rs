@@ -1,20 +1,20 @@
-//! What the leaderboard says of its open data.
+//! Open data of the leaderboard.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::api::ListRuns;
 
-/// The licence of everything that is exported, as SPDX calls it: anyone may do anything with it.
+/// SPDX name of the license of all exports, which allows everything.
 pub const LICENCE: &str = "CC0-1.0";
-/// Where that licence can be read.
+/// Address of the license.
 pub const LICENCE_ADDRESS: &str = "https://creativecommons.org/publicdomain/zero/1.0/";
 
-/// How results are written into one file.
+/// Format of an export.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExportFormat {
-    /// A table for spreadsheets and statistics: a line for each workload of a run, with the figures that are shown.
+    /// A table for spreadsheets and statistics: a line for each workload of a run, with the metrics that are shown.
     #[default]
     Csv,
     /// Everything: a line for each run, each an `api::StoredRun` with all raw samples, without its nonce.
@@ -23,26 +23,10 @@ pub enum ExportFormat {
     Parquet,
 }
 
-impl ExportFormat {
-    pub const ALL: [Self; 3] = [Self::Csv, Self::Jsonl, Self::Parquet];
+names!(ExportFormat { Csv = "csv", Jsonl = "jsonl", Parquet = "parquet" });
 
-    /// As it is written in addresses, on command lines, and at the end of a file's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Csv => "csv",
-            Self::Jsonl => "jsonl",
-            Self::Parquet => "parquet",
-        }
-    }
-
-    /// The one of this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|format| format.name() == name)
-    }
-}
-
-/// Query of an export: the format, and the filters and the order of a list where only that is wanted. All of that list is
-/// exported, so that it has no `limit`, `cursor` or `offset`.
+/// Query of an export: the format, and the filters and order of a list to export. All of that list is exported, so `limit`,
+/// `cursor` and `offset` are not allowed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ExportQuery {
     /// `csv` when absent.
@@ -52,25 +36,25 @@ pub struct ExportQuery {
     pub list: ListRuns,
 }
 
-/// What an export holds, and what one may do with it.
+/// Description of exports.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExportAbout {
     /// [`LICENCE`].
     pub licence: String,
     pub licence_address: String,
-    /// Runs that an export has at this moment, if all of them can be read.
+    /// Number of runs that an export has now, if all of them can be read.
     pub runs: u64,
-    /// How the table is written, and how to read a text that could be taken for a formula.
+    /// Format of the table, and of texts that look like formulas.
     pub csv: String,
-    /// In the order in which a line has them.
+    /// Columns in the order of a line.
     pub csv_columns: Vec<ExportColumn>,
-    /// What a line of JSON Lines is.
+    /// Content of a line of JSON Lines.
     pub jsonl: String,
-    /// What is different in the table with types.
+    /// Differences of the table with types.
     pub parquet: String,
-    /// What is exported where the query has filters of a list.
+    /// Content of exports with filters of a list.
     pub of_a_list: String,
-    /// What becomes of the files of each day.
+    /// Storage of the daily files.
     pub snapshots: String,
 }
 
@@ -84,7 +68,7 @@ pub struct ExportColumn {
     pub meaning: String,
 }
 
-/// Files of the last days that anyone may download, newest first; none where a host keeps none.
+/// Files of the last days for download, the newest first; empty if the host keeps none.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotList {
     pub snapshots: Vec<Snapshot>,

@@ -1,11 +1,13 @@
+//! The record of a run.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::estimate::Estimate;
 use crate::summary::MINIMUM_WINDOWS;
+use crate::text::is_plain;
 use crate::{
-    Communication, Correctness, Device, InputPipeline, Outcome, Precision, Provenance, Resources, Segment, Stretch,
-    Warning,
+    Communication, Correctness, Device, InputPipeline, Precision, Provenance, Resources, Segment, Stretch, Warning,
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
@@ -13,7 +15,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 
 /// One run of a suite on one device with one back end, as it is saved, shown and uploaded. Times are in seconds, memory
 /// is in bytes, and accuracies are shares from 0 to 1. A value that the run does not have is left out or `null`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunRecord {
     /// Version of the record's layout. A reader refuses versions that it does not know.
@@ -56,7 +58,7 @@ impl RunRecord {
 }
 
 /// A versioned list of workloads. Scores of different versions are never compared.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Suite {
     /// Name of the suite, such as `quick`.
@@ -66,7 +68,7 @@ pub struct Suite {
 }
 
 /// One workload of a run: its settings, the raw samples, and the summary computed from them.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadRecord {
     /// Name of the network, such as `caffe-mnist`.
@@ -176,8 +178,8 @@ pub struct Summary {
 }
 
 impl WorkloadRecord {
-    /// Seconds of training until the last evaluation, without evaluations. Windows that are trained after it, only
-    /// to be measured, do not count. Absent where nothing was tested.
+    /// Seconds of training until the last evaluation, without evaluations and without windows that are trained after it
+    /// only to be measured. Absent if nothing was tested.
     pub fn training_seconds(&self) -> Option<f64> {
         self.evaluations.last().map(|last| last.training_seconds)
     }
@@ -190,12 +192,12 @@ impl Summary {
         Estimate::new(self.samples_per_second, low, self.samples_per_second_high)
     }
 
-    /// Samples over seconds of all timed training, warm-up included: what is left where no window counts.
+    /// Samples over seconds of all timed training, warm-up included.
     pub fn samples_per_second_of_all_training(&self) -> Option<f64> {
         (self.samples > 0 && self.training_seconds > 0.0).then(|| self.samples as f64 / self.training_seconds)
     }
 
-    /// Half-width of the throughput's interval over its median; absent without a figure.
+    /// Half-width of the throughput's interval over its median; absent without a throughput.
     pub fn relative_half_width(&self) -> Option<f64> {
         let (low, high) = (self.samples_per_second_low?, self.samples_per_second_high?);
         Some((high - low) / 2.0 / self.samples_per_second?)
@@ -203,7 +205,7 @@ impl Summary {
 }
 
 /// Settings of a training, whether default or asked for.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// Samples in a batch.
@@ -262,6 +264,15 @@ pub struct ColdStart {
     pub tuning_seconds: Option<f64>,
     /// Seconds of the first step that is not discarded.
     pub first_step_seconds: Option<f64>,
+}
+
+impl ColdStart {
+    /// Seconds of all parts but loading the data, which no back end makes faster.
+    pub fn seconds(&self) -> Option<f64> {
+        let parts = [self.build_seconds, self.compiling_seconds, self.tuning_seconds, self.first_step_seconds];
+        let parts: Vec<f64> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.iter().sum())
+    }
 }
 
 /// One point of the training curve.
@@ -355,4 +366,130 @@ pub struct WeightSample {
     pub index: u32,
     /// Value of the weight.
     pub value: f32,
+}
+
+/// The way in which a workload ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Outcome {
+    /// The workload was trained and measured to its end.
+    #[default]
+    Completed,
+    /// The loss was not a finite number, or was above a thousand times the first step's loss.
+    Diverged {
+        /// Steps done before that loss.
+        step: u64,
+    },
+    /// The back end disagreed with the reference, so nothing was timed.
+    Incorrect,
+    /// The run was cancelled during this workload.
+    Cancelled,
+    /// The workload could not be trained here, for a reason that does not affect the other workloads of the run. It has
+    /// no figures.
+    Failed {
+        /// Cause of the failure.
+        cause: FailureCause,
+        /// Description of the failure, in one line of at most 300 characters.
+        reason: String,
+    },
+}
+
+impl Outcome {
+    /// Largest number of characters in a reason. Longer ones are cut.
+    pub const MOST_REASON_CHARACTERS: usize = 300;
+
+    /// Returns the word that tables show.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Diverged { .. } => "diverged",
+            Self::Incorrect => "incorrect",
+            Self::Cancelled => "cancelled",
+            Self::Failed { .. } => "failed",
+        }
+    }
+
+    /// Returns the outcome of a workload that could not be trained. Drivers explain themselves at length and in several
+    /// lines; a record keeps the beginning of that, in one line.
+    pub fn failed(cause: FailureCause, message: &str) -> Self {
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let plain: String = message.chars().map(|c| if is_plain(c) { c } else { ' ' }).collect();
+        let mut reason = one_line(&plain);
+        if reason.chars().count() > Self::MOST_REASON_CHARACTERS {
+            reason = reason.chars().take(Self::MOST_REASON_CHARACTERS - 1).chain(['…']).collect();
+        }
+        Self::Failed { cause, reason }
+    }
+}
+
+/// Cause that kept a workload from being trained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureCause {
+    /// The workload needs more than the device allows. Its sizes show that before anything is allocated.
+    DoesNotFit,
+    /// The device ran out of memory.
+    OutOfMemory,
+    /// The device or its driver refused a part of the work, such as a kernel.
+    DeviceRefused,
+    /// The data set could not be loaded.
+    Data,
+    /// The back end lacks something that the network needs.
+    Unsupported,
+}
+
+/// A part of the measurement of a workload.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Phase {
+    /// Reading or fetching the data set and checking it.
+    LoadingData,
+    /// Compiling kernels, choosing among them, and uploading data and weights.
+    Building,
+    /// Comparing the back end with the plain reference.
+    Checking,
+    /// Steps that no window counts.
+    WarmingUp,
+    /// Training in timed windows, until the limit of the workload.
+    Training,
+    /// Classifying samples that are not trained on.
+    Testing,
+    /// More timed windows after training, until the throughput has settled.
+    Measuring,
+    /// Measuring the peak performance of the device.
+    MeasuringPeak,
+    /// Hashing the state for the leaderboard, training parts again that it asks for, and sending it states.
+    Proving,
+    /// Waiting because the page is hidden.
+    Paused,
+}
+
+impl Phase {
+    /// Returns the words for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::LoadingData => "loading the data",
+            Self::Building => "compiling kernels",
+            Self::Checking => "checking results",
+            Self::WarmingUp => "warming up",
+            Self::Training => "training",
+            Self::Testing => "testing",
+            Self::Measuring | Self::MeasuringPeak => "measuring",
+            Self::Proving => "proving the run",
+            Self::Paused => "waiting",
+        }
+    }
+
+    /// Returns true if windows of training are timed in it, and little else is done.
+    pub fn is_timed(self) -> bool {
+        matches!(self, Self::Training | Self::Measuring)
+    }
+}
+
+impl RunRecord {
+    /// Returns the seconds for which the run waited with nothing timed, over all workloads.
+    pub fn paused_seconds(&self) -> f64 {
+        let stretches = self.workloads.iter().flat_map(|workload| &workload.timeline);
+        stretches.filter(|stretch| stretch.phase == Phase::Paused).map(|stretch| stretch.seconds).sum()
+    }
 }

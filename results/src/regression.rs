@@ -1,44 +1,35 @@
-//! Whether runs of one side, the candidate, are slower than those of another, the baseline.
+//! Regressions: comparison of a candidate's runs with a baseline's.
 //!
 //! [`compare`] makes all of it from records, and from nothing else.
 
-mod accuracy;
-mod line;
 mod mismatch;
-mod quantity;
 mod speed;
-mod verdict;
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-pub use accuracy::{Accuracy, AccuracyVerdict, Allowance};
-pub use line::{Line, Side, Throughput};
 pub use mismatch::{Mismatch, MismatchKind, device};
-pub use quantity::{Change, QUANTITIES, Quantity, QuantityUnit};
 pub use speed::ratio;
-pub use verdict::Verdict;
 
-use crate::api::SideDifference;
-use crate::comparison::Contender;
+use crate::api::{SideDifference, SideVerdict};
+use crate::comparison::{AccuracyGap, Basis, Contender, RowOutcome, accuracies_by_seed};
 use crate::environment::{FACTS, FURTHER_FACTS, differences};
-use crate::{Precision, RunRecord, Summary, WorkloadRecord, summary};
+use crate::estimate::{Estimate, Interval};
+use crate::summary::MeasuredWorkload;
+use crate::{Better, Precision, RunRecord, metric};
 
-/// What fails a candidate, beside what it could not train and the baseline could.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Reasons to fail a candidate, in addition to workloads that only the baseline could train.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Rules {
-    /// How much slower is tolerated, as a share of the baseline's throughput; absent where no speed fails.
+    /// Tolerated loss of speed, as a share of the baseline's throughput; absent if no speed fails.
     pub fail_if_slower: Option<f64>,
-    /// Whether everything that the baseline has must be there.
+    /// True if the candidate must have everything that the baseline has.
     pub fail_if_missing: bool,
 }
 
-/// What is held beside each other: figures in which anything of this differs have nothing to say to each other.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Settings that runs must share to be compared.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Key {
     pub workload: String,
     pub backend: String,
@@ -47,7 +38,17 @@ pub struct Key {
 }
 
 impl Key {
-    /// The back end, with its precision where that is not the usual one.
+    fn of(run: &MeasuredWorkload<'_>) -> Self {
+        let settings = &run.workload.settings;
+        Self {
+            workload: run.workload.workload.clone(),
+            backend: run.record.device.backend.clone(),
+            precision: settings.precision,
+            batch_size: settings.batch_size,
+        }
+    }
+
+    /// Returns the back end and its precision.
     pub fn contender(&self) -> Contender {
         Contender { backend: self.backend.clone(), precision: self.precision }
     }
@@ -59,67 +60,36 @@ impl fmt::Display for Key {
     }
 }
 
-/// Two sides of runs, held beside each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Comparison of two sides of runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Regressions {
     pub rules: Rules,
-    /// Everything that either side trained, in the order in which it first appears.
+    /// Everything that either side trained, in order of first appearance.
     pub lines: Vec<Line>,
-    /// What is not alike around the sides, the baseline's value first.
+    /// Differences of the machines and programs of both sides, with the baseline's value first.
     pub differences: Vec<SideDifference>,
-    /// Why a verdict may mean nothing.
+    /// Reasons to doubt the verdicts.
     pub mismatches: Vec<Mismatch>,
 }
 
 impl Regressions {
-    /// What makes the candidate fail.
+    /// Returns the lines that make the candidate fail.
     pub fn failures(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.verdict.fails(&self.rules))
     }
 
-    /// Whether anything could be held beside anything.
+    /// Returns true if anything could be compared.
     pub fn has_verdicts(&self) -> bool {
         self.lines.iter().any(|line| line.verdict.is_told())
     }
 }
 
-/// One workload of one run.
-struct Run<'a> {
-    record: &'a RunRecord,
-    workload: &'a WorkloadRecord,
-    /// Computed again: what a record says about itself is not read.
-    summary: Summary,
-}
-
-impl<'a> Run<'a> {
-    fn all(records: &'a [RunRecord]) -> Vec<Self> {
-        let of_record = |record: &'a RunRecord| {
-            record.workloads.iter().map(move |workload| Self {
-                record,
-                workload,
-                summary: summary::summarise(workload),
-            })
-        };
-        records.iter().flat_map(of_record).collect()
-    }
-
-    fn key(&self) -> Key {
-        let settings = &self.workload.settings;
-        Key {
-            workload: self.workload.workload.clone(),
-            backend: self.record.device.backend.clone(),
-            precision: settings.precision,
-            batch_size: settings.batch_size,
-        }
-    }
-}
-
-/// Holds the runs of two sides beside each other, for each workload, back end, precision and batch size.
+/// Compares the runs of two sides, for each workload, back end, precision and batch size.
 pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) -> Regressions {
-    let sides = [baseline, candidate].map(Run::all);
+    let sides = [baseline, candidate]
+        .map(|records| records.iter().flat_map(MeasuredWorkload::all).collect::<Vec<MeasuredWorkload<'_>>>());
     let mut keys: Vec<Key> = Vec::new();
-    for key in sides.iter().flatten().map(Run::key) {
+    for key in sides.iter().flatten().map(Key::of) {
         if !keys.contains(&key) {
             keys.push(key);
         }
@@ -129,16 +99,439 @@ pub fn compare(baseline: &[RunRecord], candidate: &[RunRecord], rules: Rules) ->
     let mut mismatches = Vec::new();
     for key in keys {
         let [before, after] =
-            sides.each_ref().map(|side| side.iter().filter(|run| run.key() == key).collect::<Vec<_>>());
+            sides.each_ref().map(|side| side.iter().filter(|run| Key::of(run) == key).collect::<Vec<_>>());
         for mismatch in mismatch::find(&before, &after) {
             if !mismatches.contains(&mismatch) {
                 mismatches.push(mismatch);
             }
         }
-        lines.push(line::line(key, &before, &after, tolerance));
+        lines.push(Line::compare(key, &before, &after, tolerance));
     }
-    // What is compared is alike in these, or it would not be.
+    // These are the same in all runs that are compared.
     let facts = FACTS.iter().filter(|fact| !["backend", "precision"].contains(&fact.id)).chain(FURTHER_FACTS);
     let differences = differences(facts, &[baseline, candidate].map(|side| side.iter().collect::<Vec<_>>()));
     Regressions { rules, lines, differences, mismatches }
+}
+
+/// Result of comparing the candidate with the baseline.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval of the ratio is above 1.
+    Faster,
+    /// The interval contains 1 and stays above the tolerance; without a tolerance, within a tenth of 1.
+    Tied,
+    /// Nothing is tolerated, and the interval contains 1 and ratios further away: too little is known.
+    Undecided,
+    /// The whole interval is below 1, and none of it below the tolerance.
+    SlightlySlower,
+    /// A part of the interval is below the tolerance: too little is known.
+    PerhapsSlower,
+    /// The whole interval is below the tolerance.
+    Slower,
+    /// The candidate could not train it, and the baseline could.
+    Broken {
+        reason: String,
+    },
+    /// Both sides have it, and nothing can be compared.
+    Untold {
+        reason: String,
+    },
+    OnlyInBaseline,
+    OnlyInCandidate,
+}
+
+impl Verdict {
+    /// Returns the verdict on the interval of a ratio if a share of `tolerance` may be lost.
+    fn of_speed(ratio: Interval, tolerance: f64) -> Self {
+        let limit = 1.0 - tolerance;
+        if ratio.high < limit {
+            Self::Slower
+        } else if ratio.low > 1.0 {
+            Self::Faster
+        } else if ratio.low < limit && limit < 1.0 {
+            Self::PerhapsSlower
+        } else if ratio.high < 1.0 {
+            Self::SlightlySlower
+        } else if tolerance <= 0.0 && ratio.verdict() == SideVerdict::Undecided {
+            Self::Undecided
+        } else {
+            Self::Tied
+        }
+    }
+
+    /// Returns the words for people and for tables.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Tied => "tied",
+            Self::Undecided => "undecided",
+            Self::SlightlySlower => "slightly slower",
+            Self::PerhapsSlower => "may be slower",
+            Self::Slower => "slower",
+            Self::Broken { .. } => "broken",
+            Self::Untold { .. } => "not told",
+            Self::OnlyInBaseline => "only in the baseline",
+            Self::OnlyInCandidate => "only in the candidate",
+        }
+    }
+
+    /// Returns true if a candidate with it fails.
+    pub fn fails(&self, rules: &Rules) -> bool {
+        match self {
+            Self::Slower => rules.fail_if_slower.is_some(),
+            Self::Broken { .. } => true,
+            Self::OnlyInBaseline => rules.fail_if_missing,
+            _ => false,
+        }
+    }
+
+    /// Returns true if the two sides were compared.
+    pub fn is_told(&self) -> bool {
+        !matches!(self, Self::Untold { .. } | Self::OnlyInBaseline | Self::OnlyInCandidate)
+    }
+}
+
+/// One workload on one back end, of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Line {
+    pub key: Key,
+    /// Absent if that side has no run of it.
+    pub baseline: Option<Side>,
+    pub candidate: Option<Side>,
+    pub verdict: Verdict,
+    /// Basis of the verdict; absent if a side has no throughput.
+    pub throughput: Option<Throughput>,
+    /// Other quantities; empty unless both sides have completed runs.
+    pub changes: Vec<Change>,
+    pub accuracy: Option<Accuracy>,
+    /// Kernels and settings of the back end that only runs of the baseline have.
+    pub variants_only_in_baseline: Vec<String>,
+    pub variants_only_in_candidate: Vec<String>,
+}
+
+/// The runs of one side.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    pub runs: usize,
+    /// Runs that metrics are computed from.
+    pub completed: usize,
+    /// Completed runs whose windows did not agree, or were too few.
+    pub unsteady: usize,
+    /// Completed runs that reached the target accuracy.
+    pub reached_target: usize,
+    /// Of all runs, in their order.
+    pub seeds: Vec<u32>,
+    /// The worst of them.
+    pub outcome: RowOutcome,
+}
+
+/// Samples per second of both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Throughput {
+    /// The geometric mean of the runs' medians.
+    pub baseline: f64,
+    pub candidate: f64,
+    /// The candidate's over the baseline's, with its 95 % interval.
+    pub ratio: Estimate,
+}
+
+impl Side {
+    fn of(runs: &[&MeasuredWorkload<'_>]) -> Option<Self> {
+        let completed = completed(runs);
+        let outcomes = runs.iter().map(|run| RowOutcome::of(run.seed(), run.workload));
+        Some(Self {
+            runs: runs.len(),
+            completed: completed.len(),
+            unsteady: completed.iter().filter(|run| !run.summary.stable).count(),
+            reached_target: completed.iter().filter(|run| run.summary.seconds_to_target.is_some()).count(),
+            seeds: runs.iter().map(|run| run.seed()).collect(),
+            outcome: outcomes.max_by_key(RowOutcome::severity)?,
+        })
+    }
+
+    /// Returns the reason if it could not be trained.
+    pub fn trouble(&self) -> Option<String> {
+        match self.outcome {
+            RowOutcome::Completed | RowOutcome::Cancelled => None,
+            _ => self.outcome.reason(),
+        }
+    }
+}
+
+fn completed<'a, 'b>(runs: &[&'b MeasuredWorkload<'a>]) -> Vec<&'b MeasuredWorkload<'a>> {
+    runs.iter().filter(|run| run.is_completed()).copied().collect()
+}
+
+impl Line {
+    fn compare(
+        key: Key,
+        baseline: &[&MeasuredWorkload<'_>],
+        candidate: &[&MeasuredWorkload<'_>],
+        tolerance: f64,
+    ) -> Self {
+        let sides = [Side::of(baseline), Side::of(candidate)];
+        let (before, after) = (&completed(baseline), &completed(candidate));
+        let network = network_difference(before, after);
+        let is_comparable = !before.is_empty() && !after.is_empty() && network.is_none();
+        let throughput = if network.is_none() { compare_throughputs(before, after) } else { None };
+        let verdict = verdict(&sides, network, throughput.as_ref(), tolerance);
+        let [baseline, candidate] = sides;
+        let mut line = Self {
+            key,
+            baseline,
+            candidate,
+            verdict,
+            throughput,
+            changes: Vec::new(),
+            accuracy: None,
+            variants_only_in_baseline: Vec::new(),
+            variants_only_in_candidate: Vec::new(),
+        };
+        if is_comparable {
+            line.changes = changes(before, after);
+            line.accuracy = compare_accuracies(before, after);
+            line.variants_only_in_baseline = variants_only(before, after);
+            line.variants_only_in_candidate = variants_only(after, before);
+        }
+        line
+    }
+}
+
+fn verdict(
+    sides: &[Option<Side>; 2],
+    network: Option<String>,
+    throughput: Option<&Throughput>,
+    tolerance: f64,
+) -> Verdict {
+    let (before, after) = match sides {
+        [Some(before), Some(after)] => (before, after),
+        [Some(_), None] => return Verdict::OnlyInBaseline,
+        _ => return Verdict::OnlyInCandidate,
+    };
+    let could = before.completed > 0 && before.trouble().is_none();
+    match (after.trouble(), before.trouble()) {
+        (Some(reason), _) if could => return Verdict::Broken { reason },
+        (Some(reason), Some(_)) => return Verdict::Untold { reason: format!("neither side could train it: {reason}") },
+        (None, Some(reason)) => {
+            return Verdict::Untold { reason: format!("the baseline could not train it: {reason}") };
+        }
+        _ => {}
+    }
+    let untold = |reason: &str| Verdict::Untold { reason: reason.to_owned() };
+    if let Some(reason) = network {
+        return Verdict::Untold { reason };
+    }
+    match throughput.map(|of| of.ratio.interval) {
+        Some(Some(interval)) => Verdict::of_speed(interval, tolerance),
+        Some(None) => untold("a single run with fewer than five windows that count has no interval; train for longer"),
+        None if before.completed == 0 || after.completed == 0 => untold("a side has no completed run"),
+        None => untold("a run was too short for a window that counts; train for longer"),
+    }
+}
+
+fn compare_throughputs(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Throughput> {
+    let [before, after] = [rates(baseline)?, rates(candidate)?];
+    Some(Throughput {
+        baseline: speed::geometric_mean(&before)?,
+        candidate: speed::geometric_mean(&after)?,
+        ratio: speed::ratio(&before, &after)?,
+    })
+}
+
+/// Returns the throughputs of runs; `None` if one of them has none.
+fn rates(runs: &[&MeasuredWorkload<'_>]) -> Option<Vec<Estimate>> {
+    runs.iter().map(|run| run.summary.throughput()).collect()
+}
+
+/// Returns the difference of both networks, if there is one.
+fn network_difference(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<String> {
+    let [before, after] = [baseline.first()?, candidate.first()?].map(|run| &run.workload.settings);
+    let differs = |what: &str, one: u64, other: u64| {
+        (one != other).then(|| format!("the networks differ: {other} {what}, and {one} in the baseline"))
+    };
+    differs("parameters", before.parameters, after.parameters).or_else(|| {
+        let what = "operations a sample";
+        differs(what, before.training_flops_per_sample, after.training_flops_per_sample)
+    })
+}
+
+/// Returns the variants that all of `own` have and none of `others`.
+fn variants_only(own: &[&MeasuredWorkload<'_>], others: &[&MeasuredWorkload<'_>]) -> Vec<String> {
+    let has = |run: &MeasuredWorkload<'_>, variant: &String| run.workload.settings.variants.contains(variant);
+    let Some((first, rest)) = own.split_first() else { return Vec::new() };
+    let mut found: Vec<String> = Vec::new();
+    for variant in &first.workload.settings.variants {
+        let everywhere = rest.iter().all(|run| has(run, variant));
+        if everywhere && !others.iter().any(|run| has(run, variant)) && !found.contains(variant) {
+            found.push(variant.clone());
+        }
+    }
+    found
+}
+
+/// The final accuracies of both sides; shares from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Accuracy {
+    /// The mean over the seeds.
+    pub baseline: f64,
+    pub candidate: f64,
+    /// The candidate's less the baseline's.
+    pub difference: f64,
+    pub verdict: AccuracyVerdict,
+    /// Largest difference that chance explains; absent if the numbers of steps differ.
+    pub allowance: Option<Allowance>,
+}
+
+/// Largest difference of accuracies that chance explains.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Allowance {
+    pub difference: f64,
+    pub basis: Basis,
+}
+
+/// Result of comparing final accuracies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AccuracyVerdict {
+    /// No further apart than chance explains.
+    Alike,
+    Lower,
+    Higher,
+    /// They were not trained for the same number of steps.
+    OtherSteps,
+}
+
+/// Compares the final accuracies of completed runs; `None` if a side was never tested.
+fn compare_accuracies(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Option<Accuracy> {
+    let all = || baseline.iter().chain(candidate);
+    if all().any(|run| run.summary.accuracy.is_none()) {
+        return None;
+    }
+    let [before, after] = [baseline, candidate].map(accuracies_by_seed);
+    let is_paired = before.iter().map(|(seed, _)| seed).eq(after.iter().map(|(seed, _)| seed));
+    let [before, after] = [before, after].map(|side| side.into_iter().map(|of| of.1).collect::<Vec<f64>>());
+    let test_samples = all().map(|run| run.workload.settings.test_samples).min()?;
+    let gap = AccuracyGap::between(&before, &after, test_samples, is_paired)?;
+    let steps = || all().filter_map(|run| run.workload.evaluations.last()).map(|last| last.step);
+    let (verdict, allowance) = if steps().min() != steps().max() {
+        (AccuracyVerdict::OtherSteps, None)
+    } else {
+        let verdict = match gap.difference {
+            difference if difference.abs() <= gap.allowed => AccuracyVerdict::Alike,
+            difference if difference < 0.0 => AccuracyVerdict::Lower,
+            _ => AccuracyVerdict::Higher,
+        };
+        (verdict, Some(Allowance { difference: gap.allowed, basis: gap.basis }))
+    };
+    let [baseline, candidate] = gap.means;
+    Some(Accuracy { baseline, candidate, difference: gap.difference, verdict, allowance })
+}
+
+/// Unit of a quantity.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuantityUnit {
+    Seconds,
+    Bytes,
+}
+
+/// A quantity that is compared in addition to the throughput, if all runs have it.
+pub struct Quantity {
+    /// Id in documents; of a metric, the id of the metric.
+    pub id: &'static str,
+    /// A word or two.
+    pub title: &'static str,
+    pub unit: QuantityUnit,
+    pub better: Better,
+    value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
+}
+
+/// Every quantity, in the order of tables.
+pub const QUANTITIES: &[Quantity] = &[
+    quantity("step_seconds_p50", "step", QuantityUnit::Seconds, |run| metric_of(run, "step_seconds_p50")),
+    quantity("seconds_to_target", "to target", QuantityUnit::Seconds, |run| metric_of(run, "seconds_to_target")),
+    quantity("testing_seconds", "testing", QuantityUnit::Seconds, |run| metric_of(run, "testing_seconds")),
+    quantity("cold_start_seconds", "start", QuantityUnit::Seconds, |run| run.workload.cold_start.seconds()),
+    quantity("device_memory_bytes", "device memory", QuantityUnit::Bytes, |run| {
+        Some(run.workload.settings.device_memory_bytes as f64).filter(|bytes| *bytes > 0.0)
+    }),
+    quantity("host_memory_bytes", "host memory", QuantityUnit::Bytes, |run| {
+        run.workload.resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64)
+    }),
+];
+
+const fn quantity(
+    id: &'static str,
+    title: &'static str,
+    unit: QuantityUnit,
+    value: fn(&MeasuredWorkload<'_>) -> Option<f64>,
+) -> Quantity {
+    Quantity { id, title, unit, better: Better::Lower, value }
+}
+
+fn metric_of(run: &MeasuredWorkload<'_>, id: &str) -> Option<f64> {
+    metric(id).and_then(|metric| (metric.value)(&run.summary))
+}
+
+/// One quantity of both sides.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// Id in [`QUANTITIES`].
+    pub id: String,
+    /// Geometric mean over the runs; absent unless all of them have it.
+    pub baseline: Option<f64>,
+    pub candidate: Option<f64>,
+    /// The candidate's over the baseline's. With a single run on each side it has no interval.
+    pub ratio: Option<Estimate>,
+}
+
+impl Change {
+    /// Returns true if the difference is more than chance explains.
+    pub fn is_certain(&self) -> bool {
+        self.ratio.and_then(|ratio| ratio.interval).is_some_and(|interval| interval.low > 1.0 || interval.high < 1.0)
+    }
+}
+
+/// Returns every quantity of the completed runs of both sides.
+fn changes(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Change> {
+    let change = |quantity: &Quantity| {
+        let of = |runs: &[&MeasuredWorkload<'_>]| -> Option<Vec<Estimate>> {
+            let bare = |run: &&MeasuredWorkload<'_>| Some(Estimate { value: (quantity.value)(run)?, interval: None });
+            runs.iter().map(bare).collect()
+        };
+        let (baseline, candidate) = (of(baseline), of(candidate));
+        Change {
+            id: quantity.id.to_owned(),
+            baseline: baseline.as_deref().and_then(speed::geometric_mean),
+            candidate: candidate.as_deref().and_then(speed::geometric_mean),
+            ratio: baseline.zip(candidate).and_then(|(baseline, candidate)| speed::ratio(&baseline, &candidate)),
+        }
+    };
+    QUANTITIES.iter().map(change).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_follow_from_interval_and_tolerance() {
+        for (low, high, tolerance, expected) in [
+            (0.80, 0.94, 0.05, Verdict::Slower),
+            (0.80, 0.95, 0.05, Verdict::PerhapsSlower),
+            (0.94, 0.99, 0.05, Verdict::PerhapsSlower),
+            (0.50, 1.80, 0.05, Verdict::PerhapsSlower),
+            (0.96, 0.99, 0.05, Verdict::SlightlySlower),
+            (0.96, 1.00, 0.05, Verdict::Tied),
+            (0.95, 1.20, 0.05, Verdict::Tied),
+            (1.01, 1.20, 0.05, Verdict::Faster),
+            (0.80, 0.99, 0.0, Verdict::Slower),
+            (0.95, 1.05, 0.0, Verdict::Tied),
+            (0.50, 1.80, 0.0, Verdict::Undecided),
+            (1.01, 1.20, 0.0, Verdict::Faster),
+        ] {
+            assert_eq!(Verdict::of_speed(Interval { low, high }, tolerance), expected, "{low} to {high}");
+        }
+        assert!(!Verdict::PerhapsSlower.fails(&Rules { fail_if_slower: Some(0.0), fail_if_missing: true }));
+    }
 }

@@ -1,5 +1,9 @@
+//! Use of the machine during a training, and the energy that follows from it.
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::{Phase, WorkloadRecord};
 
 /// Use of the machine during the training. A value that the platform does not offer is absent, never zero.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,7 +31,7 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// More samples than these no record has.
+    /// Largest number of samples in a record.
     pub const MOST_SAMPLES: usize = 128;
 }
 
@@ -71,4 +75,111 @@ pub struct ResourceSample {
     /// programs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processor_energy_joules: Option<f64>,
+}
+
+/// Fewest samples from which energy is computed: two seconds of training have these.
+const MIN_ENERGY_SAMPLES: usize = 8;
+
+/// Joules that the device used while windows were timed; `None` unless every sample has a reading.
+pub(crate) fn energy_of_timed_training(record: &WorkloadRecord) -> Option<f64> {
+    let curve = EnergyCurve::of(&record.resources)?;
+    // Samples count from the end of the check, before which nothing is trained.
+    let is_preparation = |phase| matches!(phase, Phase::LoadingData | Phase::Building | Phase::Checking);
+    let mut start = 0.0;
+    let mut joules = 0.0;
+    for stretch in record.timeline.iter().skip_while(|stretch| is_preparation(stretch.phase)) {
+        if stretch.phase.is_timed() {
+            joules += curve.at(start + stretch.seconds) - curve.at(start);
+        }
+        start += stretch.seconds;
+    }
+    (joules > 0.0).then_some(joules)
+}
+
+/// Joules used until each sample, by its seconds.
+struct EnergyCurve(Vec<(f64, f64)>);
+
+impl EnergyCurve {
+    fn of(resources: &Resources) -> Option<Self> {
+        let samples = &resources.samples;
+        let counted = |value: fn(&ResourceSample) -> Option<f64>| {
+            samples.iter().map(|sample| Some((sample.seconds, value(sample)?))).collect::<Option<Vec<_>>>()
+        };
+        let points = match resources.energy_source? {
+            EnergySource::GpuCounter => counted(|sample| sample.gpu_energy_joules)?,
+            EnergySource::ProcessorCounter => counted(|sample| sample.processor_energy_joules)?,
+            EnergySource::GpuPower => summed(&counted(|sample| sample.gpu_power_watts)?),
+        };
+        (points.len() >= MIN_ENERGY_SAMPLES).then_some(Self(points))
+    }
+
+    /// Interpolates between two samples; constant before the first and after the last.
+    fn at(&self, seconds: f64) -> f64 {
+        let next = self.0.partition_point(|point| point.0 <= seconds);
+        match (next.checked_sub(1).map(|last| self.0[last]), self.0.get(next)) {
+            (Some(last), Some(next)) => last.1 + (next.1 - last.1) * (seconds - last.0) / (next.0 - last.0),
+            (Some(last), None) => last.1,
+            (None, Some(first)) => first.1,
+            (None, None) => 0.0,
+        }
+    }
+}
+
+/// Integrates power by trapezoids: joules until each sample.
+fn summed(watts: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let mut joules = 0.0;
+    let mut points = Vec::with_capacity(watts.len());
+    for (place, &(seconds, power)) in watts.iter().enumerate() {
+        if let Some(&(before, power_before)) = place.checked_sub(1).map(|last| &watts[last]) {
+            joules += (power + power_before) / 2.0 * (seconds - before);
+        }
+        points.push((seconds, joules));
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(source: EnergySource, sample: fn(f64) -> ResourceSample) -> Option<EnergyCurve> {
+        let samples = (0..MIN_ENERGY_SAMPLES).map(|place| sample(place as f64 / 2.0)).collect();
+        EnergyCurve::of(&Resources { energy_source: Some(source), samples, ..Resources::default() })
+    }
+
+    #[test]
+    fn energy_is_read_between_samples_and_power_is_summed() {
+        let counter = curve(EnergySource::GpuCounter, |seconds| ResourceSample {
+            seconds,
+            gpu_energy_joules: Some(100.0 * seconds),
+            ..ResourceSample::default()
+        })
+        .unwrap();
+        assert_eq!((counter.at(1.25), counter.at(-1.0), counter.at(99.0)), (125.0, 0.0, 350.0));
+        let power = curve(EnergySource::GpuPower, |seconds| ResourceSample {
+            seconds,
+            gpu_power_watts: Some(100.0 + 10.0 * seconds),
+            ..ResourceSample::default()
+        })
+        .unwrap();
+        // The integral of 100 + 10 t from 0 to 3.
+        assert_eq!(power.at(3.0), 345.0);
+    }
+
+    #[test]
+    fn missing_readings_or_few_samples_give_no_energy() {
+        let silent = curve(EnergySource::GpuCounter, |seconds| ResourceSample {
+            seconds,
+            gpu_energy_joules: (seconds < 2.0).then_some(seconds),
+            ..ResourceSample::default()
+        });
+        assert!(silent.is_none());
+        let sample = ResourceSample { processor_energy_joules: Some(1.0), ..ResourceSample::default() };
+        let few = Resources {
+            energy_source: Some(EnergySource::ProcessorCounter),
+            samples: vec![sample; 3],
+            ..Resources::default()
+        };
+        assert!(EnergyCurve::of(&few).is_none());
+    }
 }

@@ -1,33 +1,31 @@
-//! How long a step of synchronous data-parallel training takes on many devices, from what was measured of few: the model of
+//! Time of a step of synchronous data-parallel training on many devices, from measurements on few: the model of
 //! `docs/SCALING.md`.
 //!
 //! A message of n bytes takes α + n·β (Hockney, "The communication challenge for MPP: Intel Paragon and Meiko CS-2", 1994), and
-//! adding n bytes n·γ. What an all-reduce is made of follows from that: Thakur, Rabenseifner and Gropp, "Optimization of
+//! adding n bytes n·γ. The parts of an all-reduce follow from that: Thakur, Rabenseifner and Gropp, "Optimization of
 //! Collective Communication Operations in MPICH", 2005; that no all-reduce moves fewer bytes than the ring does: Patarasuk
 //! and Yuan, "Bandwidth optimal all-reduce algorithms for clusters of workstations", 2009.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::WorkloadRecord;
 
-/// What moving and adding numbers costs.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Costs of moving and adding numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Transport {
-    /// α: of a message, however short.
+    /// α: latency of a message.
     pub latency_seconds: f64,
     /// 1/β.
     pub bytes_per_second: f64,
-    /// 1/γ; absent where adding is not counted.
+    /// 1/γ; absent if adding is not counted.
     pub added_bytes_per_second: Option<f64>,
 }
 
-/// How all devices come to have the sum of what each has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Algorithm that gives all devices the sum of their values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AllReduce {
-    /// One host reads from all devices, adds, and writes to all, through one memory: what our kernels do.
+    /// One host reads from all devices, adds, and writes to all, through one memory, as our kernels do.
     ThroughHost,
     /// Each device sends to the next one: a reduce-scatter and an allgather of p - 1 messages each, of 1/p of the bytes.
     Ring,
@@ -36,7 +34,7 @@ pub enum AllReduce {
 impl AllReduce {
     pub const ALL: [Self; 2] = [Self::ThroughHost, Self::Ring];
 
-    /// For people.
+    /// Returns the words for people.
     pub fn name(self) -> &'static str {
         match self {
             Self::ThroughHost => "through one host",
@@ -44,14 +42,14 @@ impl AllReduce {
         }
     }
 
-    /// Seconds until all of `devices` have the sum of what each has, of so many `bytes`.
+    /// Seconds until all `devices` have the sum of their `bytes`.
     pub fn seconds(self, devices: u32, bytes: f64, by: &Transport) -> f64 {
         if devices < 2 {
             return 0.0;
         }
         let p = f64::from(devices);
         let (messages, moved, added) = match self {
-            // Both waits are for all devices at once, and all bytes pass one memory.
+            // Both waits are for all devices at once, and one memory moves all bytes.
             Self::ThroughHost => (2.0, 2.0 * p * bytes, (p - 1.0) * bytes),
             Self::Ring => (2.0 * (p - 1.0), 2.0 * (p - 1.0) / p * bytes, (p - 1.0) / p * bytes),
         };
@@ -60,17 +58,16 @@ impl AllReduce {
     }
 }
 
-/// What a step costs a device by itself: something fixed, and something for each sample.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Time of a step on one device: a fixed part, and a part for each sample.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Compute {
     pub fixed_seconds: f64,
     pub seconds_per_sample: f64,
 }
 
 impl Compute {
-    /// From samples of a batch and seconds of a step, as measured; of a single batch size nothing is called fixed. `None` of
-    /// nothing.
+    /// Fits samples of a batch and seconds of a step; the fixed part is 0 for a single batch size. `None` without
+    /// measurements.
     pub fn of(measured: &[(f64, f64)]) -> Option<Self> {
         let [fixed_seconds, seconds_per_sample] =
             least_squares(measured.iter().map(|&(samples, seconds)| ([1.0, samples], seconds)))?;
@@ -82,12 +79,11 @@ impl Compute {
     }
 }
 
-/// What a device tells the others in a step.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Data that a device sends in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Exchanged {
     pub exchanges: f64,
-    /// All exchanges together, in one direction.
+    /// Bytes of all exchanges in one direction.
     pub bytes: f64,
 }
 
@@ -97,9 +93,8 @@ impl Exchanged {
     }
 }
 
-/// What a record of several devices says of a step: what moving and adding took, whether or not it was waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Times of moving and adding in a step of a record, overlapped or not.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Observed {
     pub devices: u32,
     pub exchanged: Exchanged,
@@ -108,7 +103,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// `None` of one device, and of a record that timed nothing.
+    /// Returns the times of a record; `None` for one device, or if nothing was timed.
     pub fn of(record: &WorkloadRecord) -> Option<Self> {
         let told = record.communication.filter(|told| told.exchanges > 0)?;
         let steps = record.windows.iter().map(|window| f64::from(window.steps)).sum::<f64>();
@@ -128,8 +123,7 @@ impl Observed {
 }
 
 impl Transport {
-    /// What steps through one host say, by least squares. Of steps that all move as many bytes nothing is called latency.
-    /// `None` of nothing.
+    /// Fits steps through one host by least squares. Latency is 0 if all steps move as many bytes. `None` without steps.
     pub fn of(observed: &[Observed]) -> Option<Self> {
         let transfers = observed.iter().map(|step| {
             let Exchanged { exchanges, bytes } = step.exchanged;
@@ -145,9 +139,8 @@ impl Transport {
         })
     }
 
-    /// The one without latency by which steps that were measured on several devices, each with as many samples, come closest
-    /// to the step of one: numbers of devices with seconds of a step, and the bytes that each has. `None` where one device
-    /// is not among them, or nobody else, or no step is longer.
+    /// Fits a bandwidth without latency to steps on several devices with as many samples each: numbers of devices with
+    /// seconds of a step, and the bytes of each. `None` unless one device and a longer step are among them.
     pub fn of_steps(measured: &[(u32, f64)], bytes: f64, all_reduce: AllReduce) -> Option<Self> {
         let alone = measured.iter().find(|(devices, _)| *devices == 1)?.1;
         let unit = Self { latency_seconds: 0.0, bytes_per_second: 1.0, added_bytes_per_second: None };
@@ -161,29 +154,27 @@ impl Transport {
     }
 }
 
-/// A step as the model has it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Times of a step in the model.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ModelledStep {
     pub compute_seconds: f64,
     pub communication_seconds: f64,
 }
 
 impl ModelledStep {
-    /// One after the other, as our kernels do it on software adapters.
+    /// Total without overlap, as on software adapters.
     pub fn seconds(&self) -> f64 {
         self.compute_seconds + self.communication_seconds
     }
 
-    /// The least that overlapping both could bring it to.
+    /// Total with complete overlap.
     pub fn overlapped_seconds(&self) -> f64 {
         self.compute_seconds.max(self.communication_seconds)
     }
 }
 
 /// A network on devices of one kind.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Model {
     pub compute: Compute,
     pub exchanged: Exchanged,
@@ -191,7 +182,7 @@ pub struct Model {
 }
 
 impl Model {
-    /// A step of a batch of so many samples, divided as evenly as can be: the largest share is waited for.
+    /// Returns the step of a batch that is divided as evenly as possible; the largest share counts.
     pub fn step(&self, devices: u32, batch: u32, all_reduce: AllReduce) -> ModelledStep {
         ModelledStep {
             compute_seconds: self.compute.seconds(f64::from(batch.div_ceil(devices))),
@@ -199,7 +190,7 @@ impl Model {
         }
     }
 
-    /// The same on logical devices of one processor, whose cores do one share after the other.
+    /// Returns the step on logical devices of one processor, whose cores compute one share after the other.
     pub fn step_on_one_processor(&self, devices: u32, batch: u32) -> ModelledStep {
         let step = self.step(devices, batch, AllReduce::ThroughHost);
         let share = f64::from(batch) / f64::from(devices);
@@ -207,8 +198,8 @@ impl Model {
     }
 }
 
-/// The two factors, neither below zero, with which the columns come closest to the values, each relative to itself. Where the
-/// columns say the same, or one factor would be negative, the second one explains all, or else the first. `None` of nothing.
+/// Fits two factors, neither negative, of columns to values, with relative errors. If the columns are proportional, or one
+/// factor would be negative, the other one explains everything. `None` without rows.
 fn least_squares(rows: impl Iterator<Item = ([f64; 2], f64)>) -> Option<[f64; 2]> {
     let rows: Vec<[f64; 2]> = rows.filter(|(_, value)| *value > 0.0).map(|([a, b], v)| [a / v, b / v]).collect();
     let sum = |of: &dyn Fn(&[f64; 2]) -> f64| rows.iter().map(of).sum::<f64>();
@@ -242,23 +233,23 @@ mod tests {
     }
 
     #[test]
-    fn one_device_tells_nobody_anything() {
+    fn one_device_exchanges_nothing() {
         for all_reduce in AllReduce::ALL {
             close(all_reduce.seconds(1, 1e6, &LINK), 0.0);
         }
     }
 
     #[test]
-    fn a_ring_sends_what_its_authors_say() {
+    fn rings_send_the_published_bytes() {
         // 2(p - 1)α + 2(p - 1)/p·nβ + (p - 1)/p·nγ
         close(AllReduce::Ring.seconds(4, 1e6, &LINK), 6e-3 + 1.5e-3 + 0.75 * 0.25e-3);
         let many = AllReduce::Ring.seconds(1024, 1e9, &Transport { latency_seconds: 0.0, ..LINK });
-        // Twice the bytes, and once added, however many devices there are.
+        // Twice the bytes, and once added, for any number of devices.
         assert!((many / (2.0 + 0.25) - 1.0).abs() < 2e-3, "{many}");
     }
 
     #[test]
-    fn a_host_moves_the_bytes_of_all_devices_both_ways() {
+    fn hosts_move_all_bytes_both_ways() {
         close(AllReduce::ThroughHost.seconds(4, 1e6, &LINK), 2e-3 + 8e-3 + 0.75e-3);
         // Of large messages among many devices a ring is faster, of short ones slower.
         for (bytes, is_faster) in [(1e8, true), (1e3, false)] {
@@ -268,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_measured_comes_out_of_the_fit_again() {
+    fn fits_reproduce_measurements() {
         let compute = Compute { fixed_seconds: 2e-3, seconds_per_sample: 1e-4 };
         let measured: Vec<(f64, f64)> = [8.0, 64.0, 512.0].map(|n| (n, compute.seconds(n))).to_vec();
         let found = Compute::of(&measured).unwrap();
@@ -282,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_found_from_steps_that_move_different_amounts() {
+    fn links_are_fitted_from_different_steps() {
         let observed = |devices: u32, exchanges: f64, bytes: f64| {
             let exchanged = Exchanged { exchanges, bytes };
             let without_adding = Transport { added_bytes_per_second: None, ..LINK };
@@ -303,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn published_steps_have_the_bandwidth_that_explains_them() {
+    fn published_steps_have_a_bandwidth() {
         for all_reduce in AllReduce::ALL {
             let link = Transport { latency_seconds: 0.0, bytes_per_second: 2e9, added_bytes_per_second: None };
             let steps = [1, 2, 4].map(|devices| (devices, 0.5 + all_reduce.seconds(devices, 1e8, &link)));
@@ -314,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_divided_batch_waits_for_its_largest_share_and_logical_devices_for_each_other() {
+    fn divided_batches_wait_for_the_largest_share() {
         let model = Model {
             compute: Compute { fixed_seconds: 1e-3, seconds_per_sample: 1e-4 },
             exchanged: Exchanged { exchanges: 1.0, bytes: 1e6 },

@@ -49,17 +49,10 @@ impl TryFrom<String> for Beacon {
     type Error = &'static str;
 
     fn try_from(text: String) -> Result<Self, Self::Error> {
-        const WRONG: &str = "a beacon has 32 hex digits in lower case";
-        let digit = |digit: u8| char::from(digit).to_digit(16).filter(|_| !digit.is_ascii_uppercase()).ok_or(WRONG);
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        let mut bytes = [0; 16];
-        if pairs.len() != bytes.len() || !rest.is_empty() {
-            return Err(WRONG);
-        }
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = u8::try_from(16 * digit(*high)? + digit(*low)?).map_err(|_| WRONG)?;
-        }
-        Ok(Self(bytes))
+        let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        let word = Some(&text).filter(|text| text.len() == 32 && text.bytes().all(is_digit));
+        let word = word.and_then(|text| u128::from_str_radix(text, 16).ok());
+        word.map(|word| Self(word.to_be_bytes())).ok_or("a beacon has 32 hex digits in lower case")
     }
 }
 
@@ -112,7 +105,7 @@ pub fn losses_sha256(losses: &[f32]) -> String {
     hex(digest.finalize().as_slice())
 }
 
-/// The weights as bytes: every tensor in layer order, row-major, each value as a little-endian float32.
+/// Returns the weights as bytes: every tensor in layer order, row-major, each value as a little-endian float32.
 pub fn weights_bytes(tensors: &[Vec<f32>]) -> Vec<u8> {
     tensors.iter().flatten().flat_map(|value| value.to_le_bytes()).collect()
 }
@@ -126,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn beacons_are_read_as_they_are_written() {
+    fn beacons_survive_text() {
         let beacon = Beacon(std::array::from_fn(|i| u8::try_from(17 * i).unwrap()));
         let text = String::from(beacon);
         assert_eq!(text, "00112233445566778899aabbccddeeff");
@@ -138,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn weights_are_checked_with_the_hash_of_the_memory() {
+    fn weights_are_verified_with_the_hash_of_the_memory() {
         let state = StateBytes { weights: vec![1, 2, 3, 4], memory: vec![5, 6] };
         let body = state.body(true);
         assert_eq!(StateBytes::joined_sha256(&body[..4], &body[4..]), state.sha256());

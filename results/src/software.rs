@@ -1,22 +1,23 @@
-//! Programs that act as a GPU: how one tells them, whether or not the platform says so.
+//! Recognition of software adapters, which act as a GPU.
 
 use crate::{Adapter, RunRecord, Warning};
 
-/// Parts of the names of programs that act as GPUs.
+/// Parts of the names of software adapters.
 const PROGRAMS: [&str; 6] = ["llvmpipe", "lavapipe", "softpipe", "swiftshader", "microsoft basic render", "warp"];
-/// Such a program multiplies in the processor's vector units. llvmpipe, with 256 bits at once, reaches 123 GFLOP/s on one
+/// Largest speed of a software adapter for each logical processor. It uses vector units: llvmpipe, with 256 bits at once, reaches 123 GFLOP/s on one
 /// core of an EPYC at 3.7 GHz; a logical processor is a core, or less.
 pub const SOFTWARE_FLOPS_PER_PROCESSOR: f64 = 128e9;
-/// Where a browser hides these as well, there may be so many.
-const LIKELY_PROCESSORS: u32 = 16;
-/// The makers of hardware in WebGPU's words. Programs have other words: `google` is SwiftShader, `microsoft` WARP, and
-/// `mesa` llvmpipe.
-const MAKERS: [&str; 9] = ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
-/// Systems on which no browser has an adapter that is a program, but for Chromium's, which it names. A phone's GPU may be
-/// slower than what a program does on a larger machine.
-const WITHOUT_PROGRAMS: [&str; 3] = ["Android", "iOS", "macOS"];
+/// Assumed number of processors if the browser hides it.
+const ASSUMED_PROCESSORS: u32 = 16;
+/// Vendors of hardware in WebGPU. Software adapters have others: `google` is SwiftShader, `microsoft` WARP, and `mesa`
+/// llvmpipe.
+const HARDWARE_VENDORS: [&str; 9] =
+    ["amd", "apple", "arm", "broadcom", "img-tec", "intel", "nvidia", "qualcomm", "samsung"];
+/// Systems on which browsers have no software adapter, except Chromium's, which has a name. A phone's GPU may be slower than
+/// a software adapter on a larger machine.
+const SYSTEMS_WITHOUT_SOFTWARE: [&str; 3] = ["Android", "iOS", "macOS"];
 
-/// The program that an adapter is by its name, architecture or driver: `llvmpipe`, `swiftshader`, …
+/// Returns the software adapter that an adapter is by its name, architecture or driver: `llvmpipe`, `swiftshader`, …
 ///
 /// WebGPU calls Mesa's llvmpipe `mesa`, `software`, and Microsoft's WARP `microsoft`, `warp`.
 pub fn program_of(adapter: &Adapter) -> Option<&'static str> {
@@ -26,7 +27,7 @@ pub fn program_of(adapter: &Adapter) -> Option<&'static str> {
     named.or(of_mesa.then_some("llvmpipe"))
 }
 
-/// What a program is called that a browser names by its architecture alone.
+/// Returns the name of a software adapter that a browser names by its architecture alone.
 pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     match architecture {
         "swiftshader" => Some("SwiftShader"),
@@ -35,7 +36,7 @@ pub fn program_of_architecture(architecture: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether `text` has `word` with no letter beside it: `warp` is a program, `Warpspeed` may be a GPU.
+/// Returns true if `text` has `word` without adjacent letters: `warp` is a program, `Warpspeed` may be a GPU.
 fn has_word(text: &str, word: &str) -> bool {
     let letter = |c: char| c.is_alphabetic();
     text.match_indices(word).any(|(start, _)| {
@@ -46,33 +47,34 @@ fn has_word(text: &str, word: &str) -> bool {
     })
 }
 
-/// Whether a browser hides what its adapter is, and its speed does not tell it from a program on the processor either:
-/// then nobody knows. Where the client says that it is software, or its name says so, there is nothing to guess.
+/// Returns true if a browser hides its adapter, and the speed is one that a software adapter could reach. False if the
+/// client reports a software adapter, or the name shows it.
 pub fn may_be_a_program(record: &RunRecord) -> bool {
     let adapter = &record.device.adapter;
     let client = &record.provenance.client;
-    let is_hidden = adapter.api == "WebGPU" && !MAKERS.iter().any(|maker| adapter.vendor.eq_ignore_ascii_case(maker));
+    let is_hidden =
+        adapter.api == "WebGPU" && !HARDWARE_VENDORS.iter().any(|vendor| adapter.vendor.eq_ignore_ascii_case(vendor));
     let is_known = adapter.software || program_of(adapter).is_some();
     is_hidden
         && !is_known
-        && !WITHOUT_PROGRAMS.contains(&client.operating_system.as_str())
+        && !SYSTEMS_WITHOUT_SOFTWARE.contains(&client.operating_system.as_str())
         && fastest(record).is_none_or(|flops| flops < fastest_program(client.logical_processors))
 }
 
-/// Operations per second that a program may do on so many processors.
+/// Largest speed of a software adapter on these processors, in operations per second.
 fn fastest_program(processors: Option<u32>) -> f64 {
-    SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(LIKELY_PROCESSORS))
+    SOFTWARE_FLOPS_PER_PROCESSOR * f64::from(processors.unwrap_or(ASSUMED_PROCESSORS))
 }
 
-/// What the adapter was seen to do, in operations per second: its measured peak, or training where that is faster, because
-/// some back ends measure no peak.
+/// Highest measured speed of the adapter in operations per second: its peak, or training, because some back ends measure no
+/// peak.
 fn fastest(record: &RunRecord) -> Option<f64> {
     let peaks = record.workloads.iter().flat_map(|workload| &workload.peaks).map(|peak| peak.flops_per_second);
     let trained = record.workloads.iter().filter_map(|workload| workload.summary.flops_per_second);
     peaks.chain(trained).max_by(f64::total_cmp)
 }
 
-/// The warning for a browser that hides what its adapter is, where it may be a program; nothing where nothing was measured.
+/// Returns the warning for a hidden adapter that may be software; `None` if nothing was measured.
 pub fn perhaps_software(record: &RunRecord) -> Option<Warning> {
     let processors = record.provenance.client.logical_processors?;
     let flops_per_second = fastest(record)?;
@@ -82,49 +84,27 @@ pub fn perhaps_software(record: &RunRecord) -> Option<Warning> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::DeviceKind;
-
-    fn adapter(name: &str, vendor: &str, architecture: &str) -> Adapter {
-        Adapter {
-            name: name.to_owned(),
-            vendor: vendor.to_owned(),
-            architecture: architecture.to_owned(),
-            kind: DeviceKind::Unknown,
-            api: "WebGPU".to_owned(),
-            driver: String::new(),
-            software: false,
-        }
-    }
 
     #[test]
-    fn programs_are_known_by_any_of_their_names() {
+    fn software_adapters_are_recognized_by_name() {
         for (name, vendor, architecture, program) in [
-            ("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa", "", "llvmpipe"),
-            ("Google SwiftShader", "", "", "swiftshader"),
-            ("google swiftshader", "google", "swiftshader", "swiftshader"),
-            ("SwiftShader Device (Subzero)", "", "", "swiftshader"),
-            ("Microsoft Basic Render Driver", "Microsoft", "", "microsoft basic render"),
-            ("", "microsoft", "warp", "warp"),
-            ("mesa software", "mesa", "software", "llvmpipe"),
-            ("softpipe", "", "", "softpipe"),
+            ("llvmpipe (LLVM 19.1.7, 256 bits)", "Mesa", "", Some("llvmpipe")),
+            ("Google SwiftShader", "", "", Some("swiftshader")),
+            ("google swiftshader", "google", "swiftshader", Some("swiftshader")),
+            ("SwiftShader Device (Subzero)", "", "", Some("swiftshader")),
+            ("Microsoft Basic Render Driver", "Microsoft", "", Some("microsoft basic render")),
+            ("", "microsoft", "warp", Some("warp")),
+            ("mesa software", "mesa", "software", Some("llvmpipe")),
+            ("softpipe", "", "", Some("softpipe")),
+            ("NVIDIA GeForce RTX 4090", "NVIDIA", "", None),
+            ("", "", "", None),
+            ("Warpspeed 9000", "example", "", None),
+            ("AMD Radeon RX 7900 XTX (RADV NAVI31)", "AMD", "", None),
         ] {
-            assert_eq!(
-                program_of(&adapter(name, vendor, architecture)),
-                Some(program),
-                "{name} {vendor} {architecture}"
-            );
-        }
-    }
-
-    #[test]
-    fn hardware_is_no_program() {
-        for (name, vendor, architecture) in [
-            ("NVIDIA GeForce RTX 4090", "NVIDIA", ""),
-            ("", "", ""),
-            ("Warpspeed 9000", "example", ""),
-            ("AMD Radeon RX 7900 XTX (RADV NAVI31)", "AMD", ""),
-        ] {
-            assert_eq!(program_of(&adapter(name, vendor, architecture)), None, "{name}");
+            let text = str::to_owned;
+            let (name, vendor, architecture) = (text(name), text(vendor), text(architecture));
+            let adapter = Adapter { name, vendor, architecture, ..Adapter::default() };
+            assert_eq!(program_of(&adapter), program, "{adapter:?}");
         }
     }
 }

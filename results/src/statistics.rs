@@ -1,7 +1,7 @@
 //! Means, medians, quantiles and intervals, without random numbers.
 
-/// With more values than this, only the ranks of the interval's ends are computed, not the weight of every resampled
-/// median.
+/// Largest number of values for which the weight of every resampled median is computed, and not only the ranks of the
+/// interval's ends.
 const WEIGHED_VALUES: usize = 64;
 
 /// The `q`-quantile (0 to 1) of `values`, linear between order statistics; `None` when empty.
@@ -53,7 +53,7 @@ pub fn student_within(t: f64, degrees_of_freedom: u32) -> f64 {
     if odd { (angle + sine * sum) * std::f64::consts::FRAC_2_PI } else { sine * sum }
 }
 
-/// How far from 0 a variable of Student's distribution stays with a chance of `level` (0.95 for 95 %).
+/// Distance from 0 within which a variable of Student's distribution is with a chance of `level` (0.95 for 95 %).
 pub fn student_bound(level: f64, degrees_of_freedom: u32) -> f64 {
     let (mut below, mut above) = (0.0, 1.0);
     while student_within(above, degrees_of_freedom) < level && above < 1e12 {
@@ -185,13 +185,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_median_of_an_even_sample_lies_between_its_middle_values() {
+    fn median_of_even_samples_is_between_middle_values() {
         assert_eq!(median(&[4.0, 1.0, 3.0, 2.0]), Some(2.5));
         assert_eq!(median(&[]), None);
     }
 
     #[test]
-    fn quantiles_run_from_the_smallest_to_the_largest_value() {
+    fn quantiles_range_from_smallest_to_largest() {
         let values = [10.0, 20.0, 30.0, 40.0, 50.0];
         assert_eq!(quantile(&values, 0.0), Some(10.0));
         assert_eq!(quantile(&values, 0.95), Some(48.0));
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_chances_of_all_resampled_medians_add_up_to_one() {
+    fn chances_of_resampled_medians_sum_to_one() {
         for n in 1..=40 {
             let values: Vec<f64> = (0..n).map(f64::from).collect();
             let outcomes = resampled_medians(&values);
@@ -211,7 +211,7 @@ mod tests {
 
     /// Counting all 3^3 and 4^4 resamples by hand is the plain twin of the binomial sums.
     #[test]
-    fn the_interval_agrees_with_counting_every_resample() {
+    fn intervals_agree_with_counting_resamples() {
         for values in [vec![1.0, 2.0, 10.0], vec![1.0, 2.0, 10.0, 11.0]] {
             let n = values.len();
             let mut medians: Vec<f64> = (0..n.pow(power(n).unsigned_abs()))
@@ -239,7 +239,7 @@ mod tests {
 
     /// An odd sample's interval must not depend on which of the two ways is taken.
     #[test]
-    fn both_ways_to_an_interval_agree() {
+    fn both_interval_algorithms_agree() {
         for n in (5..=63).step_by(2) {
             let values: Vec<f64> = (0..n).map(|i| f64::from(i * i)).collect();
             assert_eq!(median_interval(&values, 0.95), Some(interval_of_many(&values, 0.025)), "n = {n}");
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_of_many_values_is_found_quickly_and_lies_where_normal_theory_puts_it() {
+    fn intervals_of_many_values_follow_normal_theory() {
         for n in [65_u32, 66, 1031, 20_000] {
             let values: Vec<f64> = (0..n).rev().map(f64::from).collect();
             let (low, high) = median_interval(&values, 0.95).unwrap();
@@ -259,7 +259,7 @@ mod tests {
 
     /// The tables of Abramowitz and Stegun (26.10) and of every textbook, to the digits that they print.
     #[test]
-    fn bounds_of_students_distribution_are_those_of_the_tables() {
+    fn student_bounds_match_the_tables() {
         for (level, degrees, expected) in [
             (0.95, 1, 12.706),
             (0.95, 2, 4.303),
@@ -279,13 +279,13 @@ mod tests {
     }
 
     #[test]
-    fn the_variance_of_a_sample_is_unbiased_and_needs_two_values() {
+    fn variance_is_unbiased_and_needs_two_values() {
         assert_eq!((mean(&[1.0, 2.0, 6.0]), variance(&[1.0, 2.0, 6.0])), (Some(3.0), Some(7.0)));
         assert_eq!((mean(&[]), variance(&[1.0])), (None, None));
     }
 
     #[test]
-    fn equal_values_have_an_interval_without_width() {
+    fn equal_values_have_an_empty_interval() {
         assert_eq!(median_interval(&[3.0; 6], 0.95), Some((3.0, 3.0)));
     }
 }

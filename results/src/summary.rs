@@ -1,38 +1,92 @@
-//! Figures of one workload, computed from its raw samples and from nothing else.
+//! Metrics of one workload, computed from its raw samples and from nothing else.
 
-use crate::energy;
-use crate::record::{PeakSample, Summary, Window, WorkloadRecord};
+use std::fmt;
+
+use crate::Warning;
+use crate::record::{Outcome, PeakSample, RunRecord, Summary, Window, WorkloadRecord};
+use crate::resources::energy_of_timed_training;
+use crate::software::may_be_a_program;
 use crate::statistics::{median, median_interval, quantile};
 
 /// Timed training before the first window that counts: caches fill and clocks rise.
 pub const WARM_UP_SECONDS: f64 = 1.0;
-/// How long the steps of a window must take, at the speed of the window before it, for it to count for a figure.
+/// Least time that the steps of a counted window take at the speed of the window before it.
 pub const MINIMUM_WINDOW_SECONDS: f64 = 1.0;
-/// Fewer counted windows than this are too few for a figure that ranks.
+/// Fewest counted windows of a metric that ranks.
 pub const MINIMUM_WINDOWS: usize = 5;
-/// A run is stable when the interval's half-width is within this share of the median.
+/// Largest half-width of a stable run's interval, as a share of the median.
 pub const STABLE_HALF_WIDTH: f64 = 0.025;
-/// A run whose worst window reaches this share of its best is called sustained.
+/// Least share of its best window that the worst window of a sustained run reaches.
 pub const SUSTAINED_RATIO: f64 = 0.97;
 
-/// The windows that count for figures: those after the warm-up that are long enough. Both follow from what was known
-/// before a window began, so that none counts, or does not, because of how fast it was itself.
+/// One workload of a record, with its summary computed again: the record's own is not read.
+#[derive(Clone, Debug)]
+pub struct MeasuredWorkload<'a> {
+    pub record: &'a RunRecord,
+    pub workload: &'a WorkloadRecord,
+    pub summary: Summary,
+}
+
+impl<'a> MeasuredWorkload<'a> {
+    /// Returns the workloads of a record.
+    pub fn all(record: &'a RunRecord) -> impl Iterator<Item = Self> {
+        record.workloads.iter().map(move |workload| Self { record, workload, summary: summarise(workload) })
+    }
+
+    pub fn seed(&self) -> u32 {
+        self.record.seed
+    }
+
+    pub fn is_completed(&self) -> bool {
+        self.workload.outcome == Outcome::Completed
+    }
+
+    /// Steps until the last test, without those that are trained after it only to be measured.
+    pub fn steps(&self) -> u64 {
+        self.workload.evaluations.last().map_or(self.summary.steps, |last| last.step)
+    }
+
+    /// Passes over the training set until the last test.
+    pub fn epochs(&self) -> f64 {
+        self.epochs_of(self.steps())
+    }
+
+    /// Converts steps to passes over the training set.
+    pub fn epochs_of(&self, steps: u64) -> f64 {
+        let settings = &self.workload.settings;
+        let summary = &self.summary;
+        // The last batch of an epoch may be short.
+        let mean = if summary.steps > 0 {
+            summary.samples as f64 / summary.steps as f64
+        } else {
+            f64::from(settings.batch_size)
+        };
+        let epochs = steps as f64 * mean / f64::from(settings.training_samples.max(1));
+        // The mean is over all steps, but the end of an epoch is a whole number.
+        let finished = self.workload.epochs.iter().filter(|epoch| steps > 0 && epoch.epoch > 0);
+        let nearest = finished.map(|epoch| f64::from(epoch.epoch)).find(|whole| (whole / epochs - 1.0).abs() < 0.005);
+        nearest.unwrap_or(epochs)
+    }
+}
+
+/// Returns the windows that count: those after the warm-up that are long enough. Both follow from what was known before a
+/// window began, so its own speed does not decide.
 pub fn counted_windows(windows: &[Window]) -> impl Iterator<Item = &Window> {
     let mut seconds_before = 0.0;
     let mut step_seconds_before = None;
     windows.iter().filter(move |window| {
         let steps = f64::from(window.steps);
         let expected_seconds = step_seconds_before.map_or(0.0, |seconds: f64| seconds * steps);
-        let has_figures = window.samples > 0 && window.seconds > 0.0;
-        let counts = has_figures && seconds_before >= WARM_UP_SECONDS && expected_seconds >= MINIMUM_WINDOW_SECONDS;
+        let has_samples = window.samples > 0 && window.seconds > 0.0;
+        let counts = has_samples && seconds_before >= WARM_UP_SECONDS && expected_seconds >= MINIMUM_WINDOW_SECONDS;
         seconds_before += window.seconds;
         step_seconds_before = (window.steps > 0).then(|| window.seconds / steps);
         counts
     })
 }
 
-/// Whether the last test shows that the network learned: that its accuracy is higher than that of always answering the
-/// most frequent class, by more than three standard deviations of such an accuracy on as many samples.
+/// Returns true if the accuracy of the last test exceeds the share of the most frequent class by more than three standard
+/// deviations of such a share on as many samples.
 pub fn has_learned(record: &WorkloadRecord) -> bool {
     let settings = &record.settings;
     let (Some(last), Some(chance)) = (record.evaluations.last(), settings.chance_accuracy) else { return false };
@@ -40,7 +94,7 @@ pub fn has_learned(record: &WorkloadRecord) -> bool {
     last.accuracy > chance + 3.0 * deviation
 }
 
-/// The arithmetic of windows over the peaks that were measured after them.
+/// Operations per second in windows over the peaks that were measured after them.
 fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
     let share = |peak: &PeakSample| {
         let window = record.windows.get(peak.window as usize).filter(|window| window.seconds > 0.0)?;
@@ -50,7 +104,7 @@ fn shares_of_peak(record: &WorkloadRecord) -> Vec<f64> {
     record.peaks.iter().filter_map(share).collect()
 }
 
-/// Summarises the raw samples of `record`; its own `summary` field is not read.
+/// Summarizes the raw samples of `record`; its own `summary` field is not read.
 pub fn summarise(record: &WorkloadRecord) -> Summary {
     let counted: Vec<&Window> = counted_windows(&record.windows).collect();
     let rates: Vec<f64> = counted.iter().map(|w| w.samples as f64 / w.seconds).collect();
@@ -83,7 +137,7 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
         steps: record.windows.iter().map(|w| u64::from(w.steps)).sum(),
         samples: record.windows.iter().map(|w| w.samples).sum(),
     };
-    if let Some(joules) = energy::of_timed_training(record).filter(|_| summary.samples > 0) {
+    if let Some(joules) = energy_of_timed_training(record).filter(|_| summary.samples > 0) {
         let per_sample = joules / summary.samples as f64;
         summary.joules_per_sample = Some(per_sample);
         summary.joules_per_epoch = Some(per_sample * f64::from(record.settings.training_samples));
@@ -92,4 +146,54 @@ pub fn summarise(record: &WorkloadRecord) -> Summary {
     summary.stable =
         rates.len() >= MINIMUM_WINDOWS && summary.relative_half_width().is_some_and(|h| h <= STABLE_HALF_WIDTH);
     summary
+}
+
+/// Reason not to rank a completed workload of a standard run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// There are too few windows, or they do not agree.
+    NotSteady,
+    NotLearned,
+    TabHidden,
+    CoarseTimer,
+    GeneratedData,
+    /// The browser hides what the adapter is, and its speed is one that a software adapter reaches.
+    PerhapsSoftware,
+    /// Several devices trained together; rankings compare single devices.
+    SeveralDevices,
+    /// Batches came from the host; in rankings the data set is on the device.
+    StreamedInput,
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotSteady => "not steady enough",
+            Self::NotLearned => "no better than chance",
+            Self::TabHidden => "the tab was hidden",
+            Self::CoarseTimer => "the clock is too coarse",
+            Self::GeneratedData => "trained on generated data",
+            Self::SeveralDevices => "several devices trained it together",
+            Self::StreamedInput => "batches were streamed from the host",
+            Self::PerhapsSoftware => "the adapter may be a program",
+        })
+    }
+}
+
+/// Returns the first obstacle to ranking a workload of a run.
+pub fn obstacle(record: &RunRecord, workload: &WorkloadRecord) -> Option<Obstacle> {
+    let warned = record.warnings.iter().find_map(|warning| match warning {
+        Warning::TabHidden { .. } => Some(Obstacle::TabHidden),
+        Warning::CoarseTimer { .. } => Some(Obstacle::CoarseTimer),
+        Warning::GeneratedData { workload: name } if *name == workload.workload => Some(Obstacle::GeneratedData),
+        _ => None,
+    });
+    match () {
+        () if !workload.summary.stable => Some(Obstacle::NotSteady),
+        () if !has_learned(workload) => Some(Obstacle::NotLearned),
+        () if workload.communication.is_some() => Some(Obstacle::SeveralDevices),
+        () if workload.input.is_some() => Some(Obstacle::StreamedInput),
+        () if may_be_a_program(record) => Some(Obstacle::PerhapsSoftware),
+        () => warned,
+    }
 }

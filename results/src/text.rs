@@ -1,8 +1,8 @@
-//! Texts that a person types or gives in a file.
+//! Checks of text from people and files.
 
 use std::str;
 
-/// Why the content of a file is no text.
+/// Reason why the content of a file is no text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotText {
     #[error("it is compressed with gzip; unpack it first")]
@@ -38,16 +38,16 @@ pub fn decode(content: &[u8]) -> Result<&str, NotText> {
     })
 }
 
-/// Whether a character is only itself: it neither controls nor turns around how the text beside it is shown.
+/// Returns true for a character that neither controls nor reorders the text around it.
 pub fn is_plain(c: char) -> bool {
     let turns = matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{61c}');
     !(c.is_control() || turns)
 }
 
-/// Checks a name, such as that of a device, before anything depends on it. A leaderboard takes what passes.
+/// Checks a name of a device or program as a leaderboard does.
 ///
 /// # Errors
-/// What is wrong, as the end of a sentence about the text.
+/// The problem, as the end of a sentence about the text.
 pub fn check_name(text: &str, most_characters: usize) -> Result<(), String> {
     if text.trim().is_empty() || text.chars().count() > most_characters {
         return Err(format!("it must be 1 to {most_characters} visible characters"));
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_loses_its_mark_and_other_content_is_named() {
+    fn text_loses_its_mark_and_other_content_is_refused() {
         assert_eq!(decode(b"\xef\xbb\xbf{}"), Ok("{}"));
         assert_eq!(decode("a\nb".as_bytes()), Ok("a\nb"));
         for (content, error) in [
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn name_with_invisible_character_is_refused_by_its_number() {
+    fn invisible_characters_are_named() {
         assert_eq!(check_name("RTX 4090 “Größe”", 100), Ok(()));
         let long = "x".repeat(101);
         let cases = [("RTX\u{200e}", "U+200E"), ("a\u{7}b", "U+0007"), (" ", "1 to 100"), (long.as_str(), "1 to 100")];

@@ -1,4 +1,4 @@
-### What a leaderboard says of a run besides its tier, as results/src/api/note.rs has it.
+### What a leaderboard says of a run besides its tier, as results/src/api.rs has it.
 
 note_perhaps_software = The browser hides what the adapter is, and it is no faster than a processor may be: nothing
     tells it from a program that acts as a GPU, so it is shown and not ranked. A browser that names the GPU's maker,

@@ -1,48 +1,53 @@
+//! Cautions: what to know before metrics are believed.
+
 use std::collections::BTreeMap;
 
-use results::{Outcome, Warning};
+use results::kernels::{Entry, Outcome as KernelOutcome};
+use results::summary::{MeasuredWorkload, has_learned};
+use results::{Correctness, Outcome, Warning};
 
-use super::{Finding, Kind, Rule, kernel_cautions};
-use crate::gathered::Gathered;
+use crate::finding::{Finding, Kind, Rule, RuleSearch};
+use crate::group::GatheredRuns;
 use crate::input::{Study, Trouble};
-use crate::run::Run;
-use crate::text::{counted, listed, trimmed};
+use crate::kernels::{OnDevice, reason, title};
+use crate::text::{counted, counted_entries, listed, plain, trimmed};
 
-pub(super) const RULE: Rule = Rule {
+/// Largest deviation from the median of steady windows of kernels.
+const MAX_STEADY_SPREAD: f64 = 0.1;
+
+pub(super) const CAUTIONS: Rule = Rule {
     title: "What to know first",
     method: "What makes figures less than they seem is told before them: cells that are missing or have no figures, a study \
              that was shortened, runs that are not a suite's own, adapters that are programs, generated data, networks that \
              learned nothing, throughputs that did not settle, kernels that computed something wrong or whose windows are far apart, \
              single seeds, and runs of several builds.",
-    find,
+    find: RuleSearch::Input(|gathered| {
+        let found = CHECKS.iter().filter_map(|check| check(gathered));
+        found.map(|(text, numbers)| Finding::new(Kind::Caution, text, numbers)).collect()
+    }),
 };
 
-/// What one thing to know is made from: a sentence and its lines, where there is something to say.
-type Caution = fn(&Gathered<'_>) -> Option<(String, Vec<String>)>;
+/// A sentence with the lines behind it.
+type Caution = (String, Vec<String>);
 
-const CAUTIONS: &[Caution] = &[
+const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
     unfinished,
     shortened,
-    kernel_cautions::shortened,
+    shortened_kernels,
     without_figures,
-    kernel_cautions::wrong,
+    wrong_kernels,
     software,
-    kernel_cautions::software,
+    software_kernels,
     generated,
     not_learned,
     non_standard,
     unsteady,
-    kernel_cautions::unsteady,
+    unsteady_kernels,
     single_seeds,
     builds,
 ];
 
-fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
-    let found = CAUTIONS.iter().filter_map(|caution| caution(gathered));
-    found.map(|(text, numbers)| Finding { kind: Kind::Caution, text, numbers, rule: RULE.title }).collect()
-}
-
-fn unfinished(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+fn unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let open: Vec<&Study> =
         gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
     let sentence = |study: &&Study| {
@@ -53,7 +58,7 @@ fn unfinished(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     (!open.is_empty()).then_some((text, Vec::new()))
 }
 
-fn shortened(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+fn shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0 && !study.measures_kernels);
     let sentence =
         |study: &Study| format!("in {} every limit is {} % of its own", study.name, trimmed(study.scale * 100.0, 4));
@@ -65,25 +70,25 @@ fn shortened(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     (!sentences.is_empty()).then_some((text, Vec::new()))
 }
 
-/// A run that has no figures, and why.
-pub(crate) fn troubles(gathered: &Gathered<'_>) -> Vec<(String, Trouble)> {
+/// Returns the runs without metrics, with the reason.
+pub(crate) fn troubles(gathered: &GatheredRuns<'_>) -> Vec<(String, Trouble)> {
     let entries = gathered.input.entries.iter();
     let left_none = entries.filter(|entry| entry.record.is_none());
     let of_entry = left_none.filter_map(|entry| {
         let what = entry.asked.clone().unwrap_or_else(|| entry.place.clone());
         Some((what, entry.trouble.clone()?))
     });
-    of_entry.chain(gathered.runs().filter_map(of_run)).collect()
+    of_entry.chain(gathered.runs().filter_map(trouble_of)).collect()
 }
 
-fn of_run(run: &Run<'_>) -> Option<(String, Trouble)> {
+fn trouble_of(run: &MeasuredWorkload<'_>) -> Option<(String, Trouble)> {
     let (kind, reason) = match &run.workload.outcome {
         Outcome::Completed => return None,
         Outcome::Diverged { step } => {
             ("diverged", format!("the loss at step {step} was no finite number, or a thousand times the first one"))
         }
         Outcome::Incorrect => {
-            let found = run.workload.correctness.as_ref().and_then(results::Correctness::disagreement);
+            let found = run.workload.correctness.as_ref().and_then(Correctness::disagreement);
             let how = found.map_or_else(|| "disagrees".to_owned(), |found| format!("disagrees ({found})"));
             ("incorrect", format!("the back end {how} with the reference, so nothing was timed"))
         }
@@ -96,13 +101,13 @@ fn of_run(run: &Run<'_>) -> Option<(String, Trouble)> {
         run.workload.workload,
         run.record.device.backend,
         settings.batch_size,
-        crate::text::plain(settings.learning_rate),
+        plain(settings.learning_rate),
         run.seed()
     );
     Some((what, Trouble { kind: kind.to_owned(), reason }))
 }
 
-fn without_figures(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+fn without_figures(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let troubles = troubles(gathered);
     let left_none = gathered.input.entries.iter().filter(|entry| entry.record.is_none()).count();
     let measured = gathered.input.kernels.len();
@@ -124,8 +129,8 @@ fn without_figures(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     (!troubles.is_empty()).then_some((text, numbers))
 }
 
-/// How many of the runs are meant, in words.
-fn share_of<'a>(gathered: &Gathered<'a>, is_meant: impl Fn(&Run<'a>) -> bool) -> Option<String> {
+/// Returns the words for the number of runs that are meant.
+fn share_of<'a>(gathered: &GatheredRuns<'a>, is_meant: impl Fn(&MeasuredWorkload<'a>) -> bool) -> Option<String> {
     let (all, meant) = (gathered.runs().count(), gathered.runs().filter(|run| is_meant(run)).count());
     match meant {
         0 => None,
@@ -135,7 +140,7 @@ fn share_of<'a>(gathered: &Gathered<'a>, is_meant: impl Fn(&Run<'a>) -> bool) ->
     }
 }
 
-fn warns(run: &Run<'_>, is_meant: impl Fn(&Warning) -> bool) -> bool {
+fn warns(run: &MeasuredWorkload<'_>, is_meant: impl Fn(&Warning) -> bool) -> bool {
     let of_workload = |warning: &&Warning| warning.workload().is_none_or(|name| name == run.workload.workload);
     run.record.warnings.iter().filter(of_workload).any(is_meant)
 }
@@ -146,8 +151,8 @@ fn distinct(mut words: Vec<String>) -> Vec<String> {
     words
 }
 
-fn software(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let is_program = |run: &Run<'_>| run.record.device.adapter.software;
+fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let is_program = |run: &MeasuredWorkload<'_>| run.record.device.adapter.software;
     let runs = share_of(gathered, is_program)?;
     let names =
         gathered.runs().filter(|run| is_program(run)).map(|run| run.record.device.adapter.name.clone()).collect();
@@ -157,8 +162,9 @@ fn software(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     Some((text, distinct(names)))
 }
 
-fn generated(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let is_generated = |run: &Run<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
+fn generated(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let is_generated =
+        |run: &MeasuredWorkload<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
     let runs = share_of(gathered, is_generated)?;
     let text = format!(
         "{runs} trained on generated samples, not the published ones: accuracies do not stand beside published ones; speed does."
@@ -167,16 +173,16 @@ fn generated(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     Some((text, distinct(names)))
 }
 
-fn not_learned(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let has_not = |run: &Run<'_>| {
+fn not_learned(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let has_not = |run: &MeasuredWorkload<'_>| {
         let is_tested = run.workload.settings.chance_accuracy.is_some() && !run.workload.evaluations.is_empty();
-        run.is_completed() && is_tested && !results::summary::has_learned(run.workload)
+        run.is_completed() && is_tested && !has_learned(run.workload)
     };
     let runs = share_of(gathered, has_not)?;
     let text = format!(
         "{runs} ended no better than always answering the most frequent class: they measure speed and no learning."
     );
-    let name = |run: &Run<'_>| {
+    let name = |run: &MeasuredWorkload<'_>| {
         format!(
             "{} on {}, batch {}",
             run.workload.workload, run.record.device.backend, run.workload.settings.batch_size
@@ -185,8 +191,8 @@ fn not_learned(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     Some((text, distinct(gathered.runs().filter(|run| has_not(run)).map(name).collect())))
 }
 
-fn non_standard(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let is_meant = |run: &Run<'_>| !run.record.is_standard();
+fn non_standard(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let is_meant = |run: &MeasuredWorkload<'_>| !run.record.is_standard();
     let runs = share_of(gathered, is_meant)?;
     let one = if runs.starts_with("The ") {
         "is not a standard run of its suite"
@@ -198,7 +204,7 @@ fn non_standard(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     Some((text, distinct(terms)))
 }
 
-fn unsteady(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+fn unsteady(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let without = share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_none());
     let few =
         share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_some() && !run.summary.stable);
@@ -215,7 +221,7 @@ fn unsteady(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     (!sentences.is_empty()).then(|| (sentences.join(" "), Vec::new()))
 }
 
-fn single_seeds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
+fn single_seeds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let trained: Vec<usize> =
         gathered.groups.iter().map(|group| group.seeds().len()).filter(|seeds| *seeds > 0).collect();
     let single = trained.iter().filter(|seeds| **seeds == 1).count();
@@ -232,58 +238,108 @@ fn single_seeds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
     (single > 0).then_some((text, Vec::new()))
 }
 
-fn builds(gathered: &Gathered<'_>) -> Option<(String, Vec<String>)> {
-    let of = |run: &Run<'_>| format!("{} ({})", run.record.provenance.engine_version, run.record.provenance.commit);
+fn builds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let of = |run: &MeasuredWorkload<'_>| {
+        format!("{} ({})", run.record.provenance.engine_version, run.record.provenance.commit)
+    };
     let builds = distinct(gathered.runs().map(of).collect());
     let text =
         format!("The runs come from {} of the program, which may differ in speed.", counted(builds.len(), "build"));
     (builds.len() > 1).then_some((text, builds))
 }
 
+fn kernel_entries<'g, 'a>(gathered: &'g GatheredRuns<'a>) -> impl Iterator<Item = (&'g OnDevice<'a>, &'g Entry)> {
+    let records = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
+    records.flat_map(|(device, record)| record.report.entries.iter().map(move |entry| (device, entry)))
+}
+
+fn shortened_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let studies = gathered.input.studies.iter().filter(|study| study.measures_kernels && study.scale < 1.0);
+    let sentences: Vec<String> = studies
+        .map(|study| format!("in {} an entry has {} % of its own seconds", study.name, trimmed(study.scale * 100.0, 4)))
+        .collect();
+    let text = format!(
+        "Shortened: {}. Windows are fewer, and entries that are slow are left out, so medians are those of smaller sizes.",
+        listed(&sentences)
+    );
+    (!sentences.is_empty()).then_some((text, Vec::new()))
+}
+
+fn software_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let names: Vec<String> =
+        gathered.kernels.iter().filter(|device| device.adapter.software).map(|device| device.name.clone()).collect();
+    let verb = if names.len() == 1 { "is a software adapter" } else { "are software adapters" };
+    let text = format!(
+        "{} {verb}: the processor did the work of a GPU. Its peak is that of the same program, so the share says how well our \
+         kernels suit it, and nothing of a GPU.",
+        listed(&names)
+    );
+    (!names.is_empty()).then_some((text, Vec::new()))
+}
+
+fn unsteady_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let entries: Vec<&Entry> = kernel_entries(gathered).map(|(_, entry)| entry).collect();
+    let spread = |entry: &Entry| Some(entry.outcome.measured()?.timing.relative_spread());
+    let measured = entries.iter().filter(|entry| spread(entry).is_some()).count();
+    let far: Vec<String> = entries
+        .iter()
+        .filter_map(|entry| Some((entry, spread(entry).filter(|of| *of > MAX_STEADY_SPREAD)?)))
+        .map(|(entry, spread)| format!("{}: ±{} %", title(entry), trimmed(spread * 100.0, 1)))
+        .collect();
+    let text = format!(
+        "{} of {} with figures have windows that are more than ±{} % apart: something else was busy, or clocks had not settled.",
+        far.len(),
+        counted_entries(measured),
+        trimmed(MAX_STEADY_SPREAD * 100.0, 0)
+    );
+    (!far.is_empty()).then_some((text, far))
+}
+
+fn wrong_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
+    let wrong = kernel_entries(gathered).filter(|(_, entry)| matches!(entry.outcome, KernelOutcome::Wrong(_)));
+    let lines: Vec<String> = wrong
+        .map(|(device, entry)| format!("{} on {}: {}", title(entry), device.name, reason(entry).unwrap_or_default()))
+        .collect();
+    let text =
+        format!("{} computed something else than a plain sum gives, and was not timed.", counted_entries(lines.len()));
+    (!lines.is_empty()).then_some((text, lines))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::testing::found_in;
+    use results::kernels::{Difference, Pass};
+
     use super::*;
-    use crate::input::{Entry, Input};
-    use crate::testing::{Made, input};
+    use crate::input::{Entry as InputEntry, Input};
+    use crate::testing::{Made, found_in, input, input_of_kernels, kernels, study};
 
     fn texts(input: &Input) -> String {
-        let found = found_in(&RULE, input);
+        let found = found_in(&CAUTIONS, input);
         assert!(found.iter().all(|found| found.kind == Kind::Caution));
         found.into_iter().map(|found| format!("{}\n{}\n", found.text, found.numbers.join("\n"))).collect()
     }
 
     #[test]
-    fn a_clean_comparison_has_nothing_to_warn_of() {
+    fn clean_comparisons_have_no_cautions() {
         let made = |seed| Made::new("caffe-mnist").seed(seed).record();
         assert_eq!(texts(&input(vec![made(1), made(2)])), "");
     }
 
     #[test]
-    fn a_study_that_was_shortened_or_is_not_finished_says_so() {
-        let study = Study {
-            name: "s".to_owned(),
-            title: "S".to_owned(),
-            description: String::new(),
-            repeats: None,
-            differs: None,
-            measures_kernels: false,
-            scale: 0.015,
-            planned_cells: 19,
-            finished_cells: 12,
-        };
+    fn shortened_and_unfinished_studies_are_named() {
+        let study = Study { scale: 0.015, planned_cells: 19, finished_cells: 12, ..study() };
         let text = texts(&Input { studies: vec![study], ..input(vec![]) });
         assert!(text.contains("s: 12 of 19 cells") && text.contains("1.5 % of its own"), "{text}");
     }
 
     #[test]
-    fn runs_without_figures_are_counted_by_their_reason_and_named() {
+    fn runs_without_metrics_are_counted_by_reason() {
         let mut input = input(vec![
             Made::new("caffe-mnist").record(),
             Made::new("caffe-mnist").learning_rate(5.0).outcome(Outcome::Diverged { step: 7 }).record(),
         ]);
         let trouble = Trouble { kind: "timed out".to_owned(), reason: "took longer than 60 s".to_owned() };
-        input.entries.push(Entry {
+        input.entries.push(InputEntry {
             place: "cells/x.json".to_owned(),
             asked: Some("torch-mnist · burn-flex".to_owned()),
             record: None,
@@ -297,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_generated_data_and_what_is_not_standard_are_named() {
+    fn software_generated_data_and_departures_are_named() {
         let record = Made::new("keras-babi-rnn")
             .device("llvmpipe")
             .software()
@@ -322,8 +378,31 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_of_another_workload_of_the_same_run_is_not_meant() {
+    fn warnings_of_other_workloads_do_not_count() {
         let record = Made::new("caffe-mnist").warning(Warning::GeneratedData { workload: "other".to_owned() }).record();
         assert!(!texts(&input(vec![record])).contains("generated"));
+    }
+
+    #[test]
+    fn cautions_about_kernels_are_named() {
+        let mut all =
+            vec![kernels("llvmpipe", &[("8 × 8 × 8", Pass::Forward, Some(0.5)), ("9 × 9 × 9", Pass::Forward, None)])];
+        assert_eq!(texts(&input_of_kernels(all.clone())), "");
+        let report = &mut all[0].record.report;
+        report.adapter.software = true;
+        report.entries[1].outcome = KernelOutcome::Wrong(Difference { at: 1, found: 2.0, expected: 3.0 });
+        if let KernelOutcome::Measured(figures) = &mut report.entries[0].outcome {
+            figures.timing.seconds_highest *= 2.0;
+        }
+        let study = Study { measures_kernels: true, scale: 0.05, ..study() };
+        let text = texts(&Input { studies: vec![study], ..input_of_kernels(all) });
+        for part in [
+            "in s an entry has 5 % of its own seconds",
+            "llvmpipe is a software adapter",
+            "1 of 1 entry with figures",
+            "9 × 9 × 9, forward on llvmpipe: wrong: value 1 is 2e0",
+        ] {
+            assert!(text.contains(part), "`{part}` is missing in {text}");
+        }
     }
 }

@@ -1,21 +1,22 @@
-use super::{Finding, Kind, Rule};
-use crate::gathered::Gathered;
+//! Comparison with published results of the same networks.
+
+use crate::finding::{Finding, Kind, Rule, RuleSearch, metrics};
 use crate::group::Group;
 use crate::published::{Published, of_workload};
 use crate::text;
 
-pub(super) const RULE: Rule = Rule {
+pub(super) const PUBLISHED: Rule = Rule {
     title: "Published figures",
     method: "Published seconds per epoch, or the whole time over the epochs, of one device stand beside the fastest group here \
              with the same batch size and at least five windows that count, one row for each device: other hardware, \
              programs and years, so a ratio says how far apart they are and not why. Where no epoch was finished here, its \
              time is extrapolated from these windows and marked with ≈. Published times may include tests. Accuracies are \
              set beside each other only where as many epochs were trained, within 5 %.",
-    find,
+    find: RuleSearch::Groups(compare_with_published),
 };
 
-/// A published row with the group that stands beside it.
-struct Pair<'g, 'a> {
+/// A published row with the group that is compared with it.
+struct PublishedPair<'g, 'a> {
     row: &'static Published,
     group: &'g Group<'a>,
     published_seconds: f64,
@@ -24,62 +25,60 @@ struct Pair<'g, 'a> {
     is_finished: bool,
 }
 
-fn find(gathered: &Gathered<'_>) -> Vec<Finding> {
-    let of = |name: &str| {
-        let groups = gathered.of_workload(name);
-        let mut pairs: Vec<Pair<'_, '_>> = Vec::new();
-        for row in of_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
-            // The first row of a device is that of the source's own settings.
-            if pairs.iter().all(|known| known.row.device() != row.device()) {
-                pairs.extend(beside(&groups, row));
-            }
+fn compare_with_published(groups: &[&Group<'_>]) -> Vec<Finding> {
+    let Some(first) = groups.first() else { return Vec::new() };
+    let name = &first.setup.workload;
+    let mut pairs: Vec<PublishedPair<'_, '_>> = Vec::new();
+    for row in of_workload(name).into_iter().filter(|row| row.is_of_one_device()) {
+        // The first row of a device has the source's own settings.
+        if pairs.iter().all(|known| known.row.device() != row.device()) {
+            pairs.extend(fastest_pair(groups, row));
         }
-        sentences(name, pairs)
-    };
-    gathered.workloads().into_iter().flat_map(of).collect()
+    }
+    describe(name, pairs)
 }
 
-/// The fastest group with the batch size of a row, of those with as many windows as a finding takes.
-fn beside<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<Pair<'g, 'a>> {
+/// Returns the fastest group with the batch size of a row and enough windows for a finding.
+fn fastest_pair<'g, 'a>(groups: &[&'g Group<'a>], row: &'static Published) -> Option<PublishedPair<'g, 'a>> {
     let published_seconds = row.epoch_seconds()?;
     let same = groups.iter().copied().filter(|group| Some(group.setup.batch_size) == row.batch_size);
     let counted = same.filter(|group| group.counted_rates().is_some());
     let timed = counted.filter_map(|group| Some((group, group.epoch()?)));
     let (group, (seconds, is_finished)) = timed.min_by(|one, other| one.1.0.total_cmp(&other.1.0))?;
-    Some(Pair { row, group, published_seconds, seconds, is_finished })
+    Some(PublishedPair { row, group, published_seconds, seconds, is_finished })
 }
 
-/// One for each group that something stands beside.
-fn sentences(workload: &str, mut pairs: Vec<Pair<'_, '_>>) -> Vec<Finding> {
+/// Returns a finding for each group of the pairs.
+fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Finding> {
     let mut found = Vec::new();
     while let Some(first) = pairs.first() {
         let setup = first.group.setup.clone();
-        let (own, others): (Vec<Pair<'_, '_>>, Vec<Pair<'_, '_>>) =
+        let (own, others): (Vec<PublishedPair<'_, '_>>, Vec<PublishedPair<'_, '_>>) =
             pairs.into_iter().partition(|pair| pair.group.setup == setup);
         pairs = others;
-        let seconds = own.first().map(of_epoch).unwrap_or_default();
-        let rows: Vec<String> = own.iter().map(of_row).collect();
+        let seconds = own.first().map(epoch_text).unwrap_or_default();
+        let rows: Vec<String> = own.iter().map(row_text).collect();
         let text = format!(
             "{workload} in batches of {}: an epoch takes {seconds} ({} on {}). Published were {}.{}",
             setup.batch_size,
             setup.contender(),
             setup.device,
             rows.join("; "),
-            own.first().map(|pair| of_accuracy(pair.group, pair.row)).unwrap_or_default()
+            own.first().map(|pair| accuracy_text(pair.group, pair.row)).unwrap_or_default()
         );
-        let note = |pair: &Pair<'_, '_>| {
+        let note = |pair: &PublishedPair<'_, '_>| {
             format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("it says no more"))
         };
-        let here = own.first().map(|pair| super::figures("here", pair.group));
+        let here = own.first().map(|pair| metrics("here", pair.group));
         let numbers = here.into_iter().chain(own.iter().map(note)).collect();
-        found.push(Finding { kind: Kind::Published, text, numbers, rule: RULE.title });
+        found.push(Finding::new(Kind::Published, text, numbers));
     }
     found
 }
 
-/// The time of an epoch here, how far it is known, and what it was extrapolated from where it was.
-fn of_epoch(pair: &Pair<'_, '_>) -> String {
-    let Pair { group, seconds, is_finished, .. } = pair;
+/// Returns the time of an epoch here, with its range and the basis of an extrapolation.
+fn epoch_text(pair: &PublishedPair<'_, '_>) -> String {
+    let PublishedPair { group, seconds, is_finished, .. } = pair;
     let of = if group.completed().count() > 1 { "runs" } else { "windows" };
     let samples = group.completed().next().map_or(0, |run| run.workload.settings.training_samples);
     let range = group.rate_range().map(|(low, high)| {
@@ -94,7 +93,7 @@ fn of_epoch(pair: &Pair<'_, '_>) -> String {
     format!("≈ {seconds} here, extrapolated from {} counted windows{range}", group.counted_windows())
 }
 
-fn of_row(pair: &Pair<'_, '_>) -> String {
+fn row_text(pair: &PublishedPair<'_, '_>) -> String {
     let (published, own) = (pair.published_seconds, pair.seconds);
     let mark = if pair.is_finished { "" } else { "≈ " };
     let ratio = if published >= own {
@@ -111,7 +110,7 @@ fn of_row(pair: &Pair<'_, '_>) -> String {
     )
 }
 
-fn of_accuracy(group: &Group<'_>, row: &Published) -> String {
+fn accuracy_text(group: &Group<'_>, row: &Published) -> String {
     let known = row.accuracy().zip(row.epochs).zip(group.accuracy()).zip(group.epochs());
     let Some((((published, theirs), own), ours)) = known else { return String::new() };
     if !row.trained_as_long_as(group) {
@@ -133,9 +132,8 @@ fn of_accuracy(group: &Group<'_>, row: &Published) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{expect, found};
     use super::*;
-    use crate::testing::Made;
+    use crate::testing::{Made, expect, found};
 
     /// Caffe's default: batches of 64, 10,000 iterations.
     fn made(batch: u32, steps: u64) -> results::RunRecord {
@@ -143,8 +141,8 @@ mod tests {
     }
 
     #[test]
-    fn a_published_epoch_stands_beside_ours_with_its_device_and_year() {
-        let found = found(&RULE, vec![made(64, 10_000)]);
+    fn published_epochs_are_compared_with_ours() {
+        let found = found(&PUBLISHED, vec![made(64, 10_000)]);
         let parts = [
             "caffe-mnist in batches of 64: an epoch takes 3.000 s here, 2.985 s to 3.015 s by the throughput of its windows",
             "(burn-flex on Some CPU)",
@@ -157,27 +155,27 @@ mod tests {
 
     #[test]
     fn shorter_trainings_do_not_compare_accuracies() {
-        let found = found(&RULE, vec![made(64, 100)]);
+        let found = found(&PUBLISHED, vec![made(64, 100)]);
         assert!(!found.is_empty());
         assert!(found.iter().all(|found| !found.text.contains("the accuracy was")), "{found:?}");
         assert!(found[0].text.contains("Accuracies are not compared"), "{}", found[0].text);
     }
 
     #[test]
-    fn extrapolated_epochs_are_marked_and_cold_ones_are_not_told() {
-        let short = found(&RULE, vec![made(64, 100)]);
+    fn extrapolated_epochs_are_marked() {
+        let short = found(&PUBLISHED, vec![made(64, 100)]);
         let text = &short[0].text;
         for part in ["an epoch takes ≈ 3.000 s here, extrapolated from 9 counted windows", ", ≈ 3.03 times as long"]
         {
             assert!(text.contains(part), "`{part}` is missing in: {text}");
         }
         let cold = Made::new("caffe-mnist").batch_size(64).steps(100).windows(5).record();
-        assert_eq!(found(&RULE, vec![cold]), []);
+        assert_eq!(found(&PUBLISHED, vec![cold]), []);
     }
 
     #[test]
-    fn other_batches_and_networks_without_publications_have_nothing_beside_them() {
-        assert_eq!(found(&RULE, vec![made(77, 10_000)]), []);
-        assert_eq!(found(&RULE, vec![Made::new("resnet20-cifar10").record()]), []);
+    fn other_batches_and_networks_are_not_compared() {
+        assert_eq!(found(&PUBLISHED, vec![made(77, 10_000)]), []);
+        assert_eq!(found(&PUBLISHED, vec![Made::new("resnet20-cifar10").record()]), []);
     }
 }

@@ -1,42 +1,47 @@
-//! Loss and accuracy on the way.
+//! Curves of loss and accuracy, and time against accuracy.
 
 use results::CurvePoint;
+use results::summary::MeasuredWorkload;
 
-use crate::group::{Group, label, varying};
-use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
-use crate::run::Run;
+use crate::group::{Group, labels};
+use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::published::{Published, of_workload};
 
-/// More curves than this are divided among several drawings.
-const MOST_CURVES: usize = 8;
-/// More points than this are drawn as means of neighbours.
-const MOST_POINTS: usize = 200;
-/// Curves of which one takes so many times as long as another are drawn in decades of time.
-const FAR_APART: f64 = 6.0;
-/// A window that was cut short has a noisy mean: it is drawn together with the one before.
-const SHORT: f64 = 0.4;
+/// Largest number of curves in a drawing.
+const MAX_CURVES: usize = 8;
+/// Largest number of points of a curve; more are drawn as means of neighbors.
+const MAX_POINTS: usize = 200;
+/// Least ratio of the lengths of curves that are drawn in decades of time.
+const MIN_DECADES_RATIO: f64 = 6.0;
+/// Least relative length of a window that is drawn without the one before: short ones have noisy means.
+const MIN_WINDOW_SHARE: f64 = 0.4;
 
-/// What a curve is drawn over.
+/// Horizontal axis of a curve.
 #[derive(Clone, Copy)]
-enum Over {
+enum CurveAxis {
     Seconds,
     Epochs,
 }
 
+/// A group with its number and label.
+struct NamedGroup<'g, 'a> {
+    number: usize,
+    label: String,
+    group: &'g Group<'a>,
+}
+
+/// Draws loss and accuracy over seconds and epochs.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    let fields = varying(groups);
-    let named: Vec<(usize, String, &Group<'_>)> = groups
-        .iter()
-        .enumerate()
-        .filter(|(_, group)| group.is_completed())
-        .map(|(number, group)| (number, label(group, &fields), *group))
-        .collect();
-    // As many in each drawing.
-    let drawings = named.len().div_ceil(MOST_CURVES).max(1);
-    let chunks: Vec<&[(usize, String, &Group<'_>)]> = named.chunks(named.len().div_ceil(drawings).max(1)).collect();
+    let named = labels(groups).into_iter().zip(groups).enumerate();
+    let named = named.map(|(number, (label, &group))| NamedGroup { number, label, group });
+    let named: Vec<NamedGroup<'_, '_>> = named.filter(|named| named.group.is_completed()).collect();
+    // Drawings have equal numbers of curves.
+    let drawings = named.len().div_ceil(MAX_CURVES).max(1);
+    let chunks: Vec<&[NamedGroup<'_, '_>]> = named.chunks(named.len().div_ceil(drawings).max(1)).collect();
     let mut figures = Vec::new();
     for (number, chunk) in chunks.iter().enumerate() {
         let part = if chunks.len() > 1 { format!(", {} of {}", number + 1, chunks.len()) } else { String::new() };
-        for over in [Over::Seconds, Over::Epochs] {
+        for over in [CurveAxis::Seconds, CurveAxis::Epochs] {
             figures.extend(loss(workload, chunk, over, &part));
             figures.extend(accuracy(workload, chunk, over, &part));
         }
@@ -44,19 +49,21 @@ pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
     figures
 }
 
-impl Over {
-    fn quantity(self, groups: &[(usize, String, &Group<'_>)]) -> Quantity {
-        let ends = groups.iter().filter_map(|(_, _, group)| group.training_seconds());
+impl CurveAxis {
+    fn quantity(self, groups: &[NamedGroup<'_, '_>]) -> AxisQuantity {
+        let ends = groups.iter().filter_map(|named| named.group.training_seconds());
         let (least, most) = ends.fold((f64::INFINITY, 0.0_f64), |(least, most), end| (least.min(end), most.max(end)));
         match self {
-            // A fast curve beside a slow one would be a line along the axis.
-            Self::Seconds if most > FAR_APART * least => Quantity::new("seconds of training", Extent::FittedDecades),
-            Self::Seconds => Quantity::new("seconds of training", Extent::FromZero),
-            Self::Epochs => Quantity::new("epochs", Extent::FromZero),
+            // A fast curve next to a slow one would be a line along the axis.
+            Self::Seconds if most > MIN_DECADES_RATIO * least => {
+                AxisQuantity::new("seconds of training", Extent::FittedDecades)
+            }
+            Self::Seconds => AxisQuantity::new("seconds of training", Extent::FromZero),
+            Self::Epochs => AxisQuantity::new("epochs", Extent::FromZero),
         }
     }
 
-    fn place(self, run: &Run<'_>, step: u64, seconds: f64) -> f64 {
+    fn place(self, run: &MeasuredWorkload<'_>, step: u64, seconds: f64) -> f64 {
         match self {
             Self::Seconds => seconds,
             Self::Epochs => run.epochs_of(step),
@@ -71,8 +78,8 @@ impl Over {
     }
 }
 
-fn loss(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, part: &str) -> Option<Figure> {
-    let strand = |run: &Run<'_>| -> Vec<Point> {
+fn loss(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
+    let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
         let point = |point: CurvePoint| Point::new(over.place(run, point.step, point.training_seconds), point.loss);
         thinned(&run.workload.curve).into_iter().map(point).collect()
     };
@@ -80,15 +87,14 @@ fn loss(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, part
         title: format!("Training loss over {}{part}", over.words()),
         note: format!("{workload}. Means between marks; a line for each seed."),
         x: over.quantity(groups),
-        y: Quantity::new("training loss", Extent::FromZero),
+        y: AxisQuantity::new("training loss", Extent::FromZero),
         series: series(groups, Look::Line, strand),
     };
-    // A single point of each run shows no course.
     has_courses(&plot).then_some(Figure::Plot(plot))
 }
 
-fn accuracy(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, part: &str) -> Option<Figure> {
-    let strand = |run: &Run<'_>| -> Vec<Point> {
+fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part: &str) -> Option<Figure> {
+    let strand = |run: &MeasuredWorkload<'_>| -> Vec<Point> {
         let looks = run.workload.evaluations.iter();
         looks.map(|look| Point::new(over.place(run, look.step, look.training_seconds), look.accuracy)).collect()
     };
@@ -96,7 +102,7 @@ fn accuracy(workload: &str, groups: &[(usize, String, &Group<'_>)], over: Over, 
         title: format!("Test accuracy over {}{part}", over.words()),
         note: format!("{workload}. A mark for each look at the whole test set; a line for each seed."),
         x: over.quantity(groups),
-        y: Quantity::share("test accuracy", Extent::Errors),
+        y: AxisQuantity::share("test accuracy", Extent::Errors),
         series: series(groups, Look::Marked, strand),
     };
     has_courses(&plot).then_some(Figure::Plot(plot))
@@ -107,31 +113,31 @@ fn has_courses(plot: &Plot) -> bool {
 }
 
 fn series(
-    groups: &[(usize, String, &Group<'_>)],
+    groups: &[NamedGroup<'_, '_>],
     look: fn(usize) -> Look,
-    strand: impl Fn(&Run<'_>) -> Vec<Point>,
+    strand: impl Fn(&MeasuredWorkload<'_>) -> Vec<Point>,
 ) -> Vec<Series> {
-    let of = |(number, name, group): &(usize, String, &Group<'_>)| Series {
-        name: name.clone(),
-        look: look(*number),
-        strands: group
-            .completed()
-            .map(|run| Strand { name: format!("seed {}", run.seed()), points: strand(run) })
-            .collect(),
+    let strands = |group: &Group<'_>| {
+        group.completed().map(|run| Strand { name: format!("seed {}", run.seed()), points: strand(run) }).collect()
     };
-    groups.iter().map(of).collect()
+    let series = |named: &NamedGroup<'_, '_>| Series {
+        name: named.label.clone(),
+        look: look(named.number),
+        strands: strands(named.group),
+    };
+    groups.iter().map(series).collect()
 }
 
-/// A curve with so few points that they can be seen, each the mean of what was trained since the one before.
+/// Returns a curve with at most [`MAX_POINTS`] points, each the mean since the one before.
 fn thinned(points: &[CurvePoint]) -> Vec<CurvePoint> {
-    let together = points.len().div_ceil(MOST_POINTS).max(1);
+    let together = points.len().div_ceil(MAX_POINTS).max(1);
     let mut drawn: Vec<CurvePoint> = Vec::new();
     let (mut before, mut last_steps, mut in_last) = (0, 0.0, together);
     for point in points {
         let steps = point.step.saturating_sub(before) as f64;
         before = point.step;
         match drawn.last_mut() {
-            Some(last) if in_last < together || steps < SHORT * last_steps / in_last as f64 => {
+            Some(last) if in_last < together || steps < MIN_WINDOW_SHARE * last_steps / in_last as f64 => {
                 last_steps += steps;
                 let share = if last_steps > 0.0 { steps / last_steps } else { 1.0 };
                 let mean = |old: f64, new: f64| old + (new - old) * share;
@@ -151,6 +157,57 @@ fn thinned(points: &[CurvePoint]) -> Vec<CurvePoint> {
     drawn
 }
 
+/// Draws the seconds of training against the accuracy that they brought.
+pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
+    let named = labels(groups).into_iter().zip(groups).enumerate();
+    let own = named.filter(|(_, (_, group))| group.accuracy().is_some());
+    let own: Vec<(&Group<'_>, Series)> =
+        own.map(|(number, (label, &group))| (group, last_tests(number, label, group))).collect();
+    let is_whole = |row: &&Published| row.training_seconds().is_some() && row.accuracy().is_some();
+    let published = of_workload(workload).into_iter().filter(|row| row.is_of_one_device() && is_whole(row));
+    let as_long: Vec<&Published> =
+        published.filter(|row| own.iter().any(|(group, _)| row.trained_as_long_as(group))).collect();
+    let beside = own.iter().filter(|(group, _)| as_long.iter().any(|row| row.trained_as_long_as(group)));
+    let beside: Vec<Series> = beside.map(|of| of.1.clone()).chain(published_series(&as_long)).collect();
+    let plot = |which: &str, note: &str, series: Vec<Series>| Plot {
+        title: format!("Time against accuracy{which}"),
+        note: format!("{workload}. One mark per run, at its last evaluation.{note}"),
+        x: AxisQuantity::new("seconds of training", Extent::FittedDecades),
+        y: AxisQuantity::share("test accuracy", Extent::Errors),
+        series,
+    };
+    let note = " Hollow marks are published, on other hardware and in other years, after as many epochs (within 5 %); times of \
+                theirs may include tests.";
+    let plots = [plot("", "", own.into_iter().map(|of| of.1).collect()), plot(", published beside it", note, beside)];
+    plots.into_iter().filter(Plot::has_points).map(Figure::Plot).collect()
+}
+
+fn last_tests(number: usize, name: String, group: &Group<'_>) -> Series {
+    let strand = |run: &MeasuredWorkload<'_>| {
+        let last = run.workload.evaluations.last();
+        let point = last.map(|look| Point::new(look.training_seconds, look.accuracy));
+        Strand { name: format!("seed {}", run.seed()), points: point.into_iter().collect() }
+    };
+    Series { name, look: Look::Marks(number), strands: group.completed().map(strand).collect() }
+}
+
+/// Returns a series for each device and framework.
+fn published_series(rows: &[&Published]) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    let mut drawn: Vec<&Published> = Vec::new();
+    for row in rows {
+        let Some((seconds, accuracy)) = row.training_seconds().zip(row.accuracy()) else { continue };
+        if drawn.iter().any(|other| row.repeats(other)) {
+            continue;
+        }
+        drawn.push(row);
+        let name = format!("published: {}, {}", row.framework, row.device());
+        let strand = Strand { name: row.citation(), points: vec![Point::new(seconds, accuracy)] };
+        Series::add_published(&mut series, name, strand);
+    }
+    series
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,25 +218,25 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_was_cut_short_is_drawn_with_the_one_before() {
+    fn short_windows_are_drawn_with_the_one_before() {
         let drawn = thinned(&[point(1, 2.3), point(9, 2.0), point(19, 1.0), point(20, 2.1)]);
         assert_eq!(drawn.iter().map(|point| point.step).collect::<Vec<_>>(), [1, 9, 20]);
         assert!((drawn[2].loss - 1.1).abs() < 1e-12, "{drawn:?}");
     }
 
     #[test]
-    fn many_points_become_few_and_remain_means() {
+    fn many_points_become_few_means() {
         let points: Vec<CurvePoint> =
             (1..=1000).map(|step| point(step, if step % 2 == 0 { 1.0 } else { 3.0 })).collect();
         let drawn = thinned(&points);
-        assert!(drawn.len() <= MOST_POINTS, "{}", drawn.len());
+        assert!(drawn.len() <= MAX_POINTS, "{}", drawn.len());
         let last = drawn.last().unwrap();
         assert_eq!(last.step, 1000);
         assert!((last.loss - 2.0).abs() < 0.5, "{last:?}");
     }
 
     #[test]
-    fn curves_are_drawn_over_seconds_and_epochs_with_a_strand_for_each_seed() {
+    fn curves_have_a_strand_for_each_seed() {
         let made = |seed| Made::new("caffe-mnist").seed(seed).steps(1200).accuracies(&[0.5, 0.9]).record();
         let records = [made(1), made(2)];
         let groups = groups(&records);
@@ -198,9 +255,36 @@ mod tests {
     }
 
     #[test]
-    fn one_look_is_no_curve() {
+    fn one_test_is_no_curve() {
         let records = [Made::new("caffe-mnist").record()];
         let groups = groups(&records);
         assert!(figures("caffe-mnist", &groups.iter().collect::<Vec<_>>()).is_empty());
+    }
+
+    /// The last plot of a run of as many steps, in batches of 100.
+    fn last_scatter(workload: &str, steps: u64) -> Plot {
+        let records = [Made::new(workload).steps(steps).record()];
+        let groups = groups(&records);
+        let Some(Figure::Plot(plot)) = scatter(workload, &groups.iter().collect::<Vec<_>>()).pop() else {
+            panic!("there is a run to draw")
+        };
+        plot
+    }
+
+    #[test]
+    fn published_results_have_separate_series() {
+        let plot = last_scatter("caffe-mnist", 6402);
+        let (own, published): (Vec<&Series>, Vec<&Series>) =
+            plot.series.iter().partition(|series| matches!(series.look, Look::Marks(_)));
+        assert_eq!(own.len(), 1);
+        assert!(published.iter().all(|series| series.name.starts_with("published: Caffe, ")), "{published:?}");
+        assert!(published.len() >= 3 && published[0].strands[0].name.starts_with("GTDLBench, Table "), "{published:?}");
+    }
+
+    #[test]
+    fn other_lengths_and_networks_are_not_compared() {
+        for plot in [last_scatter("caffe-mnist", 9), last_scatter("resnet20-cifar10", 600)] {
+            assert!(plot.series.len() == 1 && !plot.note.contains("published"), "{plot:?}");
+        }
     }
 }

@@ -1,18 +1,18 @@
-//! Kernels by themselves: what the devices can do at best, and how near to it each suite comes.
+//! Sections about kernels without a network: peaks of the devices, and the entries of each suite.
 
-mod suite;
+use results::kernels::{Entry, Figures, KernelSummary, Pass, Peak, Suite};
 
-use results::kernels::{KernelSummary, Pass, Peak, Suite};
-
-use crate::csv::{Sheet, Value};
-use crate::gathered::Gathered;
-use crate::kernels::{OnDevice, of_pass, suites};
-use crate::plot::{Bar, Bars, Figure};
-use crate::report::{Block, Column, Section, Table};
+use crate::group::GatheredRuns;
+use crate::html::{Block, Section};
+use crate::kernels::{OnDevice, PublishedKernel, of_pass, published, rate, reason, share, suites, title};
+use crate::plot::{AxisQuantity, Bar, Bars, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::table::{Table, Value, number, or_absent, words};
 use crate::text;
 
-/// A section of the whole, and one for each suite that has entries.
-pub(super) fn sections(gathered: &Gathered<'_>) -> Vec<Section> {
+const GIGA: f64 = 1e9;
+
+/// Returns a section about all kernels, and one for each suite with entries.
+pub(super) fn sections(gathered: &GatheredRuns<'_>) -> Vec<Section> {
     let devices = &gathered.kernels;
     if devices.is_empty() {
         return Vec::new();
@@ -25,58 +25,42 @@ pub(super) fn sections(gathered: &Gathered<'_>) -> Vec<Section> {
     }
     blocks.push(Block::Table(peaks(devices)));
     let first = Section { title: "Kernels by themselves".to_owned(), blocks };
-    [first].into_iter().chain(suites.into_iter().map(|suite| suite::section(devices, suite))).collect()
+    [first].into_iter().chain(suites.into_iter().map(|suite| suite_section(devices, suite))).collect()
 }
 
-/// What each device can do at best.
+/// Lists the peaks of each device.
 fn peaks(devices: &[OnDevice<'_>]) -> Table {
-    let all: Vec<(&OnDevice<'_>, &Peak)> =
-        devices.iter().flat_map(|device| device.peaks().into_iter().map(move |peak| (device, peak))).collect();
-    let mut sheet = Sheet::new(&["device", "peak", "unit", "value", "relative_spread", "variant"]);
-    sheet.rows = all
-        .iter()
-        .map(|(device, peak)| {
-            let unit = serde_json::to_value(peak.unit).ok().and_then(|unit| unit.as_str().map(str::to_owned));
-            vec![
-                Value::from(device.name.as_str()),
-                Value::from(peak.title.as_str()),
-                unit.map_or(Value::Empty, Value::Text),
-                Value::Number(peak.value),
-                Value::Number(peak.timing.relative_spread()),
-                Value::from(peak.variant.as_str()),
-            ]
-        })
-        .collect();
-    let row = |(device, peak): (&OnDevice<'_>, &Peak)| {
-        vec![
-            device.name.clone(),
-            peak.title.clone(),
-            text::peak(peak.unit, peak.value),
-            spread(peak.timing.relative_spread()),
-            peak.variant.clone(),
-        ]
-    };
-    Table {
-        caption: "What the devices can do at best, each from the median of its windows.".to_owned(),
-        columns: vec![
-            Column::text("Device"),
-            Column::text("Peak"),
-            Column::number("Best"),
-            Column::number("Spread"),
-            Column::text("With"),
+    let all = devices.iter().flat_map(|device| device.peaks().into_iter().map(move |peak| (device, peak)));
+    let rows: Vec<(&OnDevice<'_>, &Peak)> = all.collect();
+    Table::of(
+        "What the devices can do at best, each from the median of its windows.".to_owned(),
+        &rows,
+        &[
+            (words("Device"), |(device, _)| device.name.clone()),
+            (words("Peak"), |(_, peak)| peak.title.clone()),
+            (number("Best"), |(_, peak)| text::peak(peak.unit, peak.value)),
+            (number("Spread"), |(_, peak)| spread(peak.timing.relative_spread())),
+            (words("With"), |(_, peak)| peak.variant.clone()),
         ],
-        rows: all.into_iter().map(row).collect(),
-        sheet,
-        is_folded: false,
-    }
+        &[
+            ("device", |(device, _)| device.name.as_str().into()),
+            ("peak", |(_, peak)| peak.title.as_str().into()),
+            ("unit", |(_, peak)| {
+                let unit = serde_json::to_value(peak.unit).ok();
+                unit.and_then(|unit| unit.as_str().map(str::to_owned)).into()
+            }),
+            ("value", |(_, peak)| peak.value.into()),
+            ("relative_spread", |(_, peak)| peak.timing.relative_spread().into()),
+            ("variant", |(_, peak)| peak.variant.as_str().into()),
+        ],
+    )
 }
 
-/// Half the distance of the slowest window from the fastest, as a share of the median.
 fn spread(relative: f64) -> String {
     format!("±{}", text::percent(relative))
 }
 
-/// A bar for each suite and pass on each device.
+/// Draws the median share of each suite and pass on each device.
 fn medians(devices: &[OnDevice<'_>], suites: &[Suite]) -> Bars {
     let mut rows = Vec::new();
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
@@ -100,49 +84,243 @@ fn medians(devices: &[OnDevice<'_>], suites: &[Suite]) -> Bars {
     }
 }
 
-/// The same with how far entries are apart.
+/// Entries of one suite and pass on one device.
+struct PassRow<'d> {
+    device: &'d str,
+    suite: Suite,
+    pass: Pass,
+    summary: KernelSummary,
+}
+
+/// Lists the shares of the peak of each suite and pass on each device.
 fn shares(devices: &[OnDevice<'_>], suites: &[Suite]) -> Table {
-    let names = ["device", "suite", "pass", "entries", "measured", "median_share", "lowest_share", "highest_share"];
-    let mut sheet = Sheet::new(&[&names[..], &["highest_flops_per_second"]].concat());
-    let mut rows = Vec::new();
+    let mut rows: Vec<PassRow<'_>> = Vec::new();
     for (suite, device) in suites.iter().flat_map(|suite| devices.iter().map(move |device| (*suite, device))) {
         let entries = device.entries(suite);
         for pass in Pass::ALL {
-            let of = KernelSummary::of(of_pass(&entries, pass));
-            if of.entries == 0 {
-                continue;
-            }
-            sheet.rows.push(vec![
-                Value::from(device.name.as_str()),
-                Value::from(suite.name()),
-                Value::from(pass.title()),
-                Value::Number(of.entries as f64),
-                Value::Number(of.measured as f64),
-                Value::from(of.peak_share),
-                Value::from(of.peak_share_lowest),
-                Value::from(of.peak_share_highest),
-                Value::from(of.flops_per_second),
-            ]);
-            let percent = |share: Option<f64>| share.map_or_else(|| "–".to_owned(), text::percent);
-            rows.push(vec![
-                format!("{}, {}", suite.title(), pass.title()),
-                device.name.clone(),
-                format!("{} of {}", of.measured, of.entries),
-                percent(of.peak_share),
-                percent(of.peak_share_lowest),
-                percent(of.peak_share_highest),
-                of.flops_per_second.map_or_else(|| "–".to_owned(), text::flops),
-            ]);
+            let summary = KernelSummary::of(of_pass(&entries, pass));
+            rows.push(PassRow { device: &device.name, suite, pass, summary });
         }
     }
-    let numbers = ["Measured", "Median of peak", "Lowest", "Highest", "Best rate"].into_iter().map(Column::number);
-    Table {
-        caption: "Shares of the measured peak, by suite and pass.".to_owned(),
-        columns: ["Suite and pass", "Device"].into_iter().map(Column::text).chain(numbers).collect(),
-        rows,
-        sheet,
-        is_folded: false,
+    rows.retain(|row| row.summary.entries > 0);
+    Table::of(
+        "Shares of the measured peak, by suite and pass.".to_owned(),
+        &rows,
+        &[
+            (words("Suite and pass"), |row| format!("{}, {}", row.suite.title(), row.pass.title())),
+            (words("Device"), |row| row.device.to_owned()),
+            (number("Measured"), |row| format!("{} of {}", row.summary.measured, row.summary.entries)),
+            (number("Median of peak"), |row| or_absent(row.summary.peak_share.map(text::percent))),
+            (number("Lowest"), |row| or_absent(row.summary.peak_share_lowest.map(text::percent))),
+            (number("Highest"), |row| or_absent(row.summary.peak_share_highest.map(text::percent))),
+            (number("Best rate"), |row| or_absent(row.summary.flops_per_second.map(text::flops))),
+        ],
+        &[
+            ("device", |row| row.device.into()),
+            ("suite", |row| row.suite.name().into()),
+            ("pass", |row| row.pass.title().into()),
+            ("entries", |row| (row.summary.entries as f64).into()),
+            ("measured", |row| (row.summary.measured as f64).into()),
+            ("median_share", |row| row.summary.peak_share.into()),
+            ("lowest_share", |row| row.summary.peak_share_lowest.into()),
+            ("highest_share", |row| row.summary.peak_share_highest.into()),
+            ("highest_flops_per_second", |row| row.summary.flops_per_second.into()),
+        ],
+    )
+}
+
+fn suite_section(devices: &[OnDevice<'_>], suite: Suite) -> Section {
+    let all: Vec<(&OnDevice<'_>, &Entry)> =
+        devices.iter().flat_map(|device| device.entries(suite).into_iter().map(move |entry| (device, entry))).collect();
+    let plots = [plot_shares(devices, suite), plot_rates(devices, suite)];
+    let figures: Vec<Figure> = plots.into_iter().filter(Plot::has_points).map(Figure::Plot).collect();
+    let mut blocks = vec![Block::Text(about(suite).to_owned())];
+    if !figures.is_empty() {
+        blocks.push(Block::Figures(figures));
     }
+    let tables = [published_table(&all), measured_table(suite, &all), left_out_table(suite, &all)];
+    blocks.extend(tables.into_iter().flatten().map(Block::Table));
+    Section { title: suite.title().to_owned(), blocks }
+}
+
+/// Explains how sizes are written.
+fn about(suite: Suite) -> &'static str {
+    match suite {
+        Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
+        Suite::Conv => "Sizes are samples × width×height×channels → filters, kernel.",
+        Suite::Rnn => {
+            "Sizes are units, sequences × steps. The products with a layer's input are left out, as in DeepBench; operations \
+             are those of the recurrent weights."
+        }
+        Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks of the device.",
+    }
+}
+
+/// Returns a series for each pass on each device.
+fn series(devices: &[OnDevice<'_>], suite: Suite, figure: fn(&Entry) -> Option<f64>) -> Vec<Series> {
+    let mut series = Vec::new();
+    for device in devices {
+        let entries = device.entries(suite);
+        for pass in Pass::ALL {
+            let point = |entry: &Entry| Some(Point::new(entry.flops as f64 / GIGA, figure(entry)?));
+            let strand = |entry: &&Entry| Some(Strand { name: entry.size.clone(), points: vec![point(entry)?] });
+            let strands: Vec<Strand> = of_pass(&entries, pass).iter().filter_map(strand).collect();
+            if strands.is_empty() {
+                continue;
+            }
+            let on = if devices.len() > 1 { format!(" · {}", device.name) } else { String::new() };
+            let name = format!("{}{on}", pass.title());
+            series.push(Series { name, look: Look::Marks(series.len()), strands });
+        }
+    }
+    series
+}
+
+fn operations() -> AxisQuantity {
+    AxisQuantity::new("GFLOP of an entry", Extent::Decades)
+}
+
+fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
+    Plot {
+        title: "Share of the peak over operations".to_owned(),
+        note: format!("{}. A mark for each entry that has figures.", suite.title()),
+        x: operations(),
+        y: AxisQuantity::share("share of the measured peak", Extent::FromZero),
+        series: series(devices, suite, share),
+    }
+}
+
+fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
+    let mut all = series(devices, suite, |entry| Some(rate(entry)? / GIGA));
+    let entries: Vec<&Entry> = devices.iter().flat_map(|device| device.entries(suite)).collect();
+    let of_published = published_series(&entries);
+    let beside = if of_published.is_empty() || all.is_empty() {
+        ""
+    } else {
+        " Hollow marks are DeepBench's, on other hardware and with the makers' libraries."
+    };
+    if !all.is_empty() {
+        all.extend(of_published);
+    }
+    Plot {
+        title: "Rate over operations".to_owned(),
+        note: format!("{}. A mark for each entry that has figures.{beside}", suite.title()),
+        x: operations(),
+        y: AxisQuantity::new("GFLOP/s", Extent::Decades),
+        series: all,
+    }
+}
+
+/// Returns the published rates of these sizes, measured here or not, by hardware.
+fn published_series(entries: &[&Entry]) -> Vec<Series> {
+    let mut series: Vec<Series> = Vec::new();
+    let mut sizes: Vec<&str> = Vec::new();
+    for entry in entries {
+        let Some(row) = published(entry).filter(|_| !sizes.contains(&entry.size.as_str())) else { continue };
+        sizes.push(&entry.size);
+        let name = format!("published: {}", row.hardware);
+        let points = vec![Point::new(entry.flops as f64 / GIGA, row.flops_per_second() / GIGA)];
+        let strand = Strand { name: entry.size.clone(), points };
+        Series::add_published(&mut series, name, strand);
+    }
+    series
+}
+
+/// Lists the measured entries with a published rate.
+fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
+    let rows: Vec<(&OnDevice<'_>, &Entry, &PublishedKernel)> = all
+        .iter()
+        .filter(|(_, entry)| entry.outcome.measured().is_some())
+        .filter_map(|(device, entry)| Some((*device, *entry, published(entry)?)))
+        .collect();
+    let table = Table::of(
+        "Beside what DeepBench's page shows: the fastest device of its time for each, with the maker's library, in \
+         single precision."
+            .to_owned(),
+        &rows,
+        &[
+            (words("Entry"), |(_, entry, _)| title(entry)),
+            (words("Device"), |(device, ..)| device.name.clone()),
+            (number("Rate here"), |(_, entry, _)| or_absent(rate(entry).map(text::flops))),
+            (number("Published rate"), |(.., row)| text::flops(row.flops_per_second())),
+            (words("Published of"), |(.., row)| row.hardware.clone()),
+            (words("Where"), |(.., row)| row.citation()),
+        ],
+        &[
+            ("size", |(_, entry, _)| entry.size.as_str().into()),
+            ("pass", |(_, entry, _)| entry.pass.title().into()),
+            ("device", |(device, ..)| device.name.as_str().into()),
+            ("flops_per_second", |(_, entry, _)| rate(entry).into()),
+            ("published_hardware", |(.., row)| row.hardware.as_str().into()),
+            ("published_flops_per_second", |(.., row)| row.flops_per_second().into()),
+            ("published_milliseconds", |(.., row)| row.time_ms.into()),
+            ("note", |(.., row)| row.note.as_deref().into()),
+            ("source", |(.., row)| row.citation().into()),
+        ],
+    );
+    (!rows.is_empty()).then_some(table)
+}
+
+/// Lists every entry with metrics.
+fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
+    let rows: Vec<(&OnDevice<'_>, &Entry, &Figures)> =
+        all.iter().filter_map(|(device, entry)| Some((*device, *entry, entry.outcome.measured()?))).collect();
+    let table = Table::of(
+        format!(
+            "{}: all {} with figures. Each has its own peak, measured in turns with its windows.",
+            suite.title(),
+            text::counted_entries(rows.len())
+        ),
+        &rows,
+        &[
+            (words("Entry"), |(_, entry, _)| title(entry)),
+            (words("Device"), |(device, ..)| device.name.clone()),
+            (number("Time"), |(.., figures)| text::seconds(figures.timing.seconds)),
+            (number("Spread"), |(.., figures)| spread(figures.timing.relative_spread())),
+            (number("Rate"), |(.., figures)| text::flops(figures.flops_per_second)),
+            (number("Peak beside it"), |(.., figures)| or_absent(figures.peak_flops_per_second.map(text::flops))),
+            (number("Of that peak"), |(.., figures)| or_absent(figures.peak_share.map(text::percent))),
+            (words("Kernels"), |(_, entry, _)| entry.kernels.join(" + ")),
+        ],
+        &[
+            ("device", |(device, ..)| device.name.as_str().into()),
+            ("size", |(_, entry, _)| entry.size.as_str().into()),
+            ("pass", |(_, entry, _)| entry.pass.title().into()),
+            ("flops", |(_, entry, _)| (entry.flops as f64).into()),
+            ("bytes", |(_, entry, _)| (entry.bytes as f64).into()),
+            ("seconds", |(.., figures)| figures.timing.seconds.into()),
+            ("relative_spread", |(.., figures)| figures.timing.relative_spread().into()),
+            ("flops_per_second", |(.., figures)| figures.flops_per_second.into()),
+            ("peak_flops_per_second", |(.., figures)| figures.peak_flops_per_second.into()),
+            ("peak_share", |(.., figures)| figures.peak_share.into()),
+            ("kernels", |(_, entry, _)| Value::from(entry.kernels.join(" + "))),
+        ],
+    );
+    (!rows.is_empty()).then(|| table.folded())
+}
+
+/// Lists every entry without metrics, with the reason.
+fn left_out_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
+    let rows: Vec<(&OnDevice<'_>, &Entry, String)> =
+        all.iter().filter_map(|(device, entry)| Some((*device, *entry, reason(entry)?))).collect();
+    let table = Table::of(
+        format!("{}: {} without figures, and why.", suite.title(), text::counted_entries(rows.len())),
+        &rows,
+        &[
+            (words("Entry"), |(_, entry, _)| title(entry)),
+            (words("Device"), |(device, ..)| device.name.clone()),
+            (words("Why"), |(.., reason)| reason.clone()),
+        ],
+        &[
+            ("device", |(device, ..)| device.name.as_str().into()),
+            ("size", |(_, entry, _)| entry.size.as_str().into()),
+            ("pass", |(_, entry, _)| entry.pass.title().into()),
+            ("flops", |(_, entry, _)| (entry.flops as f64).into()),
+            ("bytes", |(_, entry, _)| (entry.bytes as f64).into()),
+            ("reason", |(.., reason)| reason.as_str().into()),
+        ],
+    );
+    (!rows.is_empty()).then(|| table.folded())
 }
 
 #[cfg(test)]
@@ -151,14 +329,14 @@ mod tests {
     use crate::testing::{input_of_kernels, kernels};
 
     #[test]
-    fn kernels_have_their_peaks_their_shares_and_a_section_for_each_suite() {
+    fn kernels_have_peaks_shares_and_suites() {
         let entries = [
             ("8 × 8 × 8", Pass::Forward, Some(0.5)),
             ("8 × 8 × 8", Pass::WeightGradient, Some(0.25)),
             ("9 × 9 × 9", Pass::Forward, None),
         ];
         let input = input_of_kernels(vec![kernels("A GPU", &entries)]);
-        let sections = sections(&Gathered::of(&input));
+        let sections = sections(&GatheredRuns::of(&input));
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
         assert_eq!(titles, ["Kernels by themselves", "Matrix products"]);
         let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
@@ -172,7 +350,42 @@ mod tests {
     }
 
     #[test]
-    fn runs_alone_have_no_section_of_kernels() {
-        assert!(sections(&Gathered::of(&input_of_kernels(Vec::new()))).is_empty());
+    fn runs_have_no_section_of_kernels() {
+        assert!(sections(&GatheredRuns::of(&input_of_kernels(Vec::new()))).is_empty());
+    }
+
+    fn blocks(device: &str, entries: &[(&str, Pass, Option<f64>)]) -> Vec<Block> {
+        let all = [kernels(device, entries)];
+        suite_section(&OnDevice::of_all(&all), Suite::Gemm).blocks
+    }
+
+    #[test]
+    fn entries_are_drawn_by_pass_and_listed() {
+        let entries = [
+            ("8 × 8 × 8", Pass::Forward, Some(0.5)),
+            ("8 × 8 × 8", Pass::InputGradient, Some(0.25)),
+            ("4096 × 7000 × 4096", Pass::Forward, None),
+        ];
+        let blocks = blocks("A", &entries);
+        let [Block::Text(_), Block::Figures(figures), Block::Table(measured), Block::Table(others)] = blocks.as_slice()
+        else {
+            panic!("text, figures and two tables")
+        };
+        let csv = figures[0].sheet().csv();
+        assert!(csv.contains("input gradient,measured here,8 × 8 × 8,0.000001024,0.25,,\n"), "{csv}");
+        assert_eq!(measured.rows.len(), 2);
+        assert_eq!(measured.rows[0][4..7], ["500.0 GFLOP/s", "1.000 TFLOP/s", "50.00 %"]);
+        assert_eq!(others.rows[0][2], "once would take about 3.000 s, and its budget allows 500.0 ms");
+    }
+
+    #[test]
+    fn published_rates_are_compared_by_size() {
+        let blocks =
+            blocks("A", &[("1760 × 128 × 1760", Pass::Forward, Some(0.5)), ("8 × 8 × 8", Pass::Forward, Some(0.5))]);
+        let Block::Table(published) = &blocks[2] else { panic!("the published figures come first") };
+        assert_eq!(published.rows.len(), 1);
+        assert_eq!(published.rows[0][2..5], ["500.0 GFLOP/s", "7.930 TFLOP/s", "NVIDIA GTX 1080 Ti"]);
+        let Block::Figures(figures) = &blocks[1] else { panic!("there are figures") };
+        assert!(figures[1].sheet().csv().contains("published: NVIDIA GTX 1080 Ti,published,1760 × 128 × 1760,"));
     }
 }

@@ -1,29 +1,51 @@
-//! What a report is made of, from the first section to the last.
+//! The sections of a report.
 
-mod costs;
 mod curves;
-mod groups;
-mod inputs;
 mod kernels;
-mod machines;
-mod method;
-mod published;
-mod runs;
-mod scatter;
 mod sweeps;
-mod troubles;
 mod workload;
 
-use crate::findings::{Finding, Kind};
-use crate::gathered::Gathered;
+use results::summary::MeasuredWorkload;
+use results::{Adapter, Outcome, Provenance};
+
+use crate::finding::{Finding, Kind};
+use crate::findings::{RULES, cautions};
+use crate::group::{GatheredRuns, RunSetup};
+use crate::html::{Block, Document, Section};
+use crate::input::{Entry, Trouble};
 use crate::kernels::suites;
-use crate::report::{Block, Section};
+use crate::table::{ABSENT, Table, number, or_absent, words};
 use crate::text;
 
-/// What the report is about.
-pub(crate) fn lead(gathered: &Gathered<'_>) -> Vec<String> {
-    let workloads = gathered.workloads();
-    let names: Vec<String> = workloads.iter().map(|&name| name.to_owned()).collect();
+const GENERAL: &str = "A group is all runs that differ in nothing but their seed. Throughput is samples per second, the median \
+                       of windows of at least a second after the warm-up, and over several runs the median of those; where \
+                       a run has no window that counts it is all samples over all seconds of training, and is marked with \
+                       ≈. No finding is made of such a throughput, or of fewer than five windows. The time of an epoch is \
+                       the median of the finished ones, or extrapolated from the windows and marked with ≈. Accuracies \
+                       are of the last look at the whole test set. How a run measures stands in docs/METHODOLOGY.md of the \
+                       program.";
+const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence; no correction is \
+                      made for there being several sentences, but where a rule says so. With many of them, one in twenty may \
+                      call chance a difference.";
+const KERNELS: &str = "Kernels by themselves are repeated in windows of about a tenth of a second, three to five of them, each \
+                       followed by a window of the fused multiply-adds that are the peak of arithmetic. Results are compared \
+                       with plain sums before anything is timed. A share of the peak is that of the operations that the size \
+                       needs, and of an entry it is the median over its windows, each with the peak of its own moment.";
+
+pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
+    let workloads = gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups));
+    let first = cautions_section(findings).into_iter().chain([findings_section(findings)]);
+    let last = [troubles(gathered), machines(gathered), Some(method(gathered, findings)), runs(gathered)];
+    Document {
+        title: gathered.input.title.clone(),
+        lead: lead(gathered),
+        sections: first.chain(kernels::sections(gathered)).chain(workloads).chain(last.into_iter().flatten()).collect(),
+    }
+}
+
+/// Returns the paragraphs before the sections.
+fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
+    let names: Vec<String> = gathered.workloads().iter().map(|(name, _)| (*name).to_owned()).collect();
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
         lead.extend([study.description.trim().to_owned()].into_iter().filter(|text| !text.is_empty()));
@@ -51,26 +73,13 @@ pub(crate) fn lead(gathered: &Gathered<'_>) -> Vec<String> {
     lead
 }
 
-/// Every section, in order.
-pub(crate) fn all(gathered: &Gathered<'_>, findings: &[Finding]) -> Vec<Section> {
-    let workloads = gathered.workloads().into_iter().map(|name| workload::section(gathered, name));
-    let first = first(findings).into_iter().chain([found(findings)]);
-    let last = [
-        troubles::section(gathered),
-        machines::section(gathered),
-        Some(method::section(gathered, findings)),
-        runs::section(gathered),
-    ];
-    first.chain(kernels::sections(gathered)).chain(workloads).chain(last.into_iter().flatten()).collect()
-}
-
-fn first(findings: &[Finding]) -> Option<Section> {
+fn cautions_section(findings: &[Finding]) -> Option<Section> {
     let cautions: Vec<Finding> = findings.iter().filter(|found| found.kind == Kind::Caution).cloned().collect();
-    let section = Section { title: "Know this first".to_owned(), blocks: vec![Block::Findings(cautions.clone())] };
-    (!cautions.is_empty()).then_some(section)
+    let section = |cautions| Section { title: "Know this first".to_owned(), blocks: vec![Block::Findings(cautions)] };
+    (!cautions.is_empty()).then(|| section(cautions))
 }
 
-fn found(findings: &[Finding]) -> Section {
+fn findings_section(findings: &[Finding]) -> Section {
     let found: Vec<Finding> = findings.iter().filter(|found| found.kind != Kind::Caution).cloned().collect();
     let block = if found.is_empty() {
         Block::Text(
@@ -81,4 +90,218 @@ fn found(findings: &[Finding]) -> Section {
         Block::Findings(found)
     };
     Section { title: "Findings".to_owned(), blocks: vec![block] }
+}
+
+/// Lists the runs without metrics.
+fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
+    let table = Table::of(
+        "Runs without figures. A run that diverged is an answer about its settings; the others are failures."
+            .to_owned(),
+        &rows,
+        &[
+            (words("Run"), |(what, _)| what.clone()),
+            (words("Ended"), |(_, trouble)| trouble.kind.clone()),
+            (words("Why"), |(_, trouble)| trouble.reason.clone()),
+        ],
+        &[
+            ("run", |(what, _)| what.as_str().into()),
+            ("ending", |(_, trouble)| trouble.kind.as_str().into()),
+            ("reason", |(_, trouble)| trouble.reason.as_str().into()),
+        ],
+    );
+    let section = Section { title: "Without figures".to_owned(), blocks: vec![Block::Table(table)] };
+    (!rows.is_empty()).then_some(section)
+}
+
+/// Device, back end, interface, driver, system and program.
+type Machine = [String; 6];
+
+fn machine(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance) -> Machine {
+    let client = &provenance.client;
+    let software = if adapter.software { ", a program" } else { "" };
+    let processors = client.logical_processors.map(|count| format!(", {count} logical processors")).unwrap_or_default();
+    let (engine, commit) = (&provenance.engine_version, &provenance.commit);
+    [
+        format!("{name}{software}"),
+        backend.to_owned(),
+        adapter.api.clone(),
+        if adapter.driver.is_empty() { ABSENT.to_owned() } else { adapter.driver.clone() },
+        format!("{}{processors}", client.operating_system),
+        format!("{} {}, engine {engine} ({commit})", client.name, client.version),
+    ]
+}
+
+fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let of_runs = gathered.runs().map(|run| {
+        let device = &run.record.device;
+        let reported = &device.adapter.name;
+        let claimed = device.claimed_name.as_ref().map(|own| format!("{own} (reported as {reported})"));
+        let name = claimed.as_ref().unwrap_or(reported);
+        machine(name, &device.backend, &device.adapter, &run.record.provenance)
+    });
+    let kernels = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
+    let of_kernels = kernels.map(|(device, record)| {
+        machine(&device.adapter.name, "wgsl, kernels by themselves", device.adapter, &record.provenance)
+    });
+    let mut rows: Vec<(Machine, u32)> = Vec::new();
+    for machine in of_runs.chain(of_kernels) {
+        match rows.iter_mut().find(|(known, _)| *known == machine) {
+            Some((_, count)) => *count += 1,
+            None => rows.push((machine, 1)),
+        }
+    }
+    let table = Table::of(
+        "What computed, as the platforms reported it.".to_owned(),
+        &rows,
+        &[
+            (words("Device"), |(cells, _)| cells[0].clone()),
+            (words("Back end"), |(cells, _)| cells[1].clone()),
+            (words("Interface"), |(cells, _)| cells[2].clone()),
+            (words("Driver"), |(cells, _)| cells[3].clone()),
+            (words("System"), |(cells, _)| cells[4].clone()),
+            (words("Program"), |(cells, _)| cells[5].clone()),
+            (number("Runs"), |(_, count)| count.to_string()),
+        ],
+        &[
+            ("device", |(cells, _)| cells[0].as_str().into()),
+            ("backend", |(cells, _)| cells[1].as_str().into()),
+            ("interface", |(cells, _)| cells[2].as_str().into()),
+            ("driver", |(cells, _)| cells[3].as_str().into()),
+            ("system", |(cells, _)| cells[4].as_str().into()),
+            ("program", |(cells, _)| cells[5].as_str().into()),
+            ("runs", |(_, count)| (*count).into()),
+        ],
+    );
+    let section = Section { title: "Machines and programs".to_owned(), blocks: vec![Block::Table(table)] };
+    (!rows.is_empty()).then_some(section)
+}
+
+/// Explains each rule.
+fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
+    let rules = RULES.iter().map(|rule| {
+        let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
+            0 => " It had nothing to say here.".to_owned(),
+            1 => String::new(),
+            count => format!(" It speaks {count} times."),
+        };
+        (rule.title.to_owned(), format!("{}{said}", rule.method))
+    });
+    let meaning = |kind: Kind| {
+        let text = match kind {
+            Kind::Caution => "Something to know before figures are believed.",
+            Kind::Difference => "More than chance explains.",
+            Kind::Tie => "No more than chance explains, which is at most a tenth of a speed or 2 points of accuracy.",
+            Kind::Undecided => {
+                "No more than chance explains, which is more than that: more windows or seeds would decide."
+            }
+            Kind::Figure => "A number that is compared with nothing.",
+            Kind::Published => "Beside something that was published, and measured elsewhere.",
+        };
+        (kind.name().to_owned(), text.to_owned())
+    };
+    let general =
+        [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty()), (CHANCE, true)];
+    let general = general.into_iter().filter(|(_, is_needed)| *is_needed).map(|(text, _)| Block::Text(text.to_owned()));
+    let rest = [
+        Block::Heading("Words before findings".to_owned()),
+        Block::Pairs(Kind::ALL.map(meaning).to_vec()),
+        Block::Heading("Rules".to_owned()),
+        Block::Pairs(rules.collect()),
+    ];
+    Section { title: "Method".to_owned(), blocks: general.chain(rest).collect() }
+}
+
+/// A run with its settings and its place in the input.
+struct RunLine<'g> {
+    setup: &'g RunSetup,
+    run: &'g MeasuredWorkload<'g>,
+    entry: &'g Entry,
+}
+
+impl RunLine<'_> {
+    fn outcome(&self) -> &'static str {
+        match &self.run.workload.outcome {
+            Outcome::Failed { .. } => "not trained",
+            outcome => outcome.name(),
+        }
+    }
+
+    /// Returns the throughput over counted windows, or a marked one over all training.
+    fn throughput(&self) -> Option<String> {
+        let summary = &self.run.summary;
+        let of_all = || Some(format!("≈ {}", text::rate(summary.samples_per_second_of_all_training()?)));
+        summary.samples_per_second.map(text::rate).or_else(of_all)
+    }
+}
+
+/// Lists every run.
+fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
+    let entry_of = |run: &MeasuredWorkload<'_>| {
+        let is_source = |entry: &&Entry| entry.record.as_ref().is_some_and(|record| std::ptr::eq(record, run.record));
+        gathered.input.entries.iter().find(is_source)
+    };
+    let all = gathered.groups.iter().flat_map(|group| group.runs.iter().map(move |run| (&group.setup, run)));
+    let rows: Vec<RunLine<'_>> =
+        all.filter_map(|(setup, run)| Some(RunLine { setup, run, entry: entry_of(run)? })).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let table = Table::of(
+        format!("All {} with the file that each is from; the CSV has more columns.", text::counted(rows.len(), "run")),
+        &rows,
+        &[
+            (words("Run"), |row| format!("{} ({})", row.run.workload.workload, row.entry.place)),
+            (words("Back end"), |row| row.setup.backend.clone()),
+            (words("Outcome"), |row| row.outcome().to_owned()),
+            (number("Batch"), |row| row.setup.batch_size.to_string()),
+            (number("Rate"), |row| text::plain(row.setup.learning_rate)),
+            (number("Seed"), |row| row.run.seed().to_string()),
+            (number("Throughput"), |row| or_absent(row.throughput())),
+            (number("Accuracy"), |row| or_absent(row.run.summary.accuracy.map(text::percent))),
+        ],
+        &[
+            ("file", |row| row.entry.place.as_str().into()),
+            ("workload", |row| row.run.workload.workload.as_str().into()),
+            ("backend", |row| row.setup.backend.as_str().into()),
+            ("device", |row| row.setup.device.as_str().into()),
+            ("precision", |row| row.setup.precision.name().into()),
+            ("threads", |row| row.setup.threads.into()),
+            ("devices", |row| row.setup.devices.into()),
+            ("batch_size", |row| row.setup.batch_size.into()),
+            ("learning_rate", |row| row.setup.learning_rate.into()),
+            ("seed", |row| row.run.seed().into()),
+            ("outcome", |row| row.outcome().into()),
+            ("steps", |row| (row.run.steps() as f64).into()),
+            ("epochs", |row| row.run.epochs().into()),
+            ("training_seconds_to_last_evaluation", |row| row.run.workload.training_seconds().into()),
+            ("samples_per_second", |row| row.run.summary.samples_per_second.into()),
+            ("samples_per_second_low", |row| row.run.summary.samples_per_second_low.into()),
+            ("samples_per_second_high", |row| row.run.summary.samples_per_second_high.into()),
+            ("samples_per_second_of_all_training", |row| row.run.summary.samples_per_second_of_all_training().into()),
+            ("accuracy", |row| row.run.summary.accuracy.into()),
+            ("test_loss", |row| row.run.summary.test_loss.into()),
+            ("seconds_to_target", |row| row.run.summary.seconds_to_target.into()),
+            ("cold_start_seconds", |row| row.run.workload.cold_start.seconds().into()),
+            ("device_memory_bytes", |row| (row.run.workload.settings.device_memory_bytes as f64).into()),
+            ("resident_memory_maximum_bytes", |row| {
+                row.run.workload.resources.resident_memory_maximum_bytes.map(|bytes| bytes as f64).into()
+            }),
+            ("cpu_user_percent", |row| row.run.workload.resources.cpu_user_percent.into()),
+            ("cpu_system_percent", |row| row.run.workload.resources.cpu_system_percent.into()),
+            ("communication_share", |row| row.run.workload.communication_share().into()),
+            ("input", |row| row.run.workload.input.map(|input| input.mode.name()).unwrap_or_default().into()),
+            ("input_share", |row| row.run.workload.input_share().into()),
+            ("not_standard", |row| row.run.record.non_standard.join("; ").into()),
+            ("layout", |row| row.run.workload.settings.layout().into()),
+            ("length", |row| row.run.record.length().into()),
+            ("scale", |row| row.entry.scale.into()),
+            ("training_flops_per_sample", |row| (row.run.workload.settings.training_flops_per_sample as f64).into()),
+        ],
+    );
+    let mut blocks = vec![Block::Table(table.folded())];
+    if !gathered.input.others.is_empty() {
+        blocks.push(Block::Text(format!("Other files that are no records: {}.", text::listed(&gathered.input.others))));
+    }
+    Some(Section { title: "All runs".to_owned(), blocks })
 }

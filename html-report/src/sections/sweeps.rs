@@ -1,122 +1,129 @@
-//! What follows from each number that was varied.
-
-mod published;
+//! Plots over each number that was varied.
 
 use results::statistics::mean;
 
 use crate::group::{Field, Group, label, range_of, varying};
-use crate::lines::{Axis, Line, Same, lines};
-use crate::plot::{Extent, Figure, Look, Plot, Point, Quantity, Series, Strand};
+use crate::lines::{Same, Sweep, SweepAxis, lines};
+use crate::plot::{AxisQuantity, Extent, Figure, Look, Plot, Point, Series, Strand};
+use crate::published::{Published, of_workload};
+use crate::text;
 
-/// A figure of groups that is drawn over what is varied.
+/// Largest number of published series in a plot.
+const MAX_PUBLISHED: usize = 3;
+
+/// A metric of groups that is drawn over the varied number.
 struct Drawn {
     title: &'static str,
-    quantity: fn() -> Quantity,
-    /// The figure of a group with its range.
+    quantity: fn() -> AxisQuantity,
+    /// Value of a group with its range.
     value: fn(&Group<'_>) -> Option<Point>,
-    /// Notes on the ranges and on values that were not measured; may be empty.
+    /// Notes on ranges and on values that were not measured; may be empty.
     ranges: &'static str,
+    /// Published value.
+    published: fn(&Published) -> Option<f64>,
     is_of_accuracy: bool,
 }
 
 const EPOCH: Drawn = Drawn {
     title: "Time per epoch",
-    quantity: || Quantity::new("seconds per epoch", Extent::Decades),
+    quantity: || AxisQuantity::new("seconds per epoch", Extent::Decades),
     value: |group| {
         let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
         Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
     },
     ranges: " Ranges are the least and the most of the seeds. Where no epoch was finished, it is extrapolated from the windows \
              that count.",
+    published: Published::epoch_seconds,
     is_of_accuracy: false,
 };
 const RATE: Drawn = Drawn {
     title: "Throughput",
-    quantity: || Quantity::new("samples per second", Extent::Decades),
+    quantity: || AxisQuantity::new("samples per second", Extent::Decades),
     value: ranged_rate,
     ranges: " Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows. Where a run has \
              no window that counts, it is the throughput of all of training.",
+    published: |_| None,
     is_of_accuracy: false,
 };
 const ACCURACY: Drawn = Drawn {
     title: "Test accuracy",
-    quantity: || Quantity::share("test accuracy", Extent::Errors),
+    quantity: || AxisQuantity::share("test accuracy", Extent::Errors),
     value: |group| {
         let accuracies = group.accuracies();
         Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
     },
     ranges: " Ranges are the least and the most of the seeds.",
+    published: Published::accuracy,
     is_of_accuracy: true,
 };
 const TRAINING: Drawn = Drawn {
     title: "Training time",
-    quantity: || Quantity::new("seconds of training", Extent::Decades),
+    quantity: || AxisQuantity::new("seconds of training", Extent::Decades),
     value: |group| group.training_seconds().map(|seconds| Point::new(0.0, seconds)),
     ranges: "",
+    published: Published::training_seconds,
     is_of_accuracy: true,
 };
 const COMMUNICATION: Drawn = Drawn {
     title: "Communication",
-    quantity: || Quantity::share("share of the timed seconds", Extent::FromZero),
+    quantity: || AxisQuantity::share("share of the timed seconds", Extent::FromZero),
     value: |group| group.communication().map(|share| Point::new(0.0, share)),
     ranges: "",
+    published: |_| None,
     is_of_accuracy: false,
 };
 
+/// Draws the plots over each number that was varied.
 pub(super) fn figures(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
-    Axis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
+    SweepAxis::ALL.into_iter().flat_map(|axis| of_axis(workload, groups, axis)).collect()
 }
 
-fn of_axis(workload: &str, groups: &[&Group<'_>], axis: Axis) -> Vec<Figure> {
+fn of_axis(workload: &str, groups: &[&Group<'_>], axis: SweepAxis) -> Vec<Figure> {
     let lines = lines(groups, axis);
     if lines.is_empty() {
         return Vec::new();
     }
     let names = names(groups, axis, &lines);
     let drawn: &[&Drawn] = match axis {
-        Axis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
-        Axis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
-        Axis::Epochs => &[&ACCURACY, &TRAINING],
-        Axis::Threads => &[&RATE, &EPOCH, &ACCURACY],
-        Axis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
-        Axis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
+        SweepAxis::BatchSize => &[&EPOCH, &RATE, &ACCURACY],
+        SweepAxis::LearningRate => &[&ACCURACY, &RATE, &EPOCH],
+        SweepAxis::Epochs => &[&ACCURACY, &TRAINING],
+        SweepAxis::Threads => &[&RATE, &EPOCH, &ACCURACY],
+        SweepAxis::Devices => &[&RATE, &COMMUNICATION, &EPOCH],
+        SweepAxis::FedDevices => &[&RATE, &COMMUNICATION, &TRAINING, &ACCURACY],
     };
-    let speeds_up = matches!(axis, Axis::Threads | Axis::Devices | Axis::FedDevices);
+    let speeds_up = matches!(axis, SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices);
     let speed_up = speeds_up.then(|| speed_up(workload, axis, &lines, &names));
     let plots = drawn.iter().map(|drawn| of_figure(workload, axis, drawn, &lines, &names));
     speed_up.into_iter().chain(plots).filter(Plot::has_points).map(Figure::Plot).collect()
 }
 
-/// A name for each line: what tells it from the other lines.
-fn names(groups: &[&Group<'_>], axis: Axis, lines: &[Line<'_, '_>]) -> Vec<String> {
+/// Returns a name for each line that distinguishes it from others.
+fn names(groups: &[&Group<'_>], axis: SweepAxis, lines: &[Sweep<'_, '_>]) -> Vec<String> {
     let mut fields: Vec<Field> = varying(groups);
     fields.retain(|field| !axis.fields().contains(field));
-    let name = |line: &Line<'_, '_>| {
+    let name = |line: &Sweep<'_, '_>| {
         let own = line.points.first().map(|(_, group)| label(group, &fields)).unwrap_or_default();
         line.same.words().map_or(own.clone(), |same| format!("{own}, over {same}"))
     };
     lines.iter().map(name).collect()
 }
 
-fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
-    // How fast a step is does not depend on how many there are: one line of each set says it.
-    let is_told = |line: &Line<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
+fn of_figure(workload: &str, axis: SweepAxis, drawn: &Drawn, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
+    // The speed of a step does not depend on their number: one line of each set shows it.
+    let is_told = |line: &Sweep<'_, '_>| drawn.is_of_accuracy || !matches!(line.same, Same::Steps(_));
     let any = lines.iter().any(is_told);
     let own = lines.iter().zip(names).enumerate().filter(|(_, (line, _))| is_told(line) || !any);
-    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let point = |(x, group): &(f64, &Group<'_>)| Some(Point { x: *x, ..(drawn.value)(group)? });
         let points = line.points.iter().filter_map(point).collect();
-        Series { name: name.clone(), look: Look::Marked(number), strands: vec![Strand { name: String::new(), points }] }
+        Series { name: name.clone(), look: Look::Marked(number), strands: Strand::only(points) }
     };
     let mut series: Vec<Series> = own.map(of_line).collect();
     series.retain(|series| !series.strands[0].points.is_empty());
     let groups: Vec<&Group<'_>> = lines.iter().flat_map(|line| &line.points).map(|point| point.1).collect();
-    series.extend(published::series(workload, axis, drawn.title, &groups));
-    let beside = if series.iter().any(|series| matches!(series.look, Look::Published(_))) {
-        " Hollow marks are published."
-    } else {
-        ""
-    };
+    series.extend(published_series(workload, axis, drawn, &groups));
+    let beside = if series.iter().any(|series| series.is_published()) { " Hollow marks are published." } else { "" };
     Plot {
         title: format!("{} over {}", drawn.title, axis.title()),
         note: format!("{workload}.{}{beside}", drawn.ranges),
@@ -126,21 +133,21 @@ fn of_figure(workload: &str, axis: Axis, drawn: &Drawn, lines: &[Line<'_, '_>], 
     }
 }
 
-/// The horizontal axis, with a mark at each value that was tried here.
-fn across(axis: Axis, series: &[Series]) -> Quantity {
-    let own = series.iter().filter(|series| !matches!(series.look, Look::Published(_)));
+/// Returns the horizontal axis, with a mark at each value that was tried here.
+fn across(axis: SweepAxis, series: &[Series]) -> AxisQuantity {
+    let own = series.iter().filter(|series| !series.is_published());
     let values =
         own.flat_map(|series| &series.strands).flat_map(|strand| &strand.points).map(|point| point.x).collect();
-    Quantity::new(axis.title(), Extent::FittedDecades).marked(values)
+    AxisQuantity::new(axis.title(), Extent::FittedDecades).marked(values)
 }
 
 fn ranged_rate(group: &Group<'_>) -> Option<Point> {
     Some(Point { x: 0.0, y: group.rate()?.0, range: group.rate_range() })
 }
 
-/// How many times as fast as with the fewest threads or devices, with what would be best.
-fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]) -> Plot {
-    let of_line = |(number, (line, name)): (usize, (&Line<'_, '_>, &String))| {
+/// Draws the speed-up over the fewest threads or devices, with the ideal.
+fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[String]) -> Plot {
+    let of_line = |(number, (line, name)): (usize, (&Sweep<'_, '_>, &String))| {
         let counted = line.points.iter().filter(|(_, group)| group.counted_rates().is_some());
         let timed = counted.filter_map(|(count, group)| Some((*count, ranged_rate(group)?)));
         let timed: Vec<(f64, Point)> = timed.collect();
@@ -150,19 +157,15 @@ fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]
             y: rate.y / base,
             range: rate.range.map(|(low, high)| (low / base, high / base)),
         };
-        let strand = Strand { name: String::new(), points: timed.iter().map(point).collect() };
-        Some(Series { name: name.clone(), look: Look::Marked(number), strands: vec![strand] })
+        let strands = Strand::only(timed.iter().map(point).collect());
+        Some(Series { name: name.clone(), look: Look::Marked(number), strands })
     };
     let mut series: Vec<Series> = lines.iter().zip(names).enumerate().filter_map(of_line).collect();
     let counts = series.iter().flat_map(|series| &series.strands[0].points).map(|point| point.x);
     let (fewest, most) = counts.fold((f64::INFINITY, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     if most > fewest {
         let points = vec![Point::new(fewest, 1.0), Point::new(most, most / fewest)];
-        series.push(Series {
-            name: "ideal".to_owned(),
-            look: Look::Ideal,
-            strands: vec![Strand { name: String::new(), points }],
-        });
+        series.push(Series { name: "ideal".to_owned(), look: Look::Ideal, strands: Strand::only(points) });
     }
     Plot {
         title: format!("Speed-up over {}", axis.title()),
@@ -171,9 +174,62 @@ fn speed_up(workload: &str, axis: Axis, lines: &[Line<'_, '_>], names: &[String]
              seeds; of a single run, the 95 % interval of its windows."
         ),
         x: across(axis, &series),
-        y: Quantity::new("times as fast", Extent::FromZero),
+        y: AxisQuantity::new("times as fast", Extent::FromZero),
         series,
     }
+}
+
+/// Returns the published rows of one device that differ in the varied number, at least two each, as series. Accuracies and
+/// whole times are shown only if a group was trained for as many epochs.
+fn published_series(workload: &str, axis: SweepAxis, drawn: &Drawn, groups: &[&Group<'_>]) -> Vec<Series> {
+    type Rows<'p> = Vec<(Point, &'p Published)>;
+    let mut sets: Vec<(Vec<String>, Rows<'_>)> = Vec::new();
+    let is_of_any_length = axis == SweepAxis::Epochs || drawn.title == EPOCH.title;
+    for row in of_workload(workload).into_iter().filter(|row| row.is_of_one_device()) {
+        let is_comparable = is_of_any_length || groups.iter().any(|group| row.trained_as_long_as(group));
+        let (Some(x), Some(y), true) = (varied(row, axis), (drawn.published)(row), is_comparable) else { continue };
+        let key = constant_settings(row, axis);
+        let point = (Point::new(x, y), row);
+        match sets.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, points)) => points.push(point),
+            None => sets.push((key, vec![point])),
+        }
+    }
+    let series = sets.into_iter().filter_map(|(key, rows)| {
+        let name = rows.first()?.1.citation();
+        let mut points: Vec<Point> = rows.into_iter().map(|(point, _)| point).collect();
+        points.sort_by(|one, other| one.x.total_cmp(&other.x));
+        points.dedup_by(|later, first| later.x == first.x);
+        (points.len() > 1).then(|| (format!("published: {}", key.join(", ")), vec![Strand { name, points }]))
+    });
+    let numbered = series.take(MAX_PUBLISHED).enumerate();
+    numbered.map(|(number, (name, strands))| Series { name, look: Look::Published(number), strands }).collect()
+}
+
+fn varied(row: &Published, axis: SweepAxis) -> Option<f64> {
+    match axis {
+        SweepAxis::BatchSize => row.batch_size.map(f64::from),
+        SweepAxis::LearningRate => row.learning_rate,
+        SweepAxis::Epochs => row.epochs,
+        SweepAxis::Threads => row.threads.map(f64::from),
+        // No source has published a fixed batch divided among devices, or the training time of several devices.
+        SweepAxis::Devices | SweepAxis::FedDevices => None,
+    }
+}
+
+/// Returns the words for framework, device and settings that the axis does not vary.
+fn constant_settings(row: &Published, axis: SweepAxis) -> Vec<String> {
+    let batch = row.batch_size.map(|size| format!("batch {size}"));
+    let rate = row.learning_rate.map(|rate| format!("rate {}", text::plain(rate)));
+    let epochs = row.epochs.map(|epochs| text::epochs(epochs.round().max(1.0)));
+    let rest = match axis {
+        SweepAxis::BatchSize => [rate, epochs, None],
+        SweepAxis::LearningRate => [batch, epochs, None],
+        SweepAxis::Epochs => [batch, rate, None],
+        SweepAxis::Threads | SweepAxis::Devices | SweepAxis::FedDevices => [batch, rate, epochs],
+    };
+    let libraries = (axis == SweepAxis::Threads).then(|| row.backend.clone()).flatten();
+    [Some(row.framework.clone()), Some(row.device()), libraries].into_iter().chain(rest).flatten().collect()
 }
 
 #[cfg(test)]
@@ -193,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_of_batches_has_its_three_figures_with_the_spread_of_the_seeds() {
+    fn sweeps_have_plots_with_the_range_of_seeds() {
         let made = |batch: u32, seed, accuracy| {
             let made = Made::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
             made.seed(seed).accuracy(accuracy).non_standard(&["1 epochs"]).record()
@@ -213,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_have_a_speed_up_beside_the_ideal() {
+    fn threads_have_a_speed_up_and_the_ideal() {
         let made = |threads, rate| Made::new("resnet20-cifar10").threads(threads).rate(rate).record();
         let plots = plots(&[made(1, 1e4), made(4, 3e4)]);
         let names: Vec<&str> = plots[0].series.iter().map(|series| series.name.as_str()).collect();
@@ -223,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_have_a_speed_up_and_the_share_of_what_they_tell_each_other() {
+    fn devices_have_a_speed_up_and_communication() {
         let made = |devices, batch, rate| Made::new("resnet20-cifar10").devices(devices).batch_size(batch).rate(rate);
         let records = [made(1, 50, 1e4), made(2, 50, 1.5e4), made(2, 100, 1.9e4)].map(Made::record);
         let plots = plots(&records);
@@ -236,13 +292,44 @@ mod tests {
         assert!((last(plot("Speed-up over devices with as many samples each")) - 1.9).abs() < 0.05);
         let communication = plot("Communication over devices with as many samples each");
         let points = &communication.series[0].strands[0].points;
-        // Ten windows of a second and a half; one device has nobody to tell anything.
+        // Ten windows of a second and a half; one device exchanges nothing.
         assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);
         assert!((points[0].y - 0.1).abs() < 0.01, "{points:?}");
     }
 
     #[test]
-    fn what_was_not_varied_is_not_drawn() {
+    fn constant_settings_are_not_drawn() {
         assert!(plots(&[Made::new("resnet20-cifar10").record()]).is_empty());
+    }
+
+    /// Published series next to a group that trained for these epochs.
+    fn series(workload: &str, axis: SweepAxis, drawn: &Drawn, epochs: u64) -> Vec<Series> {
+        let records = [Made::new(workload).steps(600 * epochs).record()];
+        let groups = groups(&records);
+        published_series(workload, axis, drawn, &groups.iter().collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn published_batch_sizes_are_drawn() {
+        let found = series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 12);
+        let batches: Vec<f64> = found[0].strands[0].points.iter().map(|point| point.x).collect();
+        assert_eq!(batches, [10.0, 100.0, 1000.0, 10_000.0], "{found:?}");
+        assert!(found[0].name.contains("Intel Xeon E5-1620") && found.len() <= MAX_PUBLISHED, "{}", found[0].name);
+    }
+
+    #[test]
+    fn other_lengths_are_not_drawn() {
+        assert!(series("torch-mnist", SweepAxis::BatchSize, &ACCURACY, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::FedDevices, &TRAINING, 1).is_empty());
+        assert!(!series("torch-mnist", SweepAxis::BatchSize, &EPOCH, 1).is_empty());
+    }
+
+    #[test]
+    fn published_threads_are_drawn_if_known() {
+        let found = series("caffe-mnist", SweepAxis::Threads, &EPOCH, 1);
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].strands[0].points[0], Point::new(4.0, 617.59 / 10.67));
+        assert!(series("resnet20-cifar10", SweepAxis::Threads, &EPOCH, 1).is_empty());
+        assert!(series("caffe-mnist", SweepAxis::Threads, &RATE, 1).is_empty());
     }
 }

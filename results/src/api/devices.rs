@@ -1,12 +1,12 @@
-//! A device's page: what all its proven runs come to, in every category.
+//! Devices: their pages, histories and places, made from all their proven runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{DeviceSource, FigureOfDevice, RankedClass, RunRow};
+use super::RunRow;
 use crate::{ClientKind, Precision, Suite};
 
-/// Everything that the leaderboard has of a device.
+/// Results of a device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// Runs of one key are of one device. Where a moderator merged the device that was asked for into another one, this is
@@ -19,18 +19,18 @@ pub struct DeviceSummary {
     pub device_source: DeviceSource,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vendor: Option<String>,
-    /// Which devices it may be, by its measured peak: a guess that decides nothing.
+    /// Devices that it may be by its measured peak: a guess without consequences.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inferred: Option<String>,
-    /// Its figures in every category in which a run is proven, by suite, workload, back end, precision and client.
+    /// Rates in every category with a proven run, by suite, workload, back end, precision and client.
     pub figures: Vec<CategoryFigure>,
-    /// What a browser costs on it, wherever both kinds of client have a figure of the same kernels.
+    /// Cost of a browser, if both kinds of client have a rate with the same kernels.
     pub browser_taxes: Vec<BrowserTaxOfDevice>,
-    /// What came last, of whatever tier, newest first: at most twenty results.
+    /// Latest results of any tier, the newest first: at most twenty.
     pub recent: Vec<RunRow>,
 }
 
-/// A device's figure in one category.
+/// Rate of a device in one category.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CategoryFigure {
     pub suite: Suite,
@@ -41,26 +41,288 @@ pub struct CategoryFigure {
     pub precision: Precision,
     pub client_kind: ClientKind,
     pub class: RankedClass,
-    /// In the table of its suite, workload, precision and class, as in tables of places.
+    /// Place in the table of its suite, workload, precision and class.
     pub place: u64,
     /// Lines of that table.
     pub of: u64,
     #[serde(flatten)]
     pub figure: FigureOfDevice,
-    /// The fastest run that does not stand apart.
+    /// Fastest run that is no outlier.
     pub best_run_id: String,
 }
 
-/// How much faster the command line is than a browser, with equal kernels.
+/// Speed of the command line compared with browsers, with equal kernels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BrowserTaxOfDevice {
     pub suite: Suite,
     pub workload: String,
     pub backend: String,
     pub precision: Precision,
-    /// Median rate of the command line over that of browsers: 1.25 means that a browser trains a fifth slower.
+    /// Median rate of the command line over the one of browsers: 1.25 means that a browser trains a fifth slower.
     pub native_over_browser: f64,
-    /// Submitters behind the command line's median and behind that of browsers: with few, the ratio is one of machines.
+    /// Submitters of both medians: with few, the ratio compares machines.
     pub native_submitters: u64,
     pub browser_submitters: u64,
+}
+
+/// Query of a device's history. The default is the category with most proven runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DeviceHistoryQuery {
+    pub suite: Option<String>,
+    pub workload: Option<String>,
+    pub backend: Option<String>,
+    pub precision: Option<Precision>,
+    pub client: Option<ClientKind>,
+}
+
+/// Proven results of a device in one category, grouped by what may have changed them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DeviceHistory {
+    pub device_key: String,
+    /// Absent where no run of the device is proven in any that fits the query.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub category: Option<HistoryCategory>,
+    /// Results that the groups are made from: the latest, at most 2,000, among the latest 20,000 of the device.
+    pub results: u64,
+    /// True if older ones were left out.
+    pub older_left_out: bool,
+    /// By version of the engine, the latest seen last.
+    pub engine_versions: Vec<HistoryLine>,
+    /// By driver, where the platform tells it, likewise.
+    pub drivers: Vec<HistoryLine>,
+    /// By month (UTC), such as `2026-11`.
+    pub months: Vec<HistoryLine>,
+}
+
+/// Settings that compared results share.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryCategory {
+    pub suite: Suite,
+    pub workload: String,
+    pub backend: String,
+    pub precision: Precision,
+    pub client_kind: ClientKind,
+}
+
+/// Results of one version, driver or month.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct HistoryLine {
+    /// The version, the driver or the month.
+    pub label: String,
+    /// Samples per second, each submitter once a day.
+    #[serde(flatten)]
+    pub figure: FigureOfDevice,
+    /// Upload of the first and the last of them, in seconds since 1970 UTC.
+    pub first_unix_seconds: f64,
+    pub last_unix_seconds: f64,
+}
+
+/// Networks of submitters that a device needs for a place, each counted once a day.
+const VOICES_FOR_A_PLACE: u64 = 3;
+/// Days with a proven run that a device needs for a place.
+const DAYS_FOR_A_PLACE: u64 = 2;
+
+/// Query of the places; only the suite is required.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StandingsQuery {
+    /// Name of the suite; its current version is answered.
+    pub suite: String,
+    /// f32 where none is named.
+    pub precision: Option<Precision>,
+    /// Only this back end.
+    pub backend: Option<String>,
+    /// Only this kind of client.
+    pub client: Option<ClientKind>,
+    /// GPUs where none is named.
+    pub class: Option<RankedClass>,
+    /// At most this many places of each table, 1 to 500; 50 when absent.
+    pub limit: Option<u32>,
+}
+
+/// Class of ranked devices. Software adapters are in neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RankedClass {
+    #[default]
+    Gpu,
+    Processor,
+}
+
+names!(RankedClass { Gpu = "gpu", Processor = "processor" });
+
+/// The places of a suite at this moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Standings {
+    pub suite: Suite,
+    /// The places by score; absent where no run of this version of the suite is frozen as the reference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ScoreTable>,
+    /// One for each workload of the suite, in its order.
+    pub tables: Vec<StandingsTable>,
+}
+
+/// Places of devices that trained every workload of the suite. A score is the geometric mean over the workloads of a
+/// device's rate over the reference run's: 2 is twice as fast as the reference.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ScoreTable {
+    /// Run with the score 1.
+    pub reference: String,
+    /// Number of lines without `limit`.
+    pub total: u64,
+    /// Lines, with scores as rates.
+    pub places: Vec<StandingsPlace>,
+}
+
+/// Places of one workload, in order; empty if nothing is proven yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingsTable {
+    pub workload: String,
+    /// Number of lines without `limit`.
+    pub total: u64,
+    pub places: Vec<StandingsPlace>,
+}
+
+/// A device with one back end and one kind of client, from all its proven runs. Figures never mix back ends, kinds of
+/// client or precisions; lines of a table may differ in the first two, and say so.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StandingsPlace {
+    /// From 1. Lines that cannot be told apart share one: 1, 1, 3. Those with fewer than three `submitters` or two `days`
+    /// share one behind all others and behind the first hundred.
+    pub place: u64,
+    /// Runs of one key are of one device.
+    pub device_key: String,
+    pub device_name: String,
+    /// Source of the device's name.
+    pub device_source: DeviceSource,
+    /// Devices that it may be by its measured peak: a guess without consequences.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inferred: Option<String>,
+    pub backend: String,
+    pub client_kind: ClientKind,
+    #[serde(flatten)]
+    pub figure: FigureOfDevice,
+    /// Completion of the runs that these submitters registered for the suite; absent if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub completion: Option<Completion>,
+    /// Number of outliers among the runs of the line, for a person to check.
+    pub outlier_runs: u64,
+    /// Some of them, at most twenty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outliers: Vec<String>,
+    /// Fastest run that is no outlier.
+    pub best_run_id: String,
+}
+
+/// Rate of a device from all its proven runs, in samples per second, or its score.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FigureOfDevice {
+    /// Over networks (/24 or /48), each once a day.
+    pub median: f64,
+    pub lower_quartile: f64,
+    pub upper_quartile: f64,
+    pub runs: u64,
+    /// Networks of submitters (/24 or /48), each once a day.
+    pub submitters: u64,
+    /// Different days of them.
+    pub days: u64,
+}
+
+/// Returns the number of voices that a device with `voices` voices on `days` days still needs for a place.
+pub fn voices_missing(voices: u64, days: u64) -> u64 {
+    VOICES_FOR_A_PLACE.saturating_sub(voices).max(DAYS_FOR_A_PLACE.saturating_sub(days))
+}
+
+/// Completed share of registered runs. A small share means that the completed ones are selected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Completion {
+    pub finished: u64,
+    pub announced: u64,
+}
+
+/// Source of a device's name, the surest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DeviceSource {
+    /// The platform.
+    Reported,
+    /// The person, without contradiction.
+    Claimed,
+    /// Unknown: the browser reports only vendor and architecture, or the measured peak does not match the name.
+    Masked,
+}
+
+names!(DeviceSource { Reported = "reported", Claimed = "claimed", Masked = "masked" });
+
+/// Query of a distribution; only suite and workload are required.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DistributionQuery {
+    /// Name of the suite; its current version is answered.
+    pub suite: String,
+    pub workload: String,
+    /// f32 where none is named.
+    pub precision: Option<Precision>,
+    /// Only this back end.
+    pub backend: Option<String>,
+    /// Only this kind of client.
+    pub client: Option<ClientKind>,
+    /// GPUs where none is named.
+    pub class: Option<RankedClass>,
+}
+
+/// Distribution of the rates of proven runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    pub suite: Suite,
+    pub workload: String,
+    pub runs: u64,
+    pub devices: u64,
+    /// Bins with runs, the slowest first.
+    pub bins: Vec<RateBin>,
+}
+
+/// Runs between two rates, in samples per second. Every bin is equally wide on a logarithmic scale.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RateBin {
+    pub from: f64,
+    /// Not included.
+    pub to: f64,
+    pub runs: u64,
+}
+
+/// Score of a run, and its rank among the proven runs of its category.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunStanding {
+    /// Key of the device that trained.
+    pub device_key: String,
+    /// The geometric mean over all workloads of the suite of rate over reference rate; absent for a run that does not
+    /// rank in all of them, and where no reference is frozen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score: Option<f64>,
+    /// Run with the score 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub score_reference: Option<String>,
+    /// For each completed workload with a rate.
+    pub workloads: Vec<WorkloadStanding>,
+}
+
+/// Rank of a run in one workload, in three groups: each is the share of proven runs of the same suite, workload,
+/// back end, precision, kind of client and class that it is at or above, 0 to 1, with half of those that are equal within
+/// one percent. Absent where there are none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct WorkloadStanding {
+    pub workload: String,
+    pub samples_per_second: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub among_all: Option<f64>,
+    /// Among runs on the same device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_device: Option<f64>,
+    /// Among runs on devices of the same vendor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_vendor: Option<f64>,
+    /// Numbers of runs that it is compared with: all, of its device, of its vendor.
+    pub runs: [u64; 3],
 }

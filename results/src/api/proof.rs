@@ -40,7 +40,7 @@ pub struct CommitSegment {
     pub state_sha256: String,
     /// [`crate::losses_sha256`] of the segment's steps.
     pub losses_sha256: String,
-    /// Whether something other than training follows. Beacons that were not used are void then.
+    /// True if something other than training follows. Unused beacons are then void.
     pub ends_lap: bool,
 }
 
@@ -83,7 +83,7 @@ pub struct PartHashes {
     pub losses: Vec<f32>,
 }
 
-/// What the leaderboard wants to see of a workload; nothing once it has all of it.
+/// Data of a workload that the leaderboard requests; empty once it has everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProofWanted {
     /// Part of the training whose hashes are wanted next.
@@ -100,7 +100,7 @@ pub struct WantedHashes {
     pub steps: [u64; 2],
     /// Steps in between after which the state is hashed.
     pub at: Vec<u64>,
-    /// Whether the losses of all steps are wanted as well: the part is a whole segment.
+    /// True if the losses of all steps are requested as well: the part is a whole segment.
     pub losses: bool,
 }
 
@@ -109,6 +109,6 @@ pub struct WantedHashes {
 pub struct WantedState {
     /// Steps done.
     pub step: u64,
-    /// Whether the SHA-256 of the memory is enough instead of the memory: [`crate::StateBytes::body`].
+    /// True if the SHA-256 of the memory is enough: [`crate::StateBytes::body`].
     pub weights_only: bool,
 }

@@ -1,95 +1,205 @@
-//! Whether back ends that trained from the same seeds reached the same accuracy.
+//! Agreement of the accuracies of back ends that trained from the same seeds.
 
 use std::fmt;
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::spread::Spread;
-use super::{Contender, Run};
+use super::Contender;
 use crate::WorkloadRecord;
-use crate::statistics::mean;
+use crate::statistics::{mean, student_bound, variance};
+use crate::summary::MeasuredWorkload;
 
-/// Chance of calling back ends different that are not, all their pairs together.
-pub const FALSE_ALARM: f64 = 0.05;
-/// Accuracies that could be further apart than this without being told apart are not called the same.
+/// Share of a test sample below which a difference of accuracies is rounding.
+const PART_OF_A_SAMPLE: f64 = 1e-3;
+
+/// Variation of the accuracy of one run by chance.
+struct Spread {
+    basis: Basis,
+    /// Variance of one run's accuracy.
+    variance: f64,
+    degrees_of_freedom: u32,
+    test_samples: f64,
+}
+
+impl Spread {
+    /// Computes the spread from the accuracies of each contender's runs, each run from a different seed.
+    ///
+    /// If no contender has two runs, the standard deviation is the one of a share `p` of `m` test samples, `√(p (1 − p) / m)`, as in
+    /// the test for the difference of two proportions in Dietterich, "Approximate Statistical Tests for Comparing
+    /// Supervised Classification Learning Algorithms", Neural Computation 10, 1998.
+    fn of(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
+        let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
+        let test_samples = test_samples.max(1);
+        let samples = f64::from(test_samples);
+        let several = || accuracies.iter().filter_map(|of| Some((count(of.len()) - 1, variance(of)?)));
+        let degrees: u32 = several().map(|(degrees, _)| degrees).sum();
+        if degrees == 0 {
+            let means: Vec<f64> = accuracies.iter().filter_map(|of| mean(of)).collect();
+            let share = mean(&means).unwrap_or_default();
+            let variance = share * (1.0 - share) / samples;
+            return Self {
+                basis: Basis::TestSamples,
+                variance,
+                degrees_of_freedom: test_samples - 1,
+                test_samples: samples,
+            };
+        }
+        let squares: f64 = several().map(|(degrees, variance)| f64::from(degrees) * variance).sum();
+        let variance = squares / f64::from(degrees);
+        Self { basis: Basis::Seeds, variance, degrees_of_freedom: degrees, test_samples: samples }
+    }
+
+    /// Computes the spread from paired runs: every contender has the same seeds, in the same order.
+    ///
+    /// With several seeds this is the residual variance of randomized blocks (Fisher, *The Design of Experiments*, 1935),
+    /// with (contenders - 1) · (seeds - 1) degrees of freedom; for two contenders, the variance of Student's
+    /// test of paired differences. With one seed it is the same as [`Spread::of`].
+    fn paired(accuracies: &[Vec<f64>], test_samples: u32) -> Self {
+        let unpaired = Self::of(accuracies, test_samples);
+        let (contenders, seeds) = (accuracies.len(), accuracies.first().map_or(0, Vec::len));
+        if contenders < 2 || seeds < 2 {
+            return unpaired;
+        }
+        let of_seed = |seed: usize| mean(&accuracies.iter().map(|of| of[seed]).collect::<Vec<f64>>());
+        let of_seeds: Vec<f64> = (0..seeds).filter_map(of_seed).collect();
+        let apart = |of: &Vec<f64>| of.iter().zip(&of_seeds).map(|(one, all)| one - all).collect::<Vec<f64>>();
+        let left: f64 = accuracies.iter().filter_map(|of| variance(&apart(of))).sum();
+        let degrees = (contenders - 1) * (seeds - 1);
+        Self {
+            basis: Basis::Seeds,
+            variance: left / (contenders - 1) as f64,
+            degrees_of_freedom: u32::try_from(degrees).unwrap_or(u32::MAX),
+            ..unpaired
+        }
+    }
+
+    /// Largest difference of the means of these numbers of runs that chance explains, except for a share of `false_alarms`.
+    ///
+    /// Two such means are further apart than `t · s · √(1/n + 1/m)` as rarely as Student's distribution says ("The
+    /// probable error of a mean", Biometrika 6, 1908), where `s` is the standard deviation of one run. The bound is never less
+    /// than one sample of the test set: accuracies are no finer.
+    fn explains(&self, false_alarms: f64, runs: [usize; 2]) -> f64 {
+        let bound = student_bound(1.0 - false_alarms, self.degrees_of_freedom);
+        let [one, other] = runs.map(|runs| runs.max(1) as f64);
+        let explained = bound * self.variance.sqrt() * (1.0 / one + 1.0 / other).sqrt();
+        explained.max((1.0 + PART_OF_A_SAMPLE) / self.test_samples)
+    }
+}
+
+/// Chance that equal back ends are called different, over all their pairs.
+const FALSE_ALARM: f64 = 0.05;
+/// Largest undetected difference of accuracies that are said to agree.
 pub const WIDEST_AGREEMENT: f64 = 0.02;
 
-/// Whether the accuracies agree.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "verdict", rename_all = "snake_case", deny_unknown_fields)]
+/// Difference of the mean accuracies of two sides, with the bound that it is compared with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AccuracyGap {
+    pub means: [f64; 2],
+    /// The second mean minus the first.
+    pub difference: f64,
+    /// Largest difference that chance explains.
+    pub allowed: f64,
+    pub basis: Basis,
+}
+
+impl AccuracyGap {
+    /// Compares accuracies, one for each seed; paired ones are from the same seeds in the same order. `None` if a side has
+    /// none.
+    pub fn between(base: &[f64], other: &[f64], test_samples: u32, is_paired: bool) -> Option<Self> {
+        let means = [mean(base)?, mean(other)?];
+        let both = [base.to_vec(), other.to_vec()];
+        let spread = if is_paired { Spread::paired(&both, test_samples) } else { Spread::of(&both, test_samples) };
+        let allowed = spread.explains(FALSE_ALARM, [base.len(), other.len()]);
+        Some(Self { means, difference: means[1] - means[0], allowed, basis: spread.basis })
+    }
+}
+
+/// Returns each seed of tested runs with its accuracy, in order of the seeds. Several runs from one seed count once, with
+/// their mean.
+pub fn accuracies_by_seed(runs: &[&MeasuredWorkload<'_>]) -> Vec<(u32, f64)> {
+    let mut seeds: Vec<u32> = runs.iter().map(|run| run.seed()).collect();
+    seeds.sort_unstable();
+    seeds.dedup();
+    let of_seed = |seed: u32| {
+        let own = runs.iter().filter(|run| run.seed() == seed);
+        Some((seed, mean(&own.filter_map(|run| run.summary.accuracy).collect::<Vec<f64>>())?))
+    };
+    seeds.into_iter().filter_map(of_seed).collect()
+}
+
+/// Agreement of the accuracies.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Agreement {
-    /// The means are no further apart than the spread explains, and it explains little.
+    /// The spread explains the differences of the means, and it explains little.
     Agree { evidence: Evidence },
-    /// Some are.
+    /// The spread does not explain some differences.
     Disagree {
         evidence: Evidence,
-        /// Those that are further apart than the spread explains.
+        /// Pairs whose difference the spread does not explain.
         pairs: Vec<Pair>,
     },
-    /// The spread explains the distance, but it is so wide that nothing is decided.
+    /// The spread explains the differences, but it is too wide to decide anything.
     Unclear { evidence: Evidence },
     /// There was nothing to compare.
     NotCompared { obstacle: Obstacle },
 }
 
-/// What a verdict is made of; accuracies and their differences are shares from 0 to 1.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Basis of a verdict; accuracies and their differences are shares from 0 to 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
     pub basis: Basis,
     /// Seeds that every back end finished.
     pub seeds: Vec<u32>,
     /// The last step after which every one of these runs was tested.
     pub step: u64,
-    /// Whether that was the end of all of them.
+    /// True if that was the end of all of them.
     pub is_final: bool,
     pub test_samples: u32,
     /// Standard deviation of the accuracy of one run, with several seeds without what its seed does to all back ends.
     pub spread: f64,
-    /// Between the means of two back ends.
+    /// Largest difference of the means of two back ends.
     pub largest_difference: f64,
-    /// What the spread explains.
+    /// Largest difference that the spread explains.
     pub allowed_difference: f64,
-    /// Between two back ends that trained from the same seed: what rounding has grown to.
+    /// Largest difference of two back ends from the same seed, which began as rounding.
     pub largest_same_seed_difference: f64,
 }
 
-/// Where the spread comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Source of the spread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The differences between runs from the same seed where runs are paired, otherwise the variance over the seeds,
-    /// averaged over those that are compared.
+    /// Differences between runs from the same seed if runs are paired, otherwise the variance over the seeds, averaged
+    /// over the contenders.
     Seeds,
-    /// One seed has no spread of its own: the binomial sampling error of the test set stands in for it.
+    /// Binomial sampling error of the test set, if there is one seed.
     TestSamples,
 }
 
-/// Two back ends whose accuracies are apart.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// Two back ends whose accuracies differ.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// The one with the higher mean.
+    /// Contender with the higher mean.
     pub higher: Contender,
     pub lower: Contender,
     pub difference: f64,
 }
 
-/// Why accuracies could not be compared.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Reason why accuracies could not be compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Obstacle {
     /// Fewer than two back ends finished.
     TooFewBackEnds,
     /// No seed was finished by all of them.
     NoCommonSeed,
-    /// There is no step after which all of them were tested, as when each trained for the same time.
+    /// All of them were tested after no common step, for example because each trained for the same time.
     NoCommonStep,
 }
 
 /// Compares the accuracies of the completed runs of each back end.
-pub(super) fn find(contenders: &[(&Contender, Vec<&Run<'_>>)]) -> Agreement {
+pub(super) fn compare(contenders: &[(&Contender, Vec<&MeasuredWorkload<'_>>)]) -> Agreement {
     match gather(contenders) {
         Ok(found) => judge(&found),
         Err(obstacle) => Agreement::NotCompared { obstacle },
@@ -107,11 +217,11 @@ struct Gathered<'a> {
     test_samples: u32,
 }
 
-/// The accuracies that can be held beside each other: the latest that belong to the same seeds and the same step.
-fn gather<'a>(contenders: &[(&'a Contender, Vec<&Run<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
+/// Gathers the latest accuracies from the same seeds after the same step.
+fn gather<'a>(contenders: &[(&'a Contender, Vec<&MeasuredWorkload<'_>>)]) -> Result<Gathered<'a>, Obstacle> {
     let [(_, first), _, ..] = contenders else { return Err(Obstacle::TooFewBackEnds) };
-    let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed == *seed));
-    let mut seeds: Vec<u32> = first.iter().map(|run| run.seed).filter(everywhere).collect();
+    let everywhere = |seed: &u32| contenders.iter().all(|(_, runs)| runs.iter().any(|run| run.seed() == *seed));
+    let mut seeds: Vec<u32> = first.iter().map(|run| run.seed()).filter(everywhere).collect();
     seeds.sort_unstable();
     seeds.dedup();
     let records: Vec<Vec<&WorkloadRecord>> = contenders.iter().map(|(_, runs)| of_seeds(&seeds, runs)).collect();
@@ -133,15 +243,15 @@ fn gather<'a>(contenders: &[(&'a Contender, Vec<&Run<'_>>)]) -> Result<Gathered<
     })
 }
 
-fn of_seeds<'a>(seeds: &[u32], runs: &[&Run<'a>]) -> Vec<&'a WorkloadRecord> {
-    seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed == *seed)).map(|run| run.record).collect()
+fn of_seeds<'a>(seeds: &[u32], runs: &[&MeasuredWorkload<'a>]) -> Vec<&'a WorkloadRecord> {
+    seeds.iter().filter_map(|seed| runs.iter().find(|run| run.seed() == *seed)).map(|run| run.workload).collect()
 }
 
 fn accuracy_after(record: &WorkloadRecord, step: u64) -> Option<f64> {
     record.evaluations.iter().find(|evaluation| evaluation.step == step).map(|evaluation| evaluation.accuracy)
 }
 
-/// With several pairs each gets its part of the false alarms, after Bonferroni.
+/// Compares the means. Each of several pairs gets a part of the false alarms, after Bonferroni.
 fn judge(found: &Gathered<'_>) -> Agreement {
     let means: Vec<f64> = found.accuracies.iter().filter_map(|of| mean(of)).collect();
     let spread = Spread::paired(&found.accuracies, found.test_samples);
@@ -257,7 +367,7 @@ fn nothing_found(evidence: &Evidence) -> String {
     )
 }
 
-/// A difference of shares, in points of percent.
+/// Difference of shares in percentage points.
 fn points(difference: f64) -> String {
     format!("{:.2} points", difference * 100.0)
 }
@@ -265,23 +375,40 @@ fn points(difference: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Precision;
 
-    /// Numbers of a linear congruential generator (Knuth's constants), twelve of them for a nearly normal one.
-    struct Normal(u64);
-
-    impl Normal {
-        fn next(&mut self) -> f64 {
-            let mut uniform = || {
-                self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (self.0 >> 40) as f64 / f64::from(1 << 24)
-            };
-            (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-        }
+    #[test]
+    fn variances_are_weighted_by_degrees_of_freedom() {
+        let spread = Spread::of(&[vec![0.90, 0.92], vec![0.5], vec![0.80, 0.80, 0.80]], 10_000);
+        assert_eq!(spread.basis, Basis::Seeds);
+        assert!((spread.variance - 0.0002 / 3.0).abs() < 1e-12, "{}", spread.variance);
+        // Student's bound for three degrees of freedom is 3.182.
+        let expected = 3.182 * spread.variance.sqrt() * (0.5_f64 + 1.0).sqrt();
+        assert!((spread.explains(0.05, [2, 1]) / expected - 1.0).abs() < 1e-3);
     }
 
-    /// Share of experiments whose verdict is that back ends disagree, when the last of them is shifted. Accuracies have a
-    /// part that is the seed's, with the standard deviation `of_seed`, and a part of their own.
+    #[test]
+    fn paired_runs_vary_as_their_differences_do() {
+        // Differences of 1, 2 and 3 thousandths: their standard deviation is 1 thousandth.
+        let pair = [vec![0.90, 0.95, 0.85], vec![0.901, 0.952, 0.853]];
+        let expected = 4.303 * 0.001 / 3.0_f64.sqrt();
+        assert!((Spread::paired(&pair, 10_000).explains(0.05, [3; 2]) / expected - 1.0).abs() < 1e-3);
+        assert!(Spread::of(&pair, 10_000).explains(0.05, [3; 2]) > 0.1);
+        let single = [vec![0.9], vec![0.9]];
+        assert_eq!(Spread::paired(&single, 10_000).basis, Basis::TestSamples);
+    }
+
+    #[test]
+    fn single_runs_vary_as_samples_do() {
+        let spread = Spread::of(&[vec![0.9], vec![0.9]], 10_000);
+        assert_eq!((spread.basis, spread.variance), (Basis::TestSamples, 0.9 * (1.0 - 0.9) / 10_000.0));
+        let exact = Spread::of(&[vec![1.0], vec![1.0]], 100);
+        assert!((exact.explains(0.05, [1, 1]) - 0.01001).abs() < 1e-9);
+    }
+
+    use crate::{Normal, Precision};
+
+    /// Share of experiments in which back ends disagree if the last of them is shifted. Accuracies are the sum of a part
+    /// that depends on the seed, with the standard deviation `of_seed`, and of another part.
     fn alarms(contenders: usize, runs: u32, of_seed: f64, shift: f64) -> f64 {
         let deviation = 0.002;
         let named = Contender { backend: "any".to_owned(), precision: Precision::F32 };
@@ -306,10 +433,8 @@ mod tests {
         alarms.count() as f64 / f64::from(experiments)
     }
 
-    /// Equal back ends must not be called different more often than was promised, however far seeds spread. A difference
-    /// that is smaller than the spread of the seeds must be found, because the runs are paired.
     #[test]
-    fn false_alarms_are_as_rare_as_promised_and_real_differences_are_found() {
+    fn false_alarms_are_rare_and_real_differences_found() {
         for (contenders, runs, of_seed) in [(2, 2, 0.0), (2, 3, 0.02), (3, 3, 0.0), (5, 3, 0.02), (2, 10, 0.02)] {
             let rate = alarms(contenders, runs, of_seed, 0.0);
             assert!((0.005..0.065).contains(&rate), "{contenders} back ends, {runs} runs: {rate}");

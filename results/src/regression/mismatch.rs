@@ -1,25 +1,24 @@
-//! What makes figures of two sides hardly worth comparing.
+//! Differences of two sides that make a comparison doubtful.
 
 use std::fmt;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::Run;
 use crate::software::program_of;
+use crate::summary::MeasuredWorkload;
 use crate::{DeviceKind, InputMode, RunRecord};
 
-/// Something that should be the same on both sides, or in all runs of one, and is not.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// A difference between the sides, or between the runs of one side.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
     pub kind: MismatchKind,
-    /// Several with ` | ` between them.
+    /// Values, with ` | ` between them.
     pub baseline: String,
     pub candidate: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+/// Property that differs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MismatchKind {
     /// The sides were measured on different devices.
@@ -47,48 +46,38 @@ impl fmt::Display for Mismatch {
     }
 }
 
-/// The device of a record: what a person or the platform calls it, without what drivers add, so that another driver's
-/// figures are another driver's and not another device's. Several that shared each batch are another one: `2 × NAME`; so is
-/// one that waits for its batches: `NAME, input streamed with prefetch`.
+/// Name of the device of a record as a person or the platform calls it, without additions of the driver. Several devices
+/// that shared each batch are another one: `2 × NAME`; so is one with streamed input: `NAME, input streamed with prefetch`.
 pub fn device(record: &RunRecord) -> String {
-    let name = match record.devices() {
-        1 => one_device(record),
-        several => format!("{several} × {}", one_device(record)),
-    };
-    match record.input_mode() {
-        InputMode::Resident => name,
-        streamed => format!("{name}, input {}", streamed.text()),
-    }
-}
-
-fn one_device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
-    if let Some(name) = &record.device.claimed_name {
-        return name.clone();
-    }
-    if let Some(program) = program_of(adapter) {
-        return program.to_owned();
-    }
     let name: &str = match adapter.name.split_once(" (") {
-        // What stands there of a processor is how many of its cores compute.
+        // A processor has the number of its cores there.
         Some((name, _)) if adapter.kind != DeviceKind::Cpu => name,
         _ => &adapter.name,
     };
-    if name.is_empty() {
-        format!("{} {}", adapter.vendor, adapter.architecture).trim().to_owned()
-    } else {
-        name.to_owned()
+    let mut device = match (&record.device.claimed_name, program_of(adapter)) {
+        (Some(claimed), _) => claimed.clone(),
+        (None, Some(program)) => program.to_owned(),
+        (None, None) if name.is_empty() => format!("{} {}", adapter.vendor, adapter.architecture).trim().to_owned(),
+        (None, None) => name.to_owned(),
+    };
+    if record.devices() != 1 {
+        device = format!("{} × {device}", record.devices());
+    }
+    match record.input_mode() {
+        InputMode::Resident => device,
+        streamed => format!("{device}, input {}", streamed.text()),
     }
 }
 
-/// What does not fit in the runs of one workload on one back end.
-pub(super) fn find(baseline: &[&Run<'_>], candidate: &[&Run<'_>]) -> Vec<Mismatch> {
+/// Returns the mismatches of the runs of one workload on one back end.
+pub(super) fn find(baseline: &[&MeasuredWorkload<'_>], candidate: &[&MeasuredWorkload<'_>]) -> Vec<Mismatch> {
     if baseline.is_empty() || candidate.is_empty() {
         return Vec::new();
     }
     let devices = [baseline, candidate].map(|side| distinct(side.iter().map(|run| device(run.record))));
-    // A workload may stand in several suites; only versions of the same one are held against each other.
-    let of_shared = |own: &[&Run<'_>], other: &[&Run<'_>]| {
+    // A workload may be in several suites; only versions of the same one are compared.
+    let of_shared = |own: &[&MeasuredWorkload<'_>], other: &[&MeasuredWorkload<'_>]| {
         let shared = own
             .iter()
             .map(|run| &run.record.suite)

@@ -1,60 +1,53 @@
-//! How many times as fast one side is as another.
+//! Ratios of the speeds of two sides.
 
 use crate::estimate::{Estimate, Interval};
 use crate::statistics::{mean, student_bound, variance};
 
-/// How often a bound may be wrong is one in twenty.
+/// Confidence level of intervals.
 const LEVEL: f64 = 0.95;
-/// An interval of 95 % is so many standard deviations to either side.
+/// Half-width of a 95 % interval in standard deviations.
 const DEVIATIONS: f64 = 1.96;
 
-/// The figure of a side: the geometric mean of its runs'.
-pub(super) fn figure(runs: &[Estimate]) -> Option<f64> {
+/// Returns the geometric mean of the runs of a side; `None` without runs, or if one is not positive.
+pub(super) fn geometric_mean(runs: &[Estimate]) -> Option<f64> {
     let first = runs.first()?.value;
     let is_positive = runs.iter().all(|run| run.value > 0.0);
-    // Beside the first, so that the mean of equal figures is that figure to the last digit.
-    let beside_first: Vec<f64> = runs.iter().map(|run| (run.value / first).ln()).collect();
-    mean(&beside_first).filter(|_| is_positive).map(|mean| first * mean.exp())
+    // Relative to the first, so that the mean of equal values is that value to the last digit.
+    let logarithms: Vec<f64> = runs.iter().map(|run| (run.value / first).ln()).collect();
+    mean(&logarithms).filter(|_| is_positive).map(|mean| first * mean.exp())
 }
 
-/// The figure of `candidate` over that of `baseline`, with its 95 % interval.
+/// Ratio of the geometric means of `candidate` and `baseline`, with its 95 % interval.
 ///
-/// With a single run on each side nothing is known but the interval of each run's own figure, and the ratio has what
-/// follows from both ([`Estimate::over`]).
+/// With a single run on each side, the interval follows from the intervals of both runs ([`Estimate::over`]).
 ///
-/// With several, what varies from run to run counts: windows inside one run share its memory layout, clocks and heat, so
-/// that they agree with each other more than with those of the next run, and however many there are tells nothing about
-/// it (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013: repeat at the level that varies, and
+/// With several, the variation from run to run counts: windows inside one run share its memory layout, clocks and heat, so
+/// they agree with each other more than with windows of the next run, however many there are (Kalibera and Jones, "Rigorous Benchmarking in Reasonable Time", ISMM 2013: repeat at the level that varies, and
 /// give the ratio of means with an interval). Each run is one observation. Ratios are differences of logarithms, and two
 /// means of logarithms are compared as Welch does, "The generalization of Student's problem when several different
-/// population variances are involved", Biometrika 34, 1947. Two or three runs can lie close by luck: their variance is
-/// never taken to be less than the intervals of the runs themselves say. A side of one run varies as the other does.
+/// population variances are involved", Biometrika 34, 1947. Two or three runs can agree by luck: their variance is
+/// never less than the intervals of the runs themselves say. A side of one run has the variance of the other.
 pub fn ratio(baseline: &[Estimate], candidate: &[Estimate]) -> Option<Estimate> {
     if let ([base], [other]) = (baseline, candidate) {
         return other.over(*base);
     }
-    let value = figure(candidate)? / figure(baseline)?;
-    let sides = [Side::of(baseline), Side::of(candidate)];
-    let half_width = half_width(sides);
+    let value = geometric_mean(candidate)? / geometric_mean(baseline)?;
+    let half_width = half_width([LogRates::of(baseline), LogRates::of(candidate)]);
     let interval = Interval { low: value * (-half_width).exp(), high: value * half_width.exp() };
     Some(Estimate { value, interval: Some(interval) })
 }
 
-fn logarithms(runs: &[Estimate]) -> Vec<f64> {
-    runs.iter().map(|run| run.value.ln()).collect()
-}
-
-/// The runs of a side, as logarithms.
+/// Logarithms of the runs of a side.
 #[derive(Clone, Copy)]
-struct Side {
+struct LogRates {
     runs: f64,
-    /// From run to run; absent with a single one.
+    /// Variance between runs; absent with a single one.
     variance: Option<f64>,
-    /// What the windows of the runs alone make of it.
+    /// Mean variance that follows from the intervals of the runs.
     variance_inside: f64,
 }
 
-impl Side {
+impl LogRates {
     fn of(runs: &[Estimate]) -> Self {
         let half_width = |interval: Interval| (interval.high / interval.low).ln() / 2.0;
         let inside: Vec<f64> = runs
@@ -65,27 +58,28 @@ impl Side {
             .collect();
         Self {
             runs: runs.len() as f64,
-            variance: variance(&logarithms(runs)),
+            variance: variance(&runs.iter().map(|run| run.value.ln()).collect::<Vec<f64>>()),
             variance_inside: mean(&inside).unwrap_or_default(),
         }
     }
 }
 
-/// Half of the interval of the difference of two means of logarithms, of which at least one is of several runs.
-fn half_width(sides: [Side; 2]) -> f64 {
+/// Half of the interval of the difference of two means of logarithms, at least one of several runs.
+fn half_width(sides: [LogRates; 2]) -> f64 {
     let [one, other] = sides;
-    let among =
-        |own: &Side, beside: &Side| own.variance.or(beside.variance).unwrap_or_default().max(own.variance_inside);
-    // Of the mean of each side.
+    let among = |own: &LogRates, beside: &LogRates| {
+        own.variance.or(beside.variance).unwrap_or_default().max(own.variance_inside)
+    };
+    // Variance of the mean of each side.
     let parts = [among(&one, &other) / one.runs, among(&other, &one) / other.runs];
     let squared = parts[0] + parts[1];
     let degrees = match (one.variance, other.variance) {
         (Some(_), Some(_)) => {
             let weighed: f64 = parts.iter().zip(sides).map(|(part, side)| part * part / (side.runs - 1.0)).sum();
-            // Equal figures vary in nothing, and then the bound multiplies 0.
+            // Equal values have no variance, and then the bound is multiplied by 0.
             if weighed > 0.0 { squared * squared / weighed } else { one.runs + other.runs - 2.0 }
         }
-        // The variance of both is that of the side with several runs.
+        // Both have the variance of the side with several runs.
         _ => one.runs.max(other.runs) - 1.0,
     };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "fewer than the runs, which is safe")]
@@ -96,6 +90,7 @@ fn half_width(sides: [Side; 2]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Normal;
 
     fn runs(values: &[f64]) -> Vec<Estimate> {
         values.iter().map(|value| Estimate { value: *value, interval: None }).collect()
@@ -108,7 +103,7 @@ mod tests {
 
     /// By hand, from logarithms: means ln 100 and ln 90, variances 0.0001 and 0.0004, three runs each.
     #[test]
-    fn several_runs_are_compared_as_welch_does() {
+    fn several_runs_are_compared_by_welch() {
         let side =
             |middle: f64, deviation: f64| runs(&[-1.0_f64, 0.0, 1.0].map(|step| middle * (deviation * step).exp()));
         let found = ratio(&side(100.0, 0.01), &side(90.0, 0.02)).unwrap();
@@ -121,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_lie_close_by_luck_are_not_known_better_than_their_windows_say() {
+    fn close_runs_keep_the_variance_of_their_windows() {
         let width = |found: Option<Estimate>| found.unwrap().interval.map(|of| (of.high / of.low).ln()).unwrap();
         let lucky = width(ratio(&with_windows(&[100.0, 100.0], 0.05), &with_windows(&[100.0, 100.0], 0.05)));
         // Four runs, two degrees of freedom: 4.303 times √(0.05² / 1.96² / 2 · 2), on both sides.
@@ -130,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_single_run_beside_several_varies_as_they_do() {
+    fn single_runs_have_the_variance_of_several() {
         let several = runs(&[-1.0_f64, 0.0, 1.0].map(|step| 100.0 * (0.01 * step).exp()));
         let half_width = 4.303 * 0.01 * (1.0_f64 / 3.0 + 1.0).sqrt();
         for found in [ratio(&several, &runs(&[100.0])), ratio(&runs(&[100.0]), &several)] {
@@ -141,24 +136,16 @@ mod tests {
     }
 
     #[test]
-    fn single_runs_have_what_follows_from_their_windows() {
+    fn single_runs_have_the_interval_of_their_windows() {
         let (base, other) = (with_windows(&[100.0], 0.02), with_windows(&[90.0], 0.02));
         assert_eq!(ratio(&base, &other), other[0].over(base[0]));
-        assert_eq!((ratio(&[], &base), ratio(&base, &[]), figure(&[])), (None, None, None));
+        assert_eq!((ratio(&[], &base), ratio(&base, &[]), geometric_mean(&[])), (None, None, None));
     }
 
-    /// A share of 95 % is promised. What is slowed by nothing must not be found slower more often than that, and what is
-    /// slower by four standard deviations must be found.
+    /// 95 % is promised, and a difference of four standard deviations must be found.
     #[test]
-    fn intervals_hold_the_true_ratio_as_often_as_they_promise() {
-        let mut state = 1_u64;
-        let mut normal = || {
-            let mut uniform = || {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (state >> 40) as f64 / f64::from(1 << 24)
-            };
-            (0..12).map(|_| uniform()).sum::<f64>() - 6.0
-        };
+    fn intervals_contain_the_true_ratio_as_promised() {
+        let mut normal = Normal(1);
         for (runs_of_each, deviations) in
             [([2, 2], [0.01, 0.01]), ([3, 3], [0.01, 0.03]), ([5, 3], [0.02, 0.01]), ([4, 1], [0.02; 2])]
         {
@@ -167,7 +154,7 @@ mod tests {
             for _ in 0..experiments {
                 let mut side = |factor: f64, which: usize| -> Vec<Estimate> {
                     let values: Vec<f64> =
-                        (0..runs_of_each[which]).map(|_| factor * (deviations[which] * normal()).exp()).collect();
+                        (0..runs_of_each[which]).map(|_| factor * (deviations[which] * normal.next()).exp()).collect();
                     runs(&values)
                 };
                 let interval = ratio(&side(1.0, 0), &side(1.0, 1)).unwrap().interval.unwrap();

@@ -1,4 +1,4 @@
-//! Back ends side by side: figures, ratios, and whether accuracies agree.
+//! Comparison of back ends: metrics, ratios and agreement of accuracies.
 
 use crate::support::{WORKLOAD, run};
 use results::comparison::{Agreement, Basis, Comparison, Contender, Obstacle, Refused, RowOutcome, compare};
@@ -19,7 +19,7 @@ fn figures(comparison: &Comparison, row: usize) -> &results::comparison::Figures
 }
 
 #[test]
-fn every_time_stands_beside_that_of_the_fastest() {
+fn times_have_their_ratio_to_the_fastest() {
     let records = [
         run("slow", 1, 6.0, 0.97),
         run("fast", 1, 2.0, 0.97),
@@ -47,7 +47,7 @@ fn every_time_stands_beside_that_of_the_fastest() {
 }
 
 #[test]
-fn a_throughput_stands_beside_the_highest_with_the_interval_of_its_ratio() {
+fn throughputs_have_their_ratio_with_an_interval() {
     let records = [
         run("slow", 1, 6.0, 0.97),
         run("fast", 1, 2.0, 0.97),
@@ -68,7 +68,7 @@ fn a_throughput_stands_beside_the_highest_with_the_interval_of_its_ratio() {
 }
 
 #[test]
-fn who_is_alone_with_a_figure_has_no_ratio() {
+fn a_metric_of_one_row_has_no_ratio() {
     let mut unsettled = run("unsettled", 1, 2.0, 0.97);
     unsettled.workloads[0].windows.truncate(1);
     unsettled.workloads[0].epochs.clear();
@@ -80,7 +80,7 @@ fn who_is_alone_with_a_figure_has_no_ratio() {
 }
 
 #[test]
-fn accuracies_whose_paired_differences_spread_agree() {
+fn accuracies_within_their_paired_spread_agree() {
     let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973]]);
     let Agreement::Agree { evidence } = &found else { panic!("{found:?}") };
     assert_eq!((evidence.basis, evidence.step, evidence.is_final), (Basis::Seeds, 20, true));
@@ -96,7 +96,7 @@ fn accuracies_whose_paired_differences_spread_agree() {
 }
 
 #[test]
-fn accuracies_further_apart_than_the_seeds_spread_disagree() {
+fn accuracies_beyond_the_spread_disagree() {
     let found = agreement(&[&[0.970, 0.972, 0.974], &[0.971, 0.972, 0.973], &[0.950, 0.951, 0.952]]);
     let Agreement::Disagree { evidence, pairs } = &found else { panic!("{found:?}") };
     let named: Vec<String> = pairs.iter().map(|pair| format!("{} over {}", pair.higher, pair.lower)).collect();
@@ -107,43 +107,41 @@ fn accuracies_further_apart_than_the_seeds_spread_disagree() {
 }
 
 #[test]
-fn a_back_end_that_learns_nothing_disagrees_however_few_the_seeds() {
-    for seeds in 1..=3 {
-        let (good, bad) = ([0.9712, 0.9731, 0.9702], [0.1, 0.098, 0.1032]);
-        let found = agreement(&[&good[..seeds], &bad[..seeds]]);
-        assert!(matches!(found, Agreement::Disagree { .. }), "{seeds}: {found:?}");
+fn verdicts_depend_on_seeds_and_test_samples() {
+    let verdict = |one: &[f64], other: &[f64]| match agreement(&[one, other]) {
+        Agreement::Agree { .. } => "agree",
+        Agreement::Disagree { .. } => "disagree",
+        Agreement::Unclear { .. } => "unclear",
+        Agreement::NotCompared { .. } => "not compared",
+    };
+    let (good, chance) = ([0.9712, 0.9731, 0.9702], [0.1, 0.098, 0.1032]);
+    for (one, other, expected) in [
+        (&good[..1], &chance[..1], "disagree"),
+        (&good[..2], &chance[..2], "disagree"),
+        (&good[..], &chance[..], "disagree"),
+        // One test sample is no disagreement, even if seeds do not spread.
+        (&[0.9700, 0.9700], &[0.9701, 0.9701], "agree"),
+        (&[0.9700, 0.9700], &[0.9702, 0.9702], "disagree"),
+        (&[0.970], &[0.976], "disagree"),
+        // The means are close, but no difference below 64 points would be found.
+        (&[0.3, 0.5], &[0.35, 0.45], "unclear"),
+    ] {
+        assert_eq!(verdict(one, other), expected, "{one:?} and {other:?}");
     }
-}
-
-#[test]
-fn with_one_seed_the_sampling_error_of_the_test_set_decides() {
     // √(0.97 · 0.03 / 10,000) is 0.17 points, so 0.47 points are explained.
     let near = agreement(&[&[0.970], &[0.974]]);
     let Agreement::Agree { evidence } = &near else { panic!("{near:?}") };
     assert_eq!((evidence.basis, evidence.test_samples), (Basis::TestSamples, 10_000));
     assert!((0.0040..0.0050).contains(&evidence.allowed_difference), "{}", evidence.allowed_difference);
     assert!(near.to_string().contains("10000 test samples (one seed)"), "{near}");
-    assert!(matches!(agreement(&[&[0.970], &[0.976]]), Agreement::Disagree { .. }));
-}
-
-#[test]
-fn a_single_sample_is_no_disagreement_even_where_seeds_do_not_spread() {
-    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9701, 0.9701]]), Agreement::Agree { .. }));
-    assert!(matches!(agreement(&[&[0.9700, 0.9700], &[0.9702, 0.9702]]), Agreement::Disagree { .. }));
-}
-
-#[test]
-fn seeds_that_spread_too_widely_prove_no_agreement() {
-    let found = agreement(&[&[0.3, 0.5], &[0.4, 0.5]]);
-    let Agreement::Unclear { evidence } = &found else { panic!("{found:?}") };
+    let wide = agreement(&[&[0.3, 0.5], &[0.4, 0.5]]);
+    let Agreement::Unclear { evidence } = &wide else { panic!("{wide:?}") };
     assert!(evidence.allowed_difference > 0.05);
-    assert!(found.to_string().contains("more seeds"), "{found}");
-    // Close together, but nothing below 64 points would have been found.
-    assert!(matches!(agreement(&[&[0.3, 0.5], &[0.35, 0.45]]), Agreement::Unclear { .. }));
+    assert!(wide.to_string().contains("more seeds"), "{wide}");
 }
 
 #[test]
-fn runs_of_different_lengths_are_compared_after_the_last_step_that_all_were_tested_at() {
+fn runs_are_compared_after_the_last_common_test() {
     let mut short = run("short", 1, 6.0, 0.9);
     short.workloads[0].evaluations.truncate(1);
     short.workloads[0].evaluations[0].accuracy = 0.485;
@@ -161,7 +159,7 @@ fn runs_of_different_lengths_are_compared_after_the_last_step_that_all_were_test
 }
 
 #[test]
-fn only_seeds_that_all_finished_are_compared() {
+fn only_common_seeds_are_compared() {
     let mut cancelled = run("b", 2, 2.0, 0.5);
     cancelled.workloads[0].outcome = Outcome::Cancelled;
     let records = [run("a", 1, 2.0, 0.97), run("b", 1, 2.0, 0.97), run("a", 2, 2.0, 0.99), cancelled];
@@ -178,7 +176,7 @@ fn only_seeds_that_all_finished_are_compared() {
 }
 
 #[test]
-fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passed() {
+fn one_incorrect_run_removes_all_metrics() {
     let mut wrong = run("b", 2, 2.0, 0.97);
     wrong.workloads[0].outcome = Outcome::Incorrect;
     wrong.workloads[0].correctness = Some(Correctness {
@@ -197,13 +195,12 @@ fn a_back_end_that_computes_wrongly_has_no_figures_even_where_another_seed_passe
     assert_eq!(row.figures, None);
     let disagreement = Disagreement { compared: Compared::Losses, largest_difference: 0.087, tolerance: 1e-3 };
     assert_eq!(row.outcome, RowOutcome::Incorrect { seed: 2, disagreement: Some(disagreement) });
-    // What has no figures is not the fastest either, and who is alone is the fastest of nobody.
     assert_eq!(figures(&comparison, 0).epoch.unwrap().to_fastest, None);
     assert_eq!(comparison.agreement, Agreement::NotCompared { obstacle: Obstacle::TooFewBackEnds });
 }
 
 #[test]
-fn what_diverged_or_was_refused_is_a_row_with_its_reason() {
+fn diverged_and_refused_rows_have_reasons() {
     let mut diverged = run("b", 1, 2.0, 0.1);
     diverged.workloads[0].outcome = Outcome::Diverged { step: 7 };
     let refused = Refused {
@@ -220,7 +217,7 @@ fn what_diverged_or_was_refused_is_a_row_with_its_reason() {
 }
 
 #[test]
-fn an_unfinished_epoch_is_projected_and_says_so() {
+fn unfinished_epochs_are_projected() {
     let mut short = run("a", 1, 2.0, 0.97);
     short.workloads[0].epochs.clear();
     let comparison = compare(WORKLOAD, &[short], &[]);
@@ -229,7 +226,7 @@ fn an_unfinished_epoch_is_projected_and_says_so() {
 }
 
 #[test]
-fn a_back_end_in_two_precisions_is_two_rows() {
+fn two_precisions_are_two_rows() {
     let mut half = run("wgsl", 1, 1.0, 0.97);
     half.workloads[0].settings.precision = Precision::F16;
     let comparison = compare(WORKLOAD, &[run("wgsl", 1, 2.0, 0.97), half], &[]);
@@ -238,7 +235,7 @@ fn a_back_end_in_two_precisions_is_two_rows() {
 }
 
 #[test]
-fn other_workloads_of_the_same_records_are_left_out() {
+fn other_workloads_are_left_out() {
     let mut records = with_accuracies(&[&[0.97], &[0.97]]);
     let mut other = records[0].workloads[0].clone();
     other.workload = "other".to_owned();
@@ -249,7 +246,7 @@ fn other_workloads_of_the_same_records_are_left_out() {
 }
 
 #[test]
-fn a_comparison_that_is_written_and_read_again_is_the_same() {
+fn comparisons_survive_json() {
     let reason = "too large".to_owned();
     let contender = Contender { backend: "z".to_owned(), precision: Precision::F16 };
     for accuracies in [

@@ -1,4 +1,4 @@
-//! A candidate beside its baseline: which runs belong together, what is slower, and what may not be compared.
+//! Comparison of a candidate with its baseline.
 
 use crate::support::{WORKLOAD, run};
 use results::comparison::Basis;
@@ -30,7 +30,7 @@ fn only_line(found: &Regressions) -> &Line {
 }
 
 #[test]
-fn a_run_is_tied_with_itself_and_a_slowed_one_is_slower() {
+fn equal_runs_are_tied_and_slowed_ones_slower() {
     let base = [run_at(1000.0 / 1.1, 1)];
     let found = compare(&base, &base, with_tolerance(0.05));
     let line = only_line(&found);
@@ -46,12 +46,12 @@ fn a_run_is_tied_with_itself_and_a_slowed_one_is_slower() {
         only_line(&compare(&base, &[run_at(900.0 / 1.1, 2)], with_tolerance(0.2))).verdict,
         Verdict::SlightlySlower
     );
-    assert!(compare(&base, &[run_at(900.0 / 1.1, 2)], Rules::default()).failures().next().is_none(), "nobody asked");
+    assert!(compare(&base, &[run_at(900.0 / 1.1, 2)], Rules::default()).failures().next().is_none(), "not requested");
 }
 
 #[test]
-fn what_varies_from_run_to_run_counts_where_there_are_several() {
-    // Each run is sure of itself to half a percent, and the next one is five percent away.
+fn several_runs_are_compared_by_their_variation() {
+    // The interval of each run is half a percent, and the next run is five percent away.
     let base = runs_at(&[880.0, 930.0, 980.0], 1);
     let candidate = runs_at(&[840.0, 880.0, 920.0], 4);
     let alone = compare(&base[1..2], &candidate[1..2], with_tolerance(0.02));
@@ -66,7 +66,7 @@ fn what_varies_from_run_to_run_counts_where_there_are_several() {
 }
 
 #[test]
-fn precision_back_end_and_batch_size_are_never_mixed_and_what_is_missing_is_listed() {
+fn settings_are_never_mixed_and_missing_runs_listed() {
     let base = run_at(900.0, 1);
     let mut other = run_at(100.0, 1);
     other.workloads[0].settings.batch_size *= 2;
@@ -75,7 +75,7 @@ fn precision_back_end_and_batch_size_are_never_mixed_and_what_is_missing_is_list
     let found = compare(&both, std::slice::from_ref(&base), rules);
     let verdicts: Vec<(u32, &Verdict)> = found.lines.iter().map(|line| (line.key.batch_size, &line.verdict)).collect();
     assert_eq!(verdicts, [(100, &Verdict::Tied), (200, &Verdict::OnlyInBaseline)]);
-    assert_eq!(found.failures().count(), 1, "what is missing fails where that was asked for");
+    assert_eq!(found.failures().count(), 1, "missing workloads fail on request");
     assert_eq!(compare(&both, std::slice::from_ref(&base), with_tolerance(0.05)).failures().count(), 0);
     let reversed = compare(std::slice::from_ref(&base), &both, rules);
     assert_eq!((reversed.lines[1].verdict.clone(), reversed.failures().count()), (Verdict::OnlyInCandidate, 0));
@@ -85,20 +85,16 @@ fn precision_back_end_and_batch_size_are_never_mixed_and_what_is_missing_is_list
 }
 
 #[test]
-fn what_the_candidate_cannot_train_fails_however_fast_the_others_are() {
+fn workloads_that_break_fail_at_any_speed() {
     let base = runs_at(&[900.0, 901.0], 1);
-    let outcomes = [
-        Outcome::Diverged { step: 7 },
-        Outcome::Incorrect,
-        Outcome::failed(FailureCause::OutOfMemory, "the memory is full"),
-    ];
-    for outcome in outcomes {
+    let failed = Outcome::failed(FailureCause::OutOfMemory, "the memory is full");
+    for outcome in [Outcome::Diverged { step: 7 }, Outcome::Incorrect, failed] {
         let mut candidate = runs_at(&[9000.0, 9001.0], 1);
         candidate[1].workloads[0].outcome = outcome;
         let found = compare(&base, &candidate, Rules::default());
         assert!(matches!(only_line(&found).verdict, Verdict::Broken { .. }), "{found:?}");
         assert_eq!(found.failures().count(), 1);
-        // Nor is it the candidate's fault where the baseline could not either, and mending it is none at all.
+        // A baseline that could not train it either gives no verdict.
         for baseline in [&candidate, &base] {
             let found = compare(&candidate, baseline, Rules::default());
             assert!(matches!(only_line(&found).verdict, Verdict::Untold { .. }), "{found:?}");
@@ -108,7 +104,7 @@ fn what_the_candidate_cannot_train_fails_however_fast_the_others_are() {
 }
 
 #[test]
-fn cancelled_and_unsteady_runs_are_counted_as_such() {
+fn cancelled_and_unsteady_runs_are_counted() {
     let base = runs_at(&[900.0, 901.0], 1);
     let mut candidate = runs_at(&[900.0, 902.0, 905.0], 1);
     candidate[0].workloads[0].outcome = Outcome::Cancelled;
@@ -143,7 +139,7 @@ fn too_short_runs_and_other_networks_have_no_verdict() {
 }
 
 #[test]
-fn times_and_memory_are_compared_where_all_runs_have_them() {
+fn times_and_memory_need_all_runs() {
     let base = runs_at(&[900.0, 901.0, 902.0], 1);
     let mut candidate = base.clone();
     for record in &mut candidate {
@@ -163,7 +159,7 @@ fn times_and_memory_are_compared_where_all_runs_have_them() {
 }
 
 #[test]
-fn an_accuracy_that_seeds_do_not_explain_is_lower_and_equal_seeds_are_one() {
+fn accuracies_are_compared_by_the_spread_of_seeds() {
     let with = |accuracies: &[f64], seeds: &[u32]| -> Vec<RunRecord> {
         let mut records = runs_at(&vec![900.0; accuracies.len()], 1);
         for ((record, accuracy), seed) in records.iter_mut().zip(accuracies).zip(seeds) {
@@ -193,7 +189,7 @@ fn an_accuracy_that_seeds_do_not_explain_is_lower_and_equal_seeds_are_one() {
 }
 
 #[test]
-fn another_device_and_another_version_of_the_suite_are_mismatches_and_another_driver_is_not() {
+fn other_devices_and_suite_versions_are_mismatches() {
     let base = [run_at(900.0, 1)];
     let kinds = |change: &dyn Fn(&mut RunRecord)| -> Vec<MismatchKind> {
         let mut candidate = base.clone();
@@ -214,7 +210,7 @@ fn another_device_and_another_version_of_the_suite_are_mismatches_and_another_dr
 }
 
 #[test]
-fn a_device_is_named_without_what_drivers_add() {
+fn devices_are_named_without_driver_details() {
     let named = |name: &str, kind| {
         let mut record = run_at(900.0, 1);
         (record.device.adapter.name, record.device.adapter.kind) = (name.to_owned(), kind);
@@ -223,19 +219,19 @@ fn a_device_is_named_without_what_drivers_add() {
     assert_eq!(named("llvmpipe (LLVM 19.1.7, 256 bits)", DeviceKind::Cpu), "llvmpipe");
     assert_eq!(named("AMD Radeon RX 7900 XTX (RADV NAVI31)", DeviceKind::Discrete), "AMD Radeon RX 7900 XTX");
     let processor = "AMD EPYC (Burn, 2 cores)";
-    assert_eq!(named(processor, DeviceKind::Cpu), processor, "how many cores compute makes another device");
+    assert_eq!(named(processor, DeviceKind::Cpu), processor, "the number of cores is a part of the device");
     let mut record = run_at(900.0, 1);
     record.device.claimed_name = Some("Example 9000".to_owned());
     assert_eq!(device(&record), "Example 9000");
     record.workloads[0].communication = Some(Communication::among(2));
-    assert_eq!(device(&record), "2 × Example 9000", "several that shared each batch are another device");
+    assert_eq!(device(&record), "2 × Example 9000", "several devices are another device");
     record.workloads[0].communication = None;
     record.workloads[0].input = Some(InputPipeline::new(InputMode::Stream));
     assert_eq!(device(&record), "Example 9000, input streamed without prefetch");
 }
 
 #[test]
-fn what_differs_around_the_sides_and_inside_them_is_told() {
+fn differences_of_machines_and_variants_are_listed() {
     let base = runs_at(&[900.0, 900.0], 1);
     let mut candidate = base.clone();
     candidate[0].device.adapter.driver = "Mesa 25".to_owned();
@@ -255,4 +251,57 @@ fn what_differs_around_the_sides_and_inside_them_is_told() {
     assert_eq!(line.key.workload, WORKLOAD);
     assert_eq!(line.variants_only_in_candidate, ["dense: tile"]);
     assert!(line.variants_only_in_baseline.is_empty());
+}
+
+/// Standard deviations between runs of one program, and between windows of one run.
+const BETWEEN_RUNS: f64 = 0.01;
+const BETWEEN_WINDOWS: f64 = 0.005;
+
+/// Pseudorandom numbers (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014).
+struct Noise(u64);
+
+impl Noise {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    /// Nearly normal with deviation 1: the sum of twelve uniform numbers has that variance.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
+    }
+
+    fn run(&mut self, samples_per_second: f64, seed: u32) -> RunRecord {
+        let mut record = run("wgsl", seed, 2.0, 0.97);
+        let rate = samples_per_second * (1.0 + BETWEEN_RUNS * self.normal());
+        // Windows of a second and a half count.
+        let window = |noise: f64| Window {
+            steps: 10,
+            samples: 1500,
+            seconds: 1500.0 / (rate * (1.0 + BETWEEN_WINDOWS * noise)),
+        };
+        record.workloads[0].windows = (0..12).map(|_| window(self.normal())).collect();
+        record
+    }
+
+    fn side(&mut self, samples_per_second: f64, runs: u32, first_seed: u32) -> Vec<RunRecord> {
+        (first_seed..first_seed + runs).map(|seed| self.run(samples_per_second, seed)).collect()
+    }
+}
+
+#[test]
+fn noisy_programs_fail_only_if_slower_than_the_tolerance() {
+    let cases: [(f64, &[u32], usize); 3] = [(1000.0, &[1, 3, 5], 0), (900.0, &[3, 5], 10), (980.0, &[3, 5], 0)];
+    for (rate, runs_of_each, expected) in cases {
+        for &runs in runs_of_each {
+            let mut noise = Noise(u64::from(runs));
+            let fails = |_: &u32| {
+                let (base, head) = (noise.side(1000.0, runs, 1), noise.side(rate, runs, 1 + runs));
+                compare(&base, &head, with_tolerance(0.05)).failures().next().is_some()
+            };
+            assert_eq!((0..10).filter(fails).count(), expected, "{rate} samples/s, {runs} runs a side");
+        }
+    }
 }

@@ -1,45 +1,15 @@
-//! Figures are made from raw samples, and only from those that count.
+//! Summaries follow from raw samples, and only from those that count.
 
+use crate::support::settings;
 use results::summary::{counted_windows, has_learned, summarise};
 use results::{
-    ColdStart, EnergySource, Epoch, Evaluation, Outcome, PeakSample, Phase, Precision, ResourceSample, Resources,
-    Settings, Stretch, Summary, Target, Window, WorkloadRecord,
+    EnergySource, Epoch, Evaluation, PeakSample, Phase, ResourceSample, Resources, Settings, Stretch, Summary, Target,
+    Window, WorkloadRecord,
 };
 
 fn workload(windows: Vec<Window>) -> WorkloadRecord {
-    WorkloadRecord {
-        workload: "example".to_owned(),
-        network: None,
-        settings: Settings {
-            batch_size: 100,
-            learning_rate: 0.1,
-            precision: Precision::F32,
-            training_samples: 1000,
-            test_samples: 100,
-            chance_accuracy: Some(0.1135),
-            parameters: 10,
-            training_flops_per_sample: 1000,
-            device_memory_bytes: 0,
-            variants: Vec::new(),
-        },
-        outcome: Outcome::Completed,
-        correctness: None,
-        cold_start: ColdStart::default(),
-        first_losses: Vec::new(),
-        curve: Vec::new(),
-        evaluations: Vec::new(),
-        epochs: Vec::new(),
-        windows,
-        peaks: Vec::new(),
-        timeline: Vec::new(),
-        segments: Vec::new(),
-        target: None,
-        weight_samples: Vec::new(),
-        communication: None,
-        input: None,
-        resources: Resources::default(),
-        summary: Summary::default(),
-    }
+    let settings = Settings { test_samples: 100, ..settings() };
+    WorkloadRecord { settings, windows, ..WorkloadRecord::default() }
 }
 
 /// A window at `rate` samples a second.
@@ -69,12 +39,12 @@ fn throughput_is_the_median_of_the_windows_that_count() {
 }
 
 #[test]
-fn whether_a_window_counts_does_not_depend_on_its_own_speed() {
+fn windows_count_regardless_of_their_own_speed() {
     let usual = Window { steps: 11, samples: 1100, seconds: 1.1 };
     for seconds in [0.1, 0.9, 1.1, 5.0] {
         let odd = Window { seconds, ..usual };
         let windows = [usual, usual, odd, usual];
-        // The one after it was planned for a slower device, or for a faster one, and is taken as that.
+        // The window after it was planned for a slower or a faster device.
         let counted = if seconds < 1.0 { 2 } else { 3 };
         assert_eq!(counted_windows(&windows).count(), counted, "{seconds} s");
         assert!(counted_windows(&windows).any(|window| window.seconds == seconds), "{seconds} s");
@@ -84,7 +54,7 @@ fn whether_a_window_counts_does_not_depend_on_its_own_speed() {
 }
 
 #[test]
-fn a_run_is_stable_with_five_windows_that_agree_and_not_with_fewer_or_others() {
+fn stable_runs_have_five_agreeing_windows() {
     let equal = |count| summarise(&workload(vec![window(1000, 1.1); count]));
     assert!(!equal(5).stable, "the first is the warm-up");
     assert!(equal(6).stable);
@@ -95,7 +65,7 @@ fn a_run_is_stable_with_five_windows_that_agree_and_not_with_fewer_or_others() {
 }
 
 #[test]
-fn the_share_of_the_peak_is_that_of_the_windows_after_which_it_was_measured() {
+fn share_of_peak_uses_the_windows_before_each_peak() {
     let mut record = workload(vec![window(1000, 1.0), window(1000, 2.0), window(2000, 2.0)]);
     let peak = |window, flops_per_second| PeakSample { window, flops_per_second, copied_bytes_per_second: None };
     // A sample takes a thousand operations.
@@ -106,22 +76,19 @@ fn the_share_of_the_peak_is_that_of_the_windows_after_which_it_was_measured() {
 }
 
 #[test]
-fn what_did_not_happen_is_absent() {
+fn missing_samples_give_absent_metrics() {
     let summary = summarise(&workload(Vec::new()));
     assert_eq!(summary, Summary::default());
 }
 
 #[test]
-fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
+fn accuracy_and_test_time_come_from_the_last_evaluation() {
     let mut record = workload(vec![window(1000, 1.0)]);
     let evaluation = Evaluation { step: 5, training_seconds: 0.5, seconds: 0.2, loss: 0.9, accuracy: 0.5 };
     record.evaluations =
         vec![evaluation, Evaluation { step: 10, training_seconds: 1.0, seconds: 0.3, loss: 0.4, accuracy: 0.8 }];
-    record.epochs = vec![3.0, 1.0, 2.0]
-        .into_iter()
-        .zip(1..)
-        .map(|(seconds, epoch)| Epoch { epoch, seconds, loss: 1.0, accuracy: 0.5 })
-        .collect();
+    let epoch = |(epoch, seconds)| Epoch { epoch, seconds, loss: 1.0, accuracy: 0.5 };
+    record.epochs = [(1, 3.0), (2, 1.0), (3, 2.0)].map(epoch).to_vec();
     record.target = Some(Target { accuracy: 0.7, reached_seconds: Some(1.0), reached_step: Some(10) });
     let summary = summarise(&record);
     assert_eq!((summary.accuracy, summary.test_loss, summary.testing_seconds), (Some(0.8), Some(0.4), Some(0.3)));
@@ -129,7 +96,7 @@ fn accuracy_and_test_time_are_those_of_the_last_evaluation() {
 }
 
 #[test]
-fn a_network_has_learned_when_it_is_clearly_better_than_always_answering_the_same() {
+fn learned_networks_beat_the_most_frequent_class() {
     let mut record = workload(Vec::new());
     record.settings.test_samples = 10_000;
     assert!(!has_learned(&record), "it was never tested");
@@ -138,11 +105,11 @@ fn a_network_has_learned_when_it_is_clearly_better_than_always_answering_the_sam
         assert_eq!(has_learned(&record), expected, "{accuracy}");
     }
     record.settings.chance_accuracy = None;
-    assert!(!has_learned(&record), "nobody knows what chance would give");
+    assert!(!has_learned(&record), "chance is unknown");
 }
 
 #[test]
-fn a_summary_does_not_depend_on_the_one_that_is_already_there() {
+fn summaries_ignore_the_recorded_summary() {
     let mut record = workload(vec![window(1000, 1.0); 6]);
     let first = summarise(&record);
     record.summary.samples_per_second = Some(1e12);
@@ -150,7 +117,7 @@ fn a_summary_does_not_depend_on_the_one_that_is_already_there() {
 }
 
 #[test]
-fn thousands_of_windows_have_an_interval_too() {
+fn thousands_of_windows_have_an_interval() {
     let windows = (0..3000).map(|i| window(1000 + i % 100, 1.0)).collect();
     let summary = summarise(&workload(windows));
     let (low, high) = (summary.samples_per_second_low.unwrap(), summary.samples_per_second_high.unwrap());
@@ -172,7 +139,7 @@ fn sampled(watts: fn(f64) -> f64) -> Resources {
 }
 
 #[test]
-fn energy_is_that_of_timed_training_alone() {
+fn energy_counts_timed_training_alone() {
     let stretch = |phase, seconds| Stretch { phase, seconds };
     let record = WorkloadRecord {
         resources: sampled(|seconds| if seconds < 2.0 { 100.0 } else { 500.0 }),

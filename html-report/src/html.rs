@@ -1,0 +1,244 @@
+//! A report as one HTML file: no script, nothing from elsewhere, and everything in it escaped.
+
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::draw;
+use crate::finding::{Finding, Kind};
+use crate::plot::Figure;
+use crate::table::{Sheet, Table, Value};
+
+const STYLE: &str = include_str!("style.css");
+/// Generator of the file, which allows overwriting it.
+const GENERATOR: &str = "Gradmark native-runner report";
+/// Bytes at the beginning of a file that contain the generator.
+const HEAD_BYTES: usize = 2000;
+/// Policy in case of an error in the escaping: nothing may run, and nothing may be loaded.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+/// Returns true if a file is a report of this program.
+pub fn is_own(file: &[u8]) -> bool {
+    let head = &file[..file.len().min(HEAD_BYTES)];
+    String::from_utf8_lossy(head).contains(&format!("content=\"{GENERATOR}\""))
+}
+
+/// A report as data.
+pub(crate) struct Document {
+    pub(crate) title: String,
+    /// Paragraphs before the sections.
+    pub(crate) lead: Vec<String>,
+    pub(crate) sections: Vec<Section>,
+}
+
+pub(crate) struct Section {
+    pub(crate) title: String,
+    pub(crate) blocks: Vec<Block>,
+}
+
+/// A part of a section.
+pub(crate) enum Block {
+    Heading(String),
+    Text(String),
+    /// Terms with their descriptions.
+    Pairs(Vec<(String, String)>),
+    Findings(Vec<Finding>),
+    Table(Table),
+    Figures(Vec<Figure>),
+}
+
+/// Writes the whole file.
+pub(crate) fn page(document: &Document) -> String {
+    let mut figures = 0;
+    let sections: Vec<Markup> = document.sections.iter().map(|section| section_of(section, &mut figures)).collect();
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="generator" content=(GENERATOR);
+                meta http-equiv="Content-Security-Policy" content=(POLICY);
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                title { (document.title) " · Gradmark" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                a class="skip" href="#main" { "Skip to the report" }
+                header {
+                    p class="mark" { "Gradmark · report" }
+                    h1 { (document.title) }
+                    @for text in &document.lead { p { (text) } }
+                }
+                nav aria-label="Contents" {
+                    h2 { "Contents" }
+                    ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
+                }
+                main id="main" tabindex="-1" { @for section in sections { (section) } }
+                footer { p { "Made by " code { "native-runner report" } ". The file needs nothing else and can be sent as it is." } }
+            }
+        }
+    };
+    page.into_string()
+}
+
+fn section_of(section: &Section, figures: &mut usize) -> Markup {
+    let id = id(&section.title);
+    let heading = format!("{id}-heading");
+    html! {
+        section id=(id) aria-labelledby=(heading) {
+            h2 id=(heading) { (section.title) }
+            @for block in &section.blocks { (block_of(block, figures)) }
+        }
+    }
+}
+
+fn block_of(block: &Block, figures: &mut usize) -> Markup {
+    match block {
+        Block::Heading(text) => html! { h3 { (text) } },
+        Block::Text(text) => html! { p { (text) } },
+        Block::Pairs(pairs) => html! {
+            dl { @for (name, text) in pairs { dt id=(format!("rule-{}", slug(name))) { (name) } dd { (text) } } }
+        },
+        Block::Findings(findings) => html! { ul class="findings" { @for found in findings { (finding(found)) } } },
+        Block::Table(table) => table_of(table),
+        Block::Figures(all) => html! {
+            div class="figures" {
+                @for figure in all {
+                    @let number = { *figures += 1; *figures };
+                    (figure_of(figure, &format!("figure-{number}")))
+                }
+            }
+        },
+    }
+}
+
+fn finding(found: &Finding) -> Markup {
+    let class = match found.kind {
+        Kind::Caution => "caution",
+        Kind::Difference => "difference",
+        Kind::Tie => "tie",
+        Kind::Undecided => "undecided",
+        Kind::Figure => "plain",
+        Kind::Published => "beside",
+    };
+    html! {
+        li class=(class) {
+            p { strong class="kind" { (found.kind.name()) } " " (found.text) }
+            @if !found.numbers.is_empty() {
+                details {
+                    summary { "The numbers behind it" }
+                    ul { @for line in &found.numbers { li { (line) } } }
+                    p class="by" { "Rule: " a href=(format!("#rule-{}", slug(found.rule))) { (found.rule) } }
+                }
+            }
+        }
+    }
+}
+
+/// Id of a section, the target of links.
+fn id(title: &str) -> String {
+    format!("section-{}", slug(title))
+}
+
+/// Replaces everything but letters and digits with hyphens.
+fn slug(text: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    text.chars().map(plain).collect()
+}
+
+/// Largest number of rows of a sheet that are shown.
+const MAX_SHOWN_ROWS: usize = 60;
+
+/// Shows a table with a link to its CSV.
+fn table_of(table: &Table) -> Markup {
+    let whole = html! {
+        div class="scroll" role="region" tabindex="0" aria-label=(table.caption) {
+            table {
+                caption { (table.caption) }
+                thead {
+                    tr { @for head in &table.heads { th scope="col" class=[head.is_number.then_some("number")] { (head.title) } } }
+                }
+                tbody {
+                    @for row in &table.rows {
+                        tr {
+                            @for (cell, head) in row.iter().zip(&table.heads).take(1) {
+                                th scope="row" class=[head.is_number.then_some("number")] { (cell) }
+                            }
+                            @for (cell, head) in row.iter().zip(&table.heads).skip(1) {
+                                td class=[head.is_number.then_some("number")] { (cell) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        (download(&table.sheet, &table.caption))
+    };
+    if table.is_folded {
+        return html! { details class="folded" { summary { (table.caption) } (whole) } };
+    }
+    whole
+}
+
+/// Links to the CSV of a sheet.
+fn download(sheet: &Sheet, name: &str) -> Markup {
+    let name: String = slug(name).chars().take(60).collect();
+    html! { p class="csv" { a download=(format!("{}.csv", name.trim_end_matches('-'))) href=(sheet.data_url()) { "Download as CSV" } } }
+}
+
+/// Shows the first rows of a sheet.
+fn sheet_of(sheet: &Sheet, caption: &str) -> Markup {
+    let left_out = sheet.rows.len().saturating_sub(MAX_SHOWN_ROWS);
+    html! {
+        div class="scroll" role="region" tabindex="0" aria-label=(format!("Values of: {caption}")) {
+            table class="values" {
+                caption { (caption) @if left_out > 0 { ", the first " (MAX_SHOWN_ROWS) " of " (sheet.rows.len()) " values" } }
+                thead { tr { @for name in &sheet.columns { th scope="col" { (name) } } } }
+                tbody {
+                    @for row in sheet.rows.iter().take(MAX_SHOWN_ROWS) {
+                        tr {
+                            @for value in row.iter().take(1) { th scope="row" { (shown(value)) } }
+                            @for value in row.iter().skip(1) { td class=[matches!(value, Value::Number(_)).then_some("number")] { (shown(value)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Text(text) => text.clone(),
+        Value::Number(number) => {
+            let decimals = if number.abs() >= 100.0 {
+                1
+            } else if number.abs() >= 1.0 {
+                3
+            } else {
+                6
+            };
+            crate::text::trimmed(*number, decimals)
+        }
+        Value::Empty => String::new(),
+    }
+}
+
+/// Shows a drawing with its caption, its values and their CSV.
+fn figure_of(figure: &Figure, id: &str) -> Markup {
+    let description = figure.description();
+    let values = figure.sheet();
+    html! {
+        figure {
+            figcaption { strong { (figure.title()) } span { (figure.note()) } }
+            @match figure {
+                Figure::Plot(plot) => (draw::plot(plot, id, &description)),
+                Figure::Bars(bars) => (draw::bars(bars, id, &description)),
+            }
+            details {
+                summary { "Values" }
+                (sheet_of(&values, figure.title()))
+                (download(&values, figure.title()))
+            }
+        }
+    }
+}

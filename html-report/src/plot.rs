@@ -1,0 +1,328 @@
+//! Plots as data, and the same as tables and descriptions.
+
+use crate::table::{Sheet, Value};
+use crate::text::{percent, trimmed};
+
+/// A drawing.
+#[derive(Clone, Debug)]
+pub(crate) enum Figure {
+    Plot(Plot),
+    Bars(Bars),
+}
+
+/// Points over two axes.
+#[derive(Clone, Debug)]
+pub(crate) struct Plot {
+    pub(crate) title: String,
+    /// Details below the title.
+    pub(crate) note: String,
+    pub(crate) x: AxisQuantity,
+    pub(crate) y: AxisQuantity,
+    pub(crate) series: Vec<Series>,
+}
+
+/// AxisQuantity of an axis.
+#[derive(Clone, Debug)]
+pub(crate) struct AxisQuantity {
+    /// Name with its unit.
+    pub(crate) name: String,
+    pub(crate) extent: Extent,
+    /// True for shares, which are shown in percent.
+    pub(crate) is_share: bool,
+    /// Places of marks; empty for round numbers.
+    pub(crate) marks: Vec<f64>,
+}
+
+/// Range and steps of an axis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    FromZero,
+    /// Decades if values span more than one; otherwise from zero.
+    Decades,
+    /// Decades if values span more than one; otherwise around the values.
+    FittedDecades,
+    /// For shares near 1: decades of the distance to 1 if that spans most of one; otherwise around the values.
+    Errors,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug)]
+pub(crate) struct Series {
+    pub(crate) name: String,
+    pub(crate) look: Look,
+    /// Parts with the same look, for example one for each seed.
+    pub(crate) strands: Vec<Strand>,
+}
+
+/// Look of a series, by its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A line.
+    Line(usize),
+    /// A line with a mark at each point.
+    Marked(usize),
+    /// Marks alone.
+    Marks(usize),
+    /// Hollow marks of published results.
+    Published(usize),
+    /// The ideal.
+    Ideal,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Strand {
+    /// Such as `seed 1`; may be empty.
+    pub(crate) name: String,
+    pub(crate) points: Vec<Point>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub(crate) x: f64,
+    pub(crate) y: f64,
+    /// Interval, or range over the seeds.
+    pub(crate) range: Option<(f64, f64)>,
+}
+
+impl Point {
+    pub(crate) fn new(x: f64, y: f64) -> Self {
+        Self { x, y, range: None }
+    }
+}
+
+impl AxisQuantity {
+    pub(crate) fn new(name: &str, extent: Extent) -> Self {
+        Self { name: name.to_owned(), extent, is_share: false, marks: Vec::new() }
+    }
+
+    pub(crate) fn share(name: &str, extent: Extent) -> Self {
+        Self { is_share: true, ..Self::new(name, extent) }
+    }
+
+    pub(crate) fn marked(self, mut marks: Vec<f64>) -> Self {
+        marks.sort_by(f64::total_cmp);
+        marks.dedup();
+        Self { marks, ..self }
+    }
+}
+
+impl Figure {
+    pub(crate) fn title(&self) -> &str {
+        match self {
+            Self::Plot(plot) => &plot.title,
+            Self::Bars(bars) => &bars.title,
+        }
+    }
+
+    pub(crate) fn note(&self) -> &str {
+        match self {
+            Self::Plot(plot) => &plot.note,
+            Self::Bars(bars) => &bars.note,
+        }
+    }
+
+    /// Describes the drawing for people who cannot see it.
+    pub(crate) fn description(&self) -> String {
+        match self {
+            Self::Plot(plot) => plot.description(),
+            Self::Bars(bars) => bars.description(),
+        }
+    }
+
+    /// Returns all values, unrounded.
+    pub(crate) fn sheet(&self) -> Sheet {
+        match self {
+            Self::Plot(plot) => plot.sheet(),
+            Self::Bars(bars) => bars.sheet(),
+        }
+    }
+}
+
+impl Strand {
+    /// Creates a strand of a series that has only this one.
+    pub(crate) fn only(points: Vec<Point>) -> Vec<Self> {
+        vec![Self { name: String::new(), points }]
+    }
+}
+
+impl Series {
+    pub(crate) fn is_published(&self) -> bool {
+        matches!(self.look, Look::Published(_))
+    }
+
+    /// Adds a strand to the published series of this name, or to a new one.
+    pub(crate) fn add_published(all: &mut Vec<Self>, name: String, strand: Strand) {
+        match all.iter_mut().find(|series| series.name == name) {
+            Some(series) => series.strands.push(strand),
+            None => all.push(Self { name, look: Look::Published(all.len()), strands: vec![strand] }),
+        }
+    }
+}
+
+impl Plot {
+    /// Returns true if there is anything to draw.
+    pub(crate) fn has_points(&self) -> bool {
+        self.points().next().is_some()
+    }
+
+    pub(crate) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.series.iter().flat_map(|series| &series.strands).flat_map(|strand| &strand.points)
+    }
+
+    fn description(&self) -> String {
+        let of_series = |series: &Series| {
+            let points: Vec<&Point> = series.strands.iter().flat_map(|strand| &strand.points).collect();
+            let ends = |value: fn(&Point) -> f64, of: &AxisQuantity| {
+                let values = points.iter().map(|point| value(point));
+                let low = values.clone().fold(f64::INFINITY, f64::min);
+                let high = values.fold(f64::NEG_INFINITY, f64::max);
+                if low == high { shown(low, of) } else { format!("{} to {}", shown(low, of), shown(high, of)) }
+            };
+            let whose = if series.is_published() { "published, " } else { "" };
+            format!(
+                "{whose}{}: {} over {}",
+                series.name,
+                ends(|point| point.y, &self.y),
+                ends(|point| point.x, &self.x)
+            )
+        };
+        let series: Vec<String> = self
+            .series
+            .iter()
+            .filter(|series| series.strands.iter().any(|strand| !strand.points.is_empty()))
+            .map(of_series)
+            .collect();
+        format!(
+            "{} over {}. {}. All values are in the table below the drawing.",
+            self.y.name,
+            self.x.name,
+            series.join("; ")
+        )
+    }
+
+    fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::new(&["series", "source", "part", &self.x.name, &self.y.name, "low", "high"]);
+        for series in &self.series {
+            let source = match series.look {
+                Look::Published(_) => "published",
+                Look::Ideal => "computed",
+                Look::Line(_) | Look::Marked(_) | Look::Marks(_) => "measured here",
+            };
+            for strand in &series.strands {
+                sheet.rows.extend(strand.points.iter().map(|point| {
+                    let (low, high) = (point.range.map(|range| range.0), point.range.map(|range| range.1));
+                    let texts = [series.name.as_str(), source, strand.name.as_str()].map(Value::from);
+                    let numbers = [Some(point.x), Some(point.y), low, high].map(Value::from);
+                    texts.into_iter().chain(numbers).collect()
+                }));
+            }
+        }
+        sheet
+    }
+}
+
+/// Returns the text of a value of a quantity.
+fn shown(value: f64, of: &AxisQuantity) -> String {
+    if of.is_share { percent(value) } else { trimmed(value, if value.abs() < 1.0 { 6 } else { 2 }) }
+}
+
+/// Horizontal bars that consist of parts.
+#[derive(Clone, Debug)]
+pub(crate) struct Bars {
+    pub(crate) title: String,
+    pub(crate) note: String,
+    /// Names of the parts.
+    pub(crate) parts: Vec<String>,
+    pub(crate) unit: String,
+    /// Text of a sum.
+    pub(crate) show: fn(f64) -> String,
+    pub(crate) rows: Vec<Bar>,
+}
+
+/// One bar.
+#[derive(Clone, Debug)]
+pub(crate) struct Bar {
+    pub(crate) name: String,
+    /// Value of each part; absent if it did not happen.
+    pub(crate) values: Vec<Option<f64>>,
+}
+
+impl Bar {
+    pub(crate) fn sum(&self) -> f64 {
+        self.values.iter().flatten().sum()
+    }
+}
+
+impl Bars {
+    /// Returns true if there is anything to draw.
+    pub(crate) fn has_values(&self) -> bool {
+        self.rows.iter().any(|row| row.sum() > 0.0)
+    }
+
+    fn description(&self) -> String {
+        let row = |row: &Bar| format!("{}: {}", row.name, (self.show)(row.sum()));
+        let rows: Vec<String> = self.rows.iter().map(row).collect();
+        let parts = if self.parts.len() > 1 { format!(" in parts ({})", self.parts.join(", ")) } else { String::new() };
+        format!("Bars{parts}. {}. All values are in the table below the drawing.", rows.join("; "))
+    }
+
+    fn sheet(&self) -> Sheet {
+        let names = self.parts.iter().map(|part| format!("{part}, {}", self.unit));
+        let row = |row: &Bar| {
+            let values = row.values.iter().map(|value| Value::from(*value));
+            [Value::from(row.name.as_str())].into_iter().chain(values).collect()
+        };
+        Sheet {
+            columns: ["group".to_owned()].into_iter().chain(names).collect(),
+            rows: self.rows.iter().map(row).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plot() -> Plot {
+        let strand = |points: &[(f64, f64)]| Strand {
+            name: "seed 1".to_owned(),
+            points: points.iter().map(|&(x, y)| Point::new(x, y)).collect(),
+        };
+        Plot {
+            title: "t".to_owned(),
+            note: String::new(),
+            x: AxisQuantity::new("epochs", Extent::FromZero),
+            y: AxisQuantity::share("test accuracy", Extent::FittedDecades),
+            series: vec![
+                Series { name: "a".to_owned(), look: Look::Line(0), strands: vec![strand(&[(1.0, 0.5), (2.0, 0.75)])] },
+                Series { name: "b".to_owned(), look: Look::Published(0), strands: vec![strand(&[(9.0, 0.99)])] },
+            ],
+        }
+    }
+
+    #[test]
+    fn plots_have_descriptions_and_tables() {
+        let description = plot().description();
+        assert!(description.contains("a: 50.00 % to 75.00 % over 1 to 2"), "{description}");
+        assert!(description.contains("published, b: 99.00 % over 9"), "{description}");
+        let sheet = plot().sheet();
+        assert_eq!(sheet.rows.len(), 3);
+        assert_eq!(sheet.rows[2][1], Value::from("published"));
+        assert_eq!(sheet.columns[3], "epochs");
+    }
+
+    #[test]
+    fn bars_have_descriptions_and_tables() {
+        let bar = |name: &str, values: [Option<f64>; 2]| Bar { name: name.to_owned(), values: values.to_vec() };
+        let bars = Bars {
+            title: "Cold starts".to_owned(),
+            note: String::new(),
+            parts: vec!["building".to_owned(), "tuning".to_owned()],
+            unit: "seconds".to_owned(),
+            show: crate::text::seconds,
+            rows: vec![bar("wgsl", [Some(1.0), None]), bar("burn", [Some(1.0), Some(3.0)])],
+        };
+        assert!(bars.description().contains("burn: 4.000 s"));
+        assert_eq!(bars.sheet().csv(), "group,\"building, seconds\",\"tuning, seconds\"\nwgsl,1,\nburn,1,3\n");
+    }
+}

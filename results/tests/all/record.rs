@@ -1,0 +1,169 @@
+//! The JSON of records.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::strategy::Union;
+use results::{Beacon, FailureCause, Outcome, RunRecord, Segment, summary, weights_bytes};
+use schemars::schema_for;
+use serde_json::{Value, json};
+
+/// A record of version 0.1.0, as a leaderboard stored it.
+const STORED: &str = include_str!("stored/0.1.0.json");
+const FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/schema/run-record.schema.json");
+
+#[test]
+fn the_schema_file_is_up_to_date() {
+    let mut schema = serde_json::to_string_pretty(&schema_for!(RunRecord)).unwrap();
+    schema.push('\n');
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(FILE, &schema).unwrap();
+    }
+    let stored = std::fs::read_to_string(FILE).unwrap_or_default();
+    assert!(
+        stored == schema,
+        "results/schema/run-record.schema.json differs from the types; run with UPDATE_SCHEMA=1 and commit the file"
+    );
+}
+
+#[test]
+fn every_property_and_variant_of_the_record_is_described() {
+    let schema = serde_json::to_value(schema_for!(RunRecord)).unwrap();
+    let types = schema["$defs"].as_object().unwrap().iter().map(|(name, of)| (name.as_str(), of));
+    for (name, of) in types.chain([("RunRecord", &schema)]) {
+        assert_described(name, of);
+        assert_parts_described(name, of);
+    }
+}
+
+fn assert_described(place: &str, schema: &Value) {
+    assert!(schema["description"].as_str().is_some_and(|text| !text.is_empty()), "{place} has no description");
+}
+
+/// Asserts that the properties and variants of a schema, and those inside them, have a description.
+fn assert_parts_described(place: &str, schema: &Value) {
+    assert!(schema["enum"].is_null(), "{place} has variants without a description: {}", schema["enum"]);
+    for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+        let place = format!("{place}.{name}");
+        // A constant is the tag of a variant, which has the description.
+        if property["const"].is_null() {
+            assert_described(&place, property);
+        }
+        assert_parts_described(&place, property);
+    }
+    for variant in schema["oneOf"].as_array().into_iter().flatten() {
+        let place = format!("{place}, in variant {variant}");
+        assert_described(&place, variant);
+        assert_parts_described(&place, variant);
+    }
+    for part in schema["anyOf"].as_array().into_iter().flatten().chain(schema.get("items")) {
+        assert_parts_described(place, part);
+    }
+}
+
+/// Documents of a schema, with any text and every finite number.
+fn documents(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
+    if let Some(name) = schema["$ref"].as_str().and_then(|path| path.rsplit('/').next()) {
+        return match name {
+            "Beacon" => any::<u128>().prop_map(|word| json!(format!("{word:032x}"))).boxed(),
+            name => documents(&types[name], types),
+        };
+    }
+    if let Some(constant) = schema.get("const") {
+        return Just(constant.clone()).boxed();
+    }
+    if let Some(variants) = schema["oneOf"].as_array().or(schema["anyOf"].as_array()) {
+        return Union::new(variants.iter().map(|variant| documents(variant, types))).boxed();
+    }
+    match &schema["type"] {
+        Value::String(name) => documents_of_type(name, schema, types),
+        Value::Array(names) => {
+            Union::new(names.iter().map(|name| documents_of_type(name.as_str().unwrap(), schema, types))).boxed()
+        }
+        _ => text().prop_map(|name| json!({ "name": name })).boxed(),
+    }
+}
+
+fn documents_of_type(name: &str, schema: &Value, types: &Value) -> BoxedStrategy<Value> {
+    match (name, schema["format"].as_str()) {
+        ("null", _) => Just(Value::Null).boxed(),
+        ("boolean", _) => any::<bool>().prop_map(Value::from).boxed(),
+        ("string", _) => text().prop_map(Value::from).boxed(),
+        ("integer", Some("uint32")) => any::<u32>().prop_map(Value::from).boxed(),
+        ("integer", Some("uint64")) => any::<u64>().prop_map(Value::from).boxed(),
+        ("number", Some("float")) => {
+            any::<f32>().prop_filter("finite", |x| x.is_finite()).prop_map(Value::from).boxed()
+        }
+        ("number", Some("double")) => {
+            any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(Value::from).boxed()
+        }
+        ("array", _) => vec(documents(&schema["items"], types), 0..4).prop_map(Value::from).boxed(),
+        ("object", _) => objects(schema, types),
+        other => panic!("{other:?} is not a type of records"),
+    }
+}
+
+fn objects(schema: &Value, types: &Value) -> BoxedStrategy<Value> {
+    let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.iter().any(|own| own == name));
+    let entry = |(name, property): (&String, &Value)| {
+        let values = documents(property, types);
+        let values = if required(name) { values.prop_map(Some).boxed() } else { prop::option::of(values).boxed() };
+        let name = name.clone();
+        values.prop_map(move |value| Some((name.clone(), value?))).boxed()
+    };
+    let entries: Vec<BoxedStrategy<Option<(String, Value)>>> =
+        schema["properties"].as_object().into_iter().flatten().map(entry).collect();
+    entries.prop_map(|entries| Value::Object(entries.into_iter().flatten().collect())).boxed()
+}
+
+fn text() -> impl Strategy<Value = String> {
+    ".{0,12}"
+}
+
+#[test]
+fn every_record_of_the_schema_survives_json() {
+    let schema = serde_json::to_value(schema_for!(RunRecord)).unwrap();
+    proptest!(|(document in documents(&schema, &schema["$defs"]))| {
+        let record: RunRecord = serde_json::from_value(document).unwrap();
+        let text = serde_json::to_string(&record).unwrap();
+        prop_assert_eq!(serde_json::from_str::<RunRecord>(&text).unwrap(), record);
+    });
+}
+
+/// Leaderboards recognize a record by the hash of its JSON, so a record must be written again exactly as it was.
+#[test]
+fn a_record_of_0_1_0_is_read_and_written_unchanged() {
+    let record: RunRecord = serde_json::from_str(STORED).unwrap();
+    assert_eq!(serde_json::to_string(&record).unwrap(), STORED.trim_end());
+    for workload in &record.workloads {
+        assert_eq!(summary::summarise(workload), workload.summary, "{}", workload.workload);
+    }
+}
+
+#[test]
+fn long_failure_messages_become_one_plain_line() {
+    let reason = |message: &str| match Outcome::failed(FailureCause::DeviceRefused, message) {
+        Outcome::Failed { reason, .. } => reason,
+        outcome => panic!("{outcome:?}"),
+    };
+    assert_eq!(
+        reason("Validation Error\n\nCaused by:\n  In a pass\u{202e}\u{1b}[31m"),
+        "Validation Error Caused by: In a pass [31m"
+    );
+    assert_eq!(reason(&"显".repeat(300)), "显".repeat(300));
+    assert_eq!(reason(&"显".repeat(301)), "显".repeat(299) + "…");
+    assert_eq!(reason("x ".repeat(10_000).as_str()).chars().count(), Outcome::MOST_REASON_CHARACTERS);
+    let written = serde_json::to_string(&Outcome::failed(FailureCause::DoesNotFit, "too large")).unwrap();
+    assert_eq!(written, r#"{"kind":"failed","cause":"does_not_fit","reason":"too large"}"#);
+}
+
+#[test]
+fn weights_are_little_endian_and_beacons_hex() {
+    assert_eq!(weights_bytes(&[vec![1.0, -2.0], vec![0.5]]), [0, 0, 128, 63, 0, 0, 0, 192, 0, 0, 0, 63]);
+    let segment = Segment {
+        beacon: Beacon([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
+        state_sha256: "ab".to_owned(),
+    };
+    let written = json!({ "beacon": "000102030405060708090a0b0c0d0e0f", "state_sha256": "ab" });
+    assert_eq!(serde_json::to_value(&segment).unwrap(), written);
+    assert_eq!(serde_json::from_value::<Segment>(written).unwrap(), segment);
+}
