@@ -86,6 +86,9 @@ impl WgslTrainer {
         let mut variants: Vec<String> = plan.products.iter().map(|product| choices.describe(product)).collect();
         variants.sort();
         variants.dedup();
+        if device.submits_while_waiting() {
+            variants.push("waiting: with empty submissions".to_owned());
+        }
         let contents = Contents { job, tensors: &plan.tensors, stored: choices.stored() };
         let buffers = Buffers::of_job(&device, &plan.buffers, &plan.staging_bytes(), &contents).await?;
         let Places { params, steps, .. } = plan.places;

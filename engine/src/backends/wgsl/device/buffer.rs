@@ -209,9 +209,10 @@ pub(super) fn map(
         let _ = sender.send(result);
     });
     device.progress(submission);
+    let mapped = device.completion(receiver);
     let staging = staging.clone();
     async move {
-        match answer("results were read back", receiver).await? {
+        match answer("results were read back", mapped).await? {
             Ok(Ok(())) => {}
             Ok(Err(error)) => return Err(EngineError::DeviceLost { message: error.to_string() }),
             Err(_) => return Err(EngineError::DeviceLost { message: "the driver gave no answer".to_owned() }),
