@@ -13,7 +13,7 @@ use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::Value;
 
 const TURNS: u32 = 3;

@@ -9,8 +9,7 @@
 
 use std::env;
 
-use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
-use serde_json::Value;
+use browser_tests::{Page, Setup, drive, drive_firefox};
 
 /// When each request was begun and ended, in milliseconds after the page was; and what came over the network.
 const TIMINGS: &str =

@@ -10,7 +10,7 @@
 use std::env;
 use std::time::Duration;
 
-use browser_tests::{PATIENCE, Page, Setup, drive, drive_firefox};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use serde_json::Value;
 
 fn main() {

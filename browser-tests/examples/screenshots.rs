@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use browser_tests::{Page, Setup, drive, drive_firefox, speak};
+use browser_tests::{Page, Setup, drive, drive_firefox};
 use fantoccini::Locator;
 
 const PATIENCE: Duration = Duration::from_secs(300);

@@ -58,7 +58,7 @@ fn finish() -> Result<()> {
     documents::write(&top, &top.join("app/documents.json"), repository().as_deref(), &stage.join("documents"))?;
     name_by_content(&stage, &["worker", "documents"])?;
     if release {
-        compress::compress(&stage)?;
+        bundle::compress(&stage)?;
     }
     frameworks::place(&top, &stage, release)?;
     burn::place(&top, &stage)

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_with_server};
+use browser_tests::{Browser, Page, RUN_PATIENCE, Setup, drive, drive_with_server};
 use fantoccini::Locator;
 use fantoccini::elements::Element;
-use serde_json::Value;
 
 const BUILDING: &str = r#"{"state":"building","note":"compiling Burn for the page"}"#;
 const READY: &str = r#"{"state":"ready","folder":"burn-0123456789abcdef","compressed_bytes":3440000,"bytes":12000000}"#;

@@ -2,7 +2,7 @@
 
 use std::{env, fs};
 
-use browser_tests::{Browser, Page, RUN_PATIENCE, Setup, drive, drive_firefox, skipped};
+use browser_tests::{Browser, PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_firefox, skipped};
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 /// All rules that are on by default, best practices included, and the size of targets (WCAG 2.2, 2.5.8), which is not.

@@ -1,7 +1,7 @@
 //! Burn and the frameworks of JavaScript in the page, and comparisons of backends.
 
 use browser_tests::{
-    Browser, CANCELLING, PATIENCE, Page, RUN_PATIENCE, Server, Setup, drive, drive_with_server, file_of_page, skipped,
+    Browser, PATIENCE, Page, RUN_PATIENCE, Server, Setup, drive, drive_with_server, file_of_page, skipped,
 };
 use fantoccini::Locator;
 use serde_json::Value;

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{PATIENCE, Page, RUN_PATIENCE, Setup, drive, drive_firefox, file_of_page, skipped};
+use browser_tests::{Page, RUN_PATIENCE, Setup, drive, drive_firefox, file_of_page, skipped};
 use serde_json::{Value, json};
 use shaders::{Access, Form, KERNELS, Kernel, Matrices, Stored};
 

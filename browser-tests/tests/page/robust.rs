@@ -1,7 +1,6 @@
 //! Failures around the page, each with its message and a way to continue.
 
 use browser_tests::{PATIENCE, Page, RUN_PATIENCE, Setup, drive};
-use serde_json::Value;
 
 const RUN: &str = "/?workload=keras-mnist-mlp&batch=32&steps=5";
 

@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use browser_tests::{
-    Browser, CANCELLING, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive, watch_to_the_end,
-};
+use browser_tests::{Browser, CANCELLING_AT_ITS_START, PATIENCE, Page, RUN_PATIENCE, Setup, drive};
 use fantoccini::Locator;
 use fantoccini::actions::{InputSource, KeyAction, KeyActions};
 use fantoccini::key::Key;
