@@ -253,7 +253,7 @@ struct Lines;
 
 impl Progress for Lines {
     fn step(&self, verb: &'static str, what: &str) {
-        // Without standard error nobody can be informed.
+        // Without standard error, there is no way to report this.
         drop(Screen::Error.line(&format!("{verb} {what}")));
     }
 

@@ -7,7 +7,7 @@ use tracing_subscriber::fmt::time::uptime;
 
 use crate::screen::Screen;
 
-/// Filters by the number of `-v`: own events, more of them with those of libraries, everything.
+/// Filters by the number of `-v`: own events, more of them together with the libraries' events, everything.
 const FILTERS: [&str; 4] =
     ["warn,native_runner=info", "info,native_runner=debug", "debug,native_runner=trace", "trace"];
 

@@ -24,7 +24,7 @@ const SAMPLING_INTERVAL: Duration = Duration::from_millis(250);
 pub(crate) struct MachineMeter {
     root: PathBuf,
     sensors: Sensors,
-    /// True if this process trains, so that its time and memory are those of the training.
+    /// True if this process trains, so that its time and memory belong to the training.
     trains_itself: bool,
     is_here: bool,
     running: Option<Running>,

@@ -89,7 +89,7 @@ impl Progress {
 fn stop_notice(bar: Option<ProgressBar>, notice: String) -> impl Fn() + Send + 'static {
     move || {
         if bar.is_some() {
-            // The bar ends at the right edge, so the `^C` that the terminal wrote stands on a line of its own, and the bar
+            // The bar ends at the right edge, so the `^C` that the terminal wrote is on a separate line, and the bar
             // would be wiped away one line too low. A cursor that cannot be moved leaves only a blemish.
             drop(Term::stderr().move_cursor_up(1));
         }

@@ -163,7 +163,7 @@ pub(crate) fn find_suite(name: &str) -> Result<&'static SuiteDefinition, EngineE
     engine::suite(name).ok_or_else(|| EngineError::UnknownSuite { name: name.to_owned(), known: known() })
 }
 
-/// Returns the named workloads and those of files; the suite's without any.
+/// Returns the named workloads and the ones from files, or the suite's if none is named.
 pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> Result<Vec<Workload>, Failure> {
     let (asked, files) = (&arguments.training.workloads, &arguments.training.files);
     if asked.is_empty() && files.first().is_none() {

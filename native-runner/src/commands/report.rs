@@ -56,7 +56,7 @@ fn usual_target(path: &Path) -> JsonTarget {
     JsonTarget::File(folder.join(DEFAULT_NAME))
 }
 
-/// Refuses to overwrite anything but a report.
+/// Refuses to overwrite a file that is not a report.
 fn refuse_others(path: &Path, force: bool) -> Result<(), Failure> {
     if force || !holds_something(path) || is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?) {
         return Ok(());

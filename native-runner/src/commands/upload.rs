@@ -156,7 +156,7 @@ impl Submission {
         if accepted.being_verified { self.await_verdict(&accepted.run_id, screen) } else { Ok(()) }
     }
 
-    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error is that of the
+    /// Uploads exactly `json` as an unverified run, once, however often it is retried. The inner error comes from the
     /// upload.
     pub(crate) fn import(&self, json: String) -> Result<Result<AcceptedRun, LeaderboardError>, Failure> {
         let key = IdempotencyKey::of(&json).map_err(Failure::NoRandomness)?;

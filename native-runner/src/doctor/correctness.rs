@@ -50,7 +50,7 @@ enum Answer {
     Refused { reason: String },
 }
 
-/// Returns the named back ends; without names, all but the slow reference and remote ones.
+/// Returns the named back ends; without names, all except the slow reference and remote ones.
 fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);

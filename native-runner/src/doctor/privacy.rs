@@ -7,7 +7,7 @@ use sysinfo::System;
 
 use crate::doctor::{Finding, Report, Section, Verdict};
 
-/// Length below which a name is a part of too many words, and identifies nobody.
+/// Length below which a name is part of too many words to identify a person.
 const MIN_NAME_LENGTH: usize = 3;
 
 /// Replacements, in the order in which they are made.

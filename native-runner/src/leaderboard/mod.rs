@@ -399,7 +399,7 @@ impl IdempotencyKey {
         getrandom::fill(&mut bytes)?;
         let word = hex(&bytes);
         if let Some(file) = &file {
-            // Where it cannot be kept, only a repetition in this process has the same one.
+            // If it cannot be stored, only a retry in this process has the same one.
             let _ = file.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| fs::write(file, &word));
         }
         Ok(Self { word, file })

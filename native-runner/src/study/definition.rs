@@ -312,7 +312,7 @@ impl JsonSchema for Positive {
     }
 }
 
-/// Reads one of the known names, or that of a file.
+/// Reads a known name or the name of a file.
 struct NameOfWorkload;
 
 impl Visitor<'_> for NameOfWorkload {
@@ -370,7 +370,7 @@ pub(crate) struct KernelMatrix {
     /// As `--adapter` takes them.
     #[serde(default = "usual_adapters")]
     pub(crate) adapters: Vec<String>,
-    /// What an entry may take for its few repetitions.
+    /// Budget of an entry for its few repetitions.
     #[serde(default = "usual_seconds")]
     pub(crate) budget_seconds: Positive,
     /// Mebibytes that an entry may use on the device.

@@ -210,7 +210,7 @@ pub(crate) fn shown(file: &str, text: &str, at: Range<usize>, message: &str) -> 
     if line.trim().is_empty() || line.chars().count() > MAX_LINE_LENGTH {
         return shown;
     }
-    // Where more than this line is meant, its beginning is.
+    // A range of several lines is marked on its first line.
     let marked = text.get(start..at.end.min(begin + line.len())).map_or(1, |part| part.chars().count().max(1));
     // A tab is as wide below as above.
     let before: String = line.chars().take(column).map(|c| if c == '\t' { '\t' } else { ' ' }).collect();

@@ -123,7 +123,7 @@ impl<'f> Network<'f> {
         }
     }
 
-    /// Adds a layer as a node of the model. `place` is that of its options.
+    /// Adds a layer as a node of the model. `place` is the position of its options.
     fn node(&mut self, place: &'f Tree, name: &str, layer: &'f Layer) -> Result<(), Mistake> {
         let read = match layer {
             // A story's words are read as they are, wherever the layer stands.

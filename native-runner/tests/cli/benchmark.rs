@@ -244,7 +244,7 @@ fn a_trace_goes_to_standard_output_unless_told_otherwise() {
     assert_eq!(trace["logits"].as_array().unwrap().len(), 2);
 }
 
-/// Whether there is a software adapter, which is as many logical devices as are wanted.
+/// True if a software adapter exists, which can act as any number of logical devices.
 #[test]
 fn two_logical_devices_train_as_one() {
     if !has_software("two_logical_devices_train_as_one") {

@@ -256,7 +256,7 @@ fn error_names_the_loss_that_is_no_number() {
     ]);
 }
 
-/// Reason for which the rest of these tests is skipped, reported once.
+/// Reason to skip the rest of these tests, reported once.
 struct Bundles {
     folder: PathBuf,
 }
@@ -307,7 +307,7 @@ fn frameworks_of_javascript_reproduce_the_golden_traces_on_the_processor() {
     bundles.reproduces(NODE, "jax-js-wasm", &["keras-mnist-mlp-dropout", "keras-mnist-cnn-small"]);
 }
 
-/// WebAssembly lacks the gradients of convolutions. A test of its own, because it takes longer than all others.
+/// WebAssembly lacks the gradients of convolutions. A separate test, because it takes longer than all others.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
@@ -315,7 +315,7 @@ fn plain_tensorflow_js_reproduces_a_convolutional_golden_trace() {
     bundles.reproduces(NODE, "tfjs-cpu", &["keras-mnist-cnn-small"]);
 }
 
-/// Convolutions take minutes there; docs/EXTERNAL.md says which traces were held to by hand.
+/// Convolutions take minutes there; docs/EXTERNAL.md lists the traces that were compared manually.
 #[test]
 #[ignore = "needs the bundles of other frameworks"]
 fn javascript_frameworks_reproduce_a_golden_trace_on_a_gpu() {

@@ -215,7 +215,7 @@ fn two_back_ends_stand_side_by_side_with_every_window() {
         assert_eq!((&ours["backend"], &reference["backend"]), (&"wgsl".into(), &"reference".into()));
         assert_eq!(reference["windows"].as_array().unwrap().len(), 2);
         assert_eq!(reference["peak_share"], Value::Null);
-        // Which is the faster one for so small a batch depends on the machine.
+        // The faster one for such a small batch depends on the machine.
         let rates = [ours, reference].map(|entry| number(&entry["samples_per_second"]));
         let ratios = [ours, reference].map(|entry| number(&entry["ratio_to_fastest"]));
         assert_eq!(ratios[0].max(ratios[1]), 1.0);
@@ -256,7 +256,7 @@ fn without_json_there_is_a_table_of_figures() {
 #[test]
 fn workload_too_large_is_refused_and_others_go_on() {
     let test = "workload_too_large_is_refused_and_others_go_on";
-    // The images of CIFAR-10 alone are larger than this, those of MNIST are not.
+    // CIFAR-10's images alone are larger than this; MNIST's are smaller.
     let budget = "--backend wgsl --budget-mib 100 --seconds-per-workload 0.1 --unchecked --batch-sizes 2";
     let large_and_small = format!("--workload keras-cifar10-cnn,keras-mnist-mlp {budget}");
     let Some(finished) = run_steps(test, &large_and_small) else { return };

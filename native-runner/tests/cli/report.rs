@@ -142,7 +142,7 @@ fn table(text: &str) -> (Vec<String>, Vec<Vec<String>>) {
     (lines.next().unwrap(), lines.collect())
 }
 
-/// The cells of a line, some of which are in quotes because there is a comma in them.
+/// Cells of a line; a cell with a comma is in quotes.
 fn cells(line: &str) -> Vec<String> {
     let (mut cells, mut is_quoted) = (vec![String::new()], false);
     for letter in line.chars() {
