@@ -57,7 +57,8 @@ const BOUNDS: [(Bound, &str); 12] = [
 
 /// Checks each number that has a bound. `field` is the one that holds the value, and `around` the next outer one.
 ///
-/// The two are one argument because rustc 1.95 with optimization keeps `around` as in the first call otherwise.
+/// They are one array because rustc 1.95 miscompiles two arguments: with optimization, `around` keeps the value of the
+/// first call.
 fn check_bounds(value: &Tree, [around, field]: [&str; 2]) -> Checked {
     match &value.content {
         Content::Number(number) => {

@@ -46,7 +46,7 @@ pub(super) fn add_products<T: Real>(x: &[T], weights: &[T], sums: &mut [T]) {
     }
 }
 
-/// Rows of a matrix that are transposed and multiplied at a time: a processor's caches keep them.
+/// Rows that are transposed and multiplied at a time, so that they stay in the processor's caches.
 pub(super) const ROWS: usize = 64;
 
 /// Adds `xᵀ·y` to `sums`: (K, N), each in the order of the rows; `x`: (rows, K); `y`: (rows, N).
@@ -69,7 +69,7 @@ pub(super) fn products_of_transposed<T: Real>(y: &[T], outputs: usize, weights: 
     transpose(&products, rows)
 }
 
-/// Returns the transpose of a matrix of rows of `columns` values. Reads them by eights, which are one line of the cache.
+/// Returns the transpose of a matrix with `columns` columns. Reads eight columns at a time, about one cache line.
 pub(super) fn transpose<T: Real>(matrix: &[T], columns: usize) -> Vec<T> {
     let rows = matrix.len() / columns;
     let mut transposed = vec![T::ZERO; matrix.len()];
