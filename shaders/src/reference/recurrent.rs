@@ -262,7 +262,7 @@ fn sigmoid<T: Real>(z: T) -> T {
 
 #[cfg(test)]
 mod tests {
-    use super::super::dot::{add_outer_product, dot};
+    use super::super::dot::{add_transposed_products, dot};
     use super::super::finite_differences::{self, assert_gradient_within};
     use super::*;
     use crate::params::Epilogue;
@@ -287,9 +287,7 @@ mod tests {
     /// Weight gradient as a dense layer computes it: the hidden states before each step times `dz`.
     fn weight_gradient(previous: &[f64], dz: &[f64], gates: usize) -> Vec<f64> {
         let mut gradient = vec![0.0; UNITS * gates * UNITS];
-        for (previous, dz) in previous.chunks_exact(UNITS).zip(dz.chunks_exact(gates * UNITS)) {
-            add_outer_product(previous, dz, &mut gradient);
-        }
+        add_transposed_products(previous, UNITS, dz, gates * UNITS, &mut gradient);
         gradient
     }
 
