@@ -5,8 +5,8 @@ use std::time::Duration;
 use leptos::leptos_dom::helpers::IntervalHandle;
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::{Outcome, Precision, RunRecord, Suite, Warning};
-use training_worker::{FromWorker, Limit, Order, Registration, Trouble};
+use results::{Length, Outcome, Positive, Precision, RunRecord, SeedSource, Suite, Warning};
+use training_worker::{FromWorker, Order, Registration, Trouble};
 
 use crate::backend::Maker;
 use crate::live::Live;
@@ -342,15 +342,7 @@ async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
     let suite = options.suite();
     let started_unix_seconds = platform::unix_seconds();
     let mut order = Order {
-        backend: options.backend.name().to_owned(),
-        precision: options.precision.unwrap_or(Precision::F32),
-        without: options.without.clone(),
-        suite: suite.name.to_owned(),
-        workloads: options.trained(),
-        seed: options.seed.unwrap_or_else(platform::random_seed),
-        batch_size: options.batch_size,
-        learning_rate: options.learning_rate,
-        limit: options.limit,
+        spec: options.spec(platform::random_seed),
         registration: None,
         started_unix_seconds,
         client: platform::browser().client(platform::logical_processors()),
@@ -359,19 +351,21 @@ async fn order(kind: RunKind, options: &RunOptions) -> (Order, Option<String>) {
     };
     match kind {
         RunKind::Demonstration => {
-            order.backend = engine::backends::REFERENCE.to_owned();
-            order.precision = Precision::F32;
-            order.workloads = vec![RunKind::DEMONSTRATED.to_owned()];
-            order.batch_size = order.batch_size.or(Some(16));
-            order.limit = order.limit.or(Some(Limit::Seconds(10.0)));
+            let spec = &mut order.spec;
+            spec.backend = engine::backends::REFERENCE.to_owned();
+            spec.precision = Precision::F32;
+            spec.workloads = vec![RunKind::DEMONSTRATED.to_owned()];
+            spec.batch_size = spec.batch_size.or(Some(16));
+            spec.length = spec.length.or(Positive::new(10.0).map(Length::Seconds));
         }
-        RunKind::Comparison { seed } => order.seed = seed,
+        RunKind::Comparison { seed } => order.spec.seed = seed,
         RunKind::Benchmark if !options.backend.is_provable() => {}
         RunKind::Benchmark if options.seed.is_some() => return (order, Some(SEED_BY_HAND.to_owned())),
         RunKind::Benchmark => {
             match platform::register(Suite { name: suite.name.to_owned(), version: suite.version }).await {
                 Ok(started) => {
-                    order.seed = started.seed;
+                    order.spec.seed = started.seed;
+                    order.spec.seed_source = SeedSource::Leaderboard;
                     order.registration = Some(Registration { run_id: started.run_id, nonce: started.nonce });
                 }
                 Err(refusal) => return (order, Some(words::in_english(|| refusal.to_string()))),

@@ -1,10 +1,10 @@
 //! Options of a run: chosen on the page, or set in its address, for engineers and tests:
 //! `?suite=complete` or `?workload=keras-mnist-mlp&seconds=5&batch=32&backend=burn-wgpu`.
 
-use engine::SuiteDefinition;
-use engine::backends::Feature;
-use results::{FailureCause, Precision};
-use training_worker::Limit;
+use std::num::NonZero;
+
+use engine::{AdapterChoice, SuiteDefinition};
+use results::{FailureCause, Feature, Length, Positive, Precision, RunSpec, SeedSource};
 
 use crate::backend::PageBackend;
 use crate::filters::Filters;
@@ -24,7 +24,7 @@ pub struct RunOptions {
     /// Workloads to run; empty for all of the suite.
     pub workloads: Vec<String>,
     pub batch_size: Option<u32>,
-    pub limit: Option<Limit>,
+    pub length: Option<Length>,
     pub precision: Option<Precision>,
     /// Features that our kernels do not use although the device has them.
     pub without: Vec<Feature>,
@@ -80,10 +80,10 @@ impl RunOptions {
         match name {
             "suite" => self.suite = Some(parse_suite(value)?),
             "workload" => self.workloads = parse_workloads(value)?,
-            "batch" => self.batch_size = Some(parse_positive(name, value)?),
-            "epochs" => self.limit_once(Limit::Epochs(parse_positive(name, value)?))?,
-            "steps" => self.limit_once(Limit::Steps(u64::from(parse_positive(name, value)?)))?,
-            "seconds" => self.limit_once(Limit::Seconds(parse_seconds(value)?))?,
+            "batch" => self.batch_size = Some(parse_positive(name, value)?.get()),
+            "epochs" => self.length_once(Length::Epochs(parse_positive(name, value)?))?,
+            "steps" => self.length_once(Length::Steps(parse_positive(name, value)?.into()))?,
+            "seconds" => self.length_once(Length::Seconds(parse_seconds(value)?))?,
             "precision" => self.precision = Some(parse_precision(value)?),
             "without" => self.without = parse_features(value)?,
             "backend" => self.backend = parse_backend(value)?,
@@ -100,10 +100,10 @@ impl RunOptions {
     /// Differences from a standard run, as names and values that [`RunOptions::from_pairs`] reads.
     pub fn pairs(&self) -> Vec<(&'static str, String)> {
         let names = |names: Vec<&str>| (!names.is_empty()).then(|| names.join(","));
-        let limit = self.limit.map(|limit| match limit {
-            Limit::Epochs(epochs) => ("epochs", epochs.to_string()),
-            Limit::Steps(steps) => ("steps", steps.to_string()),
-            Limit::Seconds(seconds) => ("seconds", seconds.to_string()),
+        let length = self.length.map(|length| match length {
+            Length::Epochs(epochs) => ("epochs", epochs.to_string()),
+            Length::Steps(steps) => ("steps", steps.to_string()),
+            Length::Seconds(seconds) => ("seconds", seconds.to_string()),
         });
         let backend = Some(self.backend).filter(|backend| *backend != PageBackend::default());
         let parts = [
@@ -119,7 +119,7 @@ impl RunOptions {
             ("learning-rate", self.learning_rate.map(|rate| rate.to_string())),
             ("autostart", self.autostart.then(|| "1".to_owned())),
         ];
-        parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(limit).collect()
+        parts.into_iter().filter_map(|(name, value)| Some((name, value?))).chain(length).collect()
     }
 
     /// The pairs as the query of an address, with its question mark; empty for a standard run. Names and values need no
@@ -145,7 +145,7 @@ impl RunOptions {
         let mut changed = self;
         match name {
             "batch" => changed.batch_size = None,
-            "epochs" | "steps" | "seconds" => changed.limit = None,
+            "epochs" | "steps" | "seconds" => changed.length = None,
             "precision" => changed.precision = None,
             "seed" => changed.seed = None,
             "learning-rate" => changed.learning_rate = None,
@@ -156,6 +156,24 @@ impl RunOptions {
             changed.read(name, value)?;
         }
         Ok(changed)
+    }
+
+    /// Returns the run to request, with a random seed unless one was chosen.
+    pub fn spec(&self, random_seed: impl FnOnce() -> u32) -> RunSpec {
+        RunSpec {
+            suite: self.suite().name.to_owned(),
+            workloads: self.trained(),
+            backend: self.backend.name().to_owned(),
+            adapter: AdapterChoice::Browser.to_string(),
+            precision: self.precision.unwrap_or_default(),
+            seed: self.seed.unwrap_or_else(random_seed),
+            seed_source: if self.seed.is_some() { SeedSource::Chosen } else { SeedSource::Random },
+            length: self.length,
+            batch_size: self.batch_size,
+            learning_rate: self.learning_rate,
+            without: self.without.clone(),
+            ..RunSpec::default()
+        }
     }
 
     pub fn suite(&self) -> &'static SuiteDefinition {
@@ -269,7 +287,7 @@ impl RunOptions {
     /// True if a run with these options departs from the suite, and is never ranked.
     pub fn non_standard(&self) -> bool {
         self.batch_size.is_some()
-            || self.limit.is_some()
+            || self.length.is_some()
             || self.precision == Some(Precision::F16Matrix)
             || !self.without.is_empty()
             || self.seed.is_some()
@@ -285,8 +303,8 @@ impl RunOptions {
         same && self.left_out().is_empty()
     }
 
-    fn limit_once(&mut self, limit: Limit) -> Result<(), String> {
-        if self.limit.replace(limit).is_some() {
+    fn length_once(&mut self, length: Length) -> Result<(), String> {
+        if self.length.replace(length).is_some() {
             return Err(t!(settings_one_limit).to_owned());
         }
         Ok(())
@@ -348,13 +366,12 @@ fn parse_seeds(value: &str) -> Result<u32, String> {
     number.ok_or_else(|| t!(settings_no_seeds, most = MAX_SEEDS, value = value))
 }
 
-fn parse_positive(name: &str, value: &str) -> Result<u32, String> {
-    let number = value.parse().ok().filter(|&number: &u32| number > 0);
-    number.ok_or_else(|| t!(settings_not_positive, name = name, value = value))
+fn parse_positive(name: &str, value: &str) -> Result<NonZero<u32>, String> {
+    value.parse().map_err(|_| t!(settings_not_positive, name = name, value = value))
 }
 
-fn parse_seconds(value: &str) -> Result<f64, String> {
-    let number = value.parse().ok().filter(|&number: &f64| number > 0.0 && number <= 3600.0);
+fn parse_seconds(value: &str) -> Result<Positive, String> {
+    let number = value.parse().ok().filter(|number: &Positive| number.get() <= 3600.0);
     number.ok_or_else(|| t!(settings_no_seconds, value = value))
 }
 
@@ -405,10 +422,10 @@ impl RunOptions {
             let names = names.reduce(|some, other| t!(supplies_and, some = some, other = other));
             t!(settings_without, features = names.unwrap_or_default())
         }));
-        parts.extend(self.limit.map(|limit| match limit {
-            Limit::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs)),
-            Limit::Steps(steps) => t!(common_steps, number = steps),
-            Limit::Seconds(seconds) => t!(settings_seconds, seconds = language().number(&seconds.to_string())),
+        parts.extend(self.length.map(|length| match length {
+            Length::Epochs(epochs) => t!(common_epochs, number = u64::from(epochs.get())),
+            Length::Steps(steps) => t!(common_steps, number = steps.get()),
+            Length::Seconds(seconds) => t!(settings_seconds, seconds = language().number(&seconds.to_string())),
         }));
         parts.extend(self.seed.map(|seed| t!(settings_seed, seed = seed.to_string())));
         parts
@@ -506,7 +523,7 @@ mod tests {
             suite: None,
             workloads: vec!["keras-mnist-mlp".to_owned(), "caffe-mnist".to_owned()],
             batch_size: Some(32),
-            limit: Some(Limit::Seconds(2.5)),
+            length: Positive::new(2.5).map(Length::Seconds),
             precision: Some(Precision::F16),
             without: vec![Feature::Subgroups, Feature::F16],
             backend: PageBackend::BurnFlex,
@@ -518,7 +535,7 @@ mod tests {
         };
         assert_eq!((options(text), read.query()), (read, format!("?{text}")));
         assert_eq!(options("suite=complete&epochs=2").query(), "?suite=complete&epochs=2");
-        assert_eq!(options("steps=40").limit, Some(Limit::Steps(40)));
+        assert_eq!(options("steps=40").length, NonZero::new(40).map(Length::Steps));
         assert_eq!(options("without=subgroups, f16"), options("without=subgroups,f16"));
         let names = ["suite", "sede", "leaderboard", "utm_source", "seed"];
         assert_eq!(RunOptions::unknown(names), ["sede", "utm_source"]);
@@ -558,7 +575,7 @@ mod tests {
         let batch = changed(RunOptions::default(), "batch", " 64 ");
         assert_eq!(batch.batch_size, Some(64));
         let shorter = changed(changed(batch, "seconds", "5"), "seconds", "9");
-        assert_eq!(shorter.limit, Some(Limit::Seconds(9.0)));
+        assert_eq!(shorter.length, Positive::new(9.0).map(Length::Seconds));
         assert_eq!(changed(changed(shorter, "seconds", ""), "batch", ""), RunOptions::default());
         let sentence = RunOptions::default().with_setting("batch", "-1").unwrap_err();
         assert!(sentence.contains("batch must be a whole number"), "{sentence}");

@@ -142,7 +142,7 @@ pub fn networks(records: &[RunRecord]) -> Vec<String> {
 }
 
 pub fn seeds(records: &[RunRecord]) -> Vec<u32> {
-    distinct(records.iter().map(|record| record.seed))
+    distinct(records.iter().map(|record| record.requested.seed))
 }
 
 fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {

@@ -45,8 +45,8 @@ pub use model::{
 pub use random::{Generator, stream};
 pub use trace::{Trace, TraceRequest, trace};
 pub use train::{
-    Commitment, Edges, Event, Limit, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
-    check_workload, run,
+    Commitment, Edges, Event, NoMeter, PendingAnswer, Registration, ResourceMeter, RunRequest, Stopped, Witness,
+    check_workload, departures, run,
 };
 pub use trainer::{Backend, EvaluationSet, Preparation, StepReport, TestReport, Trainer, TrainerFacts, TrainingJob};
 pub use training::{

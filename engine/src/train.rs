@@ -1,6 +1,7 @@
 //! Running a suite: from a request to a record.
 
 pub(crate) mod check;
+mod departures;
 mod fitting;
 mod learning;
 mod progress;
@@ -12,7 +13,7 @@ mod whole_batch;
 
 use async_recursion::async_recursion;
 use results::{
-    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite,
+    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite,
     Target, Warning, WeightSample, WorkloadRecord, summary,
 };
 use serde::{Deserialize, Serialize};
@@ -27,39 +28,24 @@ use crate::training::{BatchPlan, Optimizer};
 use crate::workload::{SuiteDefinition, Training, Workload, random_order};
 
 pub use check::check_workload;
+pub use departures::departures;
 use fitting::Room;
 use learning::Learning;
 use progress::Progress;
 use proof::Proof;
 pub use proof::{Commitment, PendingAnswer, Witness};
-use settings::{JobSettings, Limits, communication, input, job_settings, non_standard, validate};
+use settings::{JobSettings, Limits, communication, input, job_settings, validate};
 
-/// Request for a run. `None` means the default of the suite or workload.
+/// Request for a run, with the definitions that `spec` names.
 pub struct RunRequest {
+    pub spec: RunSpec,
     pub suite: &'static SuiteDefinition,
     pub workloads: Vec<Workload>,
-    pub seed: u32,
-    pub batch_size: Option<u32>,
-    pub learning_rate: Option<f64>,
-    pub limit: Option<Limit>,
-    pub target_accuracy: Option<f64>,
     /// Registration at a leaderboard; a run without it cannot be ranked.
     pub registration: Option<Registration>,
     /// `wall_seconds` is set by the run.
     pub provenance: Provenance,
-    pub requested_adapter: String,
-    pub requested_backend: String,
     pub claimed_name: Option<String>,
-}
-
-/// Length of training.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Limit {
-    Epochs(u32),
-    /// Exact number of steps, with no measuring afterwards.
-    Steps(u64),
-    /// Time of training, with no measuring afterwards.
-    Seconds(f64),
 }
 
 /// Id and nonce from the leaderboard.
@@ -104,7 +90,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         workloads: workloads.iter().map(|w| w.name.to_owned()).collect(),
         backend: backend.name().to_owned(),
         adapter: backend.adapter().clone(),
-        seed: request.seed,
+        seed: request.spec.seed,
     });
     let mut warnings = Vec::new();
     if backend.adapter().software {
@@ -145,17 +131,15 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
             break;
         }
     }
-    let record = RunRecord {
+    let mut record = RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: request.registration.as_ref().map(|r| r.run_id.clone()),
         nonce: request.registration.as_ref().map(|r| r.nonce.clone()),
-        seed: request.seed,
+        requested: request.spec.clone(),
         suite: Suite { name: request.suite.name.to_owned(), version: request.suite.version },
-        non_standard: non_standard(request, backend, &records),
+        departures: Vec::new(),
         provenance: Provenance { wall_seconds: edges.clock.now_seconds() - start, ..request.provenance.clone() },
         device: Device {
-            requested_adapter: request.requested_adapter.clone(),
-            requested_backend: request.requested_backend.clone(),
             backend: backend.name().to_owned(),
             adapter: backend.adapter().clone(),
             claimed_name: request.claimed_name.clone(),
@@ -163,6 +147,7 @@ pub async fn run(request: &RunRequest, backend: &dyn Backend, edges: &mut Edges<
         workloads: records,
         warnings,
     };
+    record.departures = departures(&record, request.suite);
     match stopped {
         None => Ok(record),
         Some(error) => {
@@ -214,7 +199,7 @@ async fn run_workload(
         data,
         batches: job_settings.batches,
         planned_steps: job_settings.planned_steps,
-        seed: request.seed,
+        seed: request.spec.seed,
         dropout: true,
     });
     job.optimizer = job_settings.optimizer.clone();
@@ -226,6 +211,7 @@ async fn run_workload(
     record.settings.test_samples = job.data.test.samples();
     record.settings.chance_accuracy = Some(job.data.test.chance_accuracy());
     record.settings.device_memory_bytes = trainer.device_memory_bytes();
+    record.settings.layout = trainer.layout();
     record.settings.variants = trainer.variants();
     let preparation = trainer.preparation();
     record.cold_start = cold_start(loaded - load_start, built - build_start, preparation);
@@ -319,6 +305,8 @@ fn empty_record(
             parameters: workload.model.parameters()?,
             training_flops_per_sample: workload.model.operations()?.training_flops(),
             device_memory_bytes: 0,
+            threads: backend.threads(),
+            layout: None,
             variants: Vec::new(),
         },
         outcome: Outcome::Completed,
@@ -342,7 +330,7 @@ fn empty_record(
 }
 
 fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
-    random_order(request.workloads.len(), request.seed).into_iter().map(|place| &request.workloads[place]).collect()
+    random_order(request.workloads.len(), request.spec.seed).into_iter().map(|place| &request.workloads[place]).collect()
 }
 
 fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {

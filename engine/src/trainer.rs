@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{Adapter, Communication, InputMode, InputPipeline, Precision, StateBytes, Warning};
+use results::{Adapter, Communication, InputMode, InputPipeline, Layout, Precision, StateBytes, Warning};
 use shaders::params::Step;
 
 use crate::data::{DataSet, Split};
@@ -108,6 +108,10 @@ pub trait Backend {
         1
     }
     fn precision(&self) -> Precision;
+    /// Number of threads that compute, on the processor.
+    fn threads(&self) -> Option<u32> {
+        None
+    }
     /// Input mode, if it can be chosen.
     fn input(&self) -> InputMode {
         InputMode::Resident
@@ -117,10 +121,6 @@ pub trait Backend {
         false
     }
     fn warnings(&self) -> Vec<Warning> {
-        Vec::new()
-    }
-    /// Departures from the standard in how it was opened, for the record of every run.
-    fn non_standard(&self) -> Vec<String> {
         Vec::new()
     }
     /// Predicts the bytes that [`Backend::build`] will allocate, if possible. Fails for unsupported layers, and for a
@@ -188,6 +188,11 @@ pub trait Trainer {
 
     fn device_memory_bytes(&self) -> u64;
 
+    /// Layout of images in memory, if the trainer reports it.
+    fn layout(&self) -> Option<Layout> {
+        None
+    }
+
     /// `kernel: variant` for each kernel that comes in variants.
     fn variants(&self) -> Vec<String> {
         Vec::new()
@@ -199,6 +204,7 @@ pub trait Trainer {
 pub struct TrainerFacts {
     pub preparation: Preparation,
     pub device_memory_bytes: u64,
+    pub layout: Option<Layout>,
     pub variants: Vec<String>,
 }
 
@@ -207,6 +213,7 @@ impl TrainerFacts {
         Self {
             preparation: trainer.preparation(),
             device_memory_bytes: trainer.device_memory_bytes(),
+            layout: trainer.layout(),
             variants: trainer.variants(),
         }
     }

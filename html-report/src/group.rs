@@ -4,7 +4,7 @@ use results::comparison::{Figures, accuracies_by_seed};
 use results::estimate::Estimate;
 use results::statistics::{mean, median, variance};
 use results::summary::{MINIMUM_WINDOWS, MeasuredWorkload};
-use results::{ColdStart, InputMode, Outcome, Precision, RunRecord};
+use results::{ColdStart, Departure, InputMode, Layout, Length, Outcome, Precision, RunRecord};
 
 use crate::input::Input;
 use crate::kernels::OnDevice;
@@ -25,15 +25,6 @@ pub(crate) const PHASES: [Phase; 4] = [
     ("tuning", |start| start.tuning_seconds),
     ("first step", |start| start.first_step_seconds),
 ];
-
-/// Requested length of a training.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum RequestedLength {
-    Epochs(u32),
-    Steps(u64),
-    Seconds(f64),
-    Suite,
-}
 
 /// A setting in which groups may differ, in the order of labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,10 +70,11 @@ pub(crate) struct RunSetup {
     pub(crate) devices: u32,
     pub(crate) input: InputMode,
     /// Layout of images in memory, if an external program reported it.
-    pub(crate) layout: Option<String>,
+    pub(crate) layout: Option<Layout>,
     pub(crate) batch_size: u32,
     pub(crate) learning_rate: f64,
-    pub(crate) length: RequestedLength,
+    /// Requested length; absent for the suite's.
+    pub(crate) length: Option<Length>,
     /// Each [`Field`] in words that labels join; absent if there is nothing to say.
     words: [Option<String>; 11],
 }
@@ -91,26 +83,21 @@ impl RunSetup {
     fn of(run: &MeasuredWorkload<'_>) -> Self {
         let settings = &run.workload.settings;
         let record = run.record;
-        let others: Vec<&str> =
-            record.non_standard.iter().map(String::as_str).filter(|term| !is_told_elsewhere(term)).collect();
+        let others: Vec<String> =
+            record.departures.iter().filter(|of| !is_told_elsewhere(of)).map(ToString::to_string).collect();
         let (backend, device, input) = (record.device.backend.clone(), device(record), record.input_mode());
-        let length = record.non_standard.iter().find_map(|term| limit(term)).unwrap_or(RequestedLength::Suite);
+        let length = record.requested.length;
         let words = Field::ALL.map(|field| match field {
             Field::Backend => Some(backend.clone()),
             Field::Precision => Some(settings.precision.name().to_owned()),
             Field::Device => Some(format!("on {device}")),
-            Field::Threads => settings.threads().map(|count| text::counted(count as usize, "thread")),
+            Field::Threads => settings.threads.map(|count| text::counted(count as usize, "thread")),
             Field::Devices => Some(text::counted(record.devices() as usize, "device")),
             Field::Input => Some(format!("input {}", input.text())),
-            Field::Layout => settings.layout().map(str::to_uppercase),
+            Field::Layout => settings.layout.map(|layout| layout.name().to_uppercase()),
             Field::BatchSize => Some(format!("batch {}", settings.batch_size)),
             Field::LearningRate => Some(format!("rate {}", text::plain(settings.learning_rate))),
-            Field::Length => Some(match length {
-                RequestedLength::Epochs(count) => text::counted(count as usize, "epoch"),
-                RequestedLength::Steps(count) => format!("{count} step{}", if count == 1 { "" } else { "s" }),
-                RequestedLength::Seconds(seconds) => format!("{} s", text::plain(seconds)),
-                RequestedLength::Suite => "the suite's length".to_owned(),
-            }),
+            Field::Length => Some(length.map_or_else(|| "the suite's length".to_owned(), |length| length.to_string())),
             Field::Others => (!others.is_empty()).then(|| others.join(", ")),
         });
         Self {
@@ -118,10 +105,10 @@ impl RunSetup {
             backend,
             precision: settings.precision,
             device,
-            threads: settings.threads(),
+            threads: settings.threads,
             devices: record.devices(),
             input,
-            layout: settings.layout().map(str::to_owned),
+            layout: settings.layout,
             batch_size: settings.batch_size,
             learning_rate: settings.learning_rate,
             length,
@@ -161,33 +148,27 @@ fn device(record: &RunRecord) -> String {
     if name.is_empty() { "a device without a name".to_owned() } else { name.to_owned() }
 }
 
-/// Returns the limit of training that a term of `non_standard` is about.
-fn limit(term: &str) -> Option<RequestedLength> {
-    let (number, unit) = term.split_once(' ')?;
-    match unit {
-        "epochs" => number.parse().ok().map(RequestedLength::Epochs),
-        "steps" => number.parse().ok().map(RequestedLength::Steps),
-        "s of training" => number.parse().ok().map(RequestedLength::Seconds),
-        _ => None,
+/// Returns true if a departure is a field of the setup, or not about the training of this workload.
+fn is_told_elsewhere(departure: &Departure) -> bool {
+    match departure {
+        Departure::LeftOut { .. }
+        | Departure::OtherNetworks
+        | Departure::BatchSize { .. }
+        | Departure::LearningRate { .. }
+        | Departure::Length { .. }
+        | Departure::Precision { .. }
+        // The name of the back end includes these two.
+        | Departure::Reference
+        | Departure::External { .. }
+        | Departure::Layout { .. }
+        | Departure::Input { .. }
+        | Departure::Devices { .. } => true,
+        Departure::NetworkFile { .. }
+        | Departure::FittedBatch { .. }
+        | Departure::TargetAccuracy { .. }
+        | Departure::Without { .. }
+        | Departure::Overlap { .. } => false,
     }
-}
-
-/// Returns true if a term of `non_standard` is a field of the setup, or not about the training of this workload.
-fn is_told_elsewhere(term: &str) -> bool {
-    // The name of the back end includes the last two.
-    const BEGINNINGS: [&str; 6] = [
-        "batch size ",
-        "learning rate ",
-        "computed in ",
-        "layout ",
-        "the reference back end judges",
-        "trained by the external program ",
-    ];
-    let of_suite = term.contains(" of the suite's ") || term == "networks that are not of the suite";
-    let of_devices = term.split_once(" devices").is_some_and(|(count, _)| count.parse::<u32>().is_ok());
-    let of_input = InputMode::ALL.iter().any(|mode| term.strip_prefix("input ") == Some(mode.text()));
-    let of_field = BEGINNINGS.iter().any(|beginning| term.starts_with(beginning));
-    of_field || of_devices || of_input || of_suite || limit(term).is_some()
 }
 
 /// Runs that differ in nothing but their seed.
@@ -432,7 +413,7 @@ mod tests {
     fn threads_are_no_part_of_the_device_name() {
         let made = |threads: u32| {
             let made = Made::new("caffe-mnist").device(&format!("Some CPU (Burn, {threads} threads)"));
-            made.variants(&[&format!("burn-flex: rustc, threads: {threads}")]).record()
+            made.threads(threads).record()
         };
         let records = [made(2), made(4)];
         let groups = groups(&records);
@@ -447,15 +428,6 @@ mod tests {
         assert_eq!(of(&[made("wgsl", "a"), made("burn-flex", "b")]), [Field::Backend]);
         let records = [made("wgsl", "a"), made("wgsl", "b"), made("burn-flex", "b")];
         assert_eq!(of(&records), [Field::Backend, Field::Device]);
-    }
-
-    #[test]
-    fn length_is_the_requested_limit() {
-        let of = |terms: &[&str]| groups(&[Made::new("caffe-mnist").non_standard(terms).record()])[0].setup.length;
-        assert_eq!(of(&["batch size 64", "12 epochs"]), RequestedLength::Epochs(12));
-        assert_eq!(of(&["20000 steps"]), RequestedLength::Steps(20_000));
-        assert_eq!(of(&["2.5 s of training"]), RequestedLength::Seconds(2.5));
-        assert_eq!(of(&["1 of the suite's 2 networks"]), RequestedLength::Suite);
     }
 
     #[test]

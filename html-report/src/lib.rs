@@ -73,7 +73,7 @@ mod tests {
         let made = |batch: u32, seed| {
             let steps = 60_000 / u64::from(batch) * 2;
             let made = Made::new("caffe-mnist").device(device).batch_size(batch).seed(seed).steps(steps);
-            let made = made.non_standard(&["2 epochs"]).accuracies(&[0.9, 0.98]);
+            let made = made.trained_epochs(2).accuracies(&[0.9, 0.98]);
             made.cold_start([None, Some(2.0), None, None, Some(0.5)])
         };
         let mut input = input(vec![

@@ -1,6 +1,8 @@
 //! Sweeps: groups that differ in one number.
 
-use crate::group::{Field, Group, RequestedLength, equal_but};
+use results::Length;
+
+use crate::group::{Field, Group, equal_but};
 use crate::text;
 
 /// A number that is varied.
@@ -124,16 +126,18 @@ fn by_share<'g, 'a>(class: &[&'g Group<'a>]) -> Vec<(Same, Vec<&'g Group<'a>>)> 
 }
 
 fn lengths(group: &Group<'_>) -> Vec<Same> {
-    if matches!(group.setup.length, RequestedLength::Seconds(_) | RequestedLength::Suite) {
+    if matches!(group.setup.length, Some(Length::Seconds(_)) | None) {
         return vec![Same::Limit];
     }
     let Some(run) = group.runs.first() else { return Vec::new() };
     let of_epoch = run.epochs_of(1);
     // A group that diverged has its requested length.
     let (epochs, steps) = match group.setup.length {
-        RequestedLength::Epochs(count) => (Some(f64::from(count)), group.steps()),
-        RequestedLength::Steps(count) => (Some(group.epochs().unwrap_or(of_epoch * count as f64)), Some(count)),
-        RequestedLength::Seconds(_) | RequestedLength::Suite => (None, None),
+        Some(Length::Epochs(count)) => (Some(f64::from(count.get())), group.steps()),
+        Some(Length::Steps(count)) => {
+            (Some(group.epochs().unwrap_or(of_epoch * count.get() as f64)), Some(count.get()))
+        }
+        Some(Length::Seconds(_)) | None => (None, None),
     };
     epochs.map(Same::Epochs).into_iter().chain(steps.map(Same::Steps)).collect()
 }
@@ -168,7 +172,7 @@ mod tests {
     }
 
     fn batch(size: u32, steps: u64) -> Made {
-        Made::new("caffe-mnist").batch_size(size).steps(steps).non_standard(&[&format!("{steps} steps")])
+        Made::new("caffe-mnist").batch_size(size).steps(steps).trained_steps(steps)
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Records for the tests of this crate.
 
+use std::num::NonZero;
+
 use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
 use results::{
-    Adapter, Client, ColdStart, Communication, CurvePoint, Device, DeviceKind, Epoch, Evaluation, InputMode,
-    InputPipeline, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
+    Adapter, Client, ColdStart, Communication, CurvePoint, Departure, Device, DeviceKind, Epoch, Evaluation, InputMode,
+    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
     WorkloadRecord,
 };
 
@@ -57,7 +59,7 @@ impl Made {
     }
 
     pub(crate) fn seed(self, seed: u32) -> Self {
-        self.with(|record| record.seed = seed)
+        self.with(|record| record.requested.seed = seed)
     }
 
     pub(crate) fn batch_size(self, size: u32) -> Self {
@@ -68,12 +70,12 @@ impl Made {
         self.with_settings(|settings| settings.learning_rate = rate)
     }
 
-    pub(crate) fn variants(self, variants: &[&str]) -> Self {
-        self.with_settings(|settings| settings.variants = variants.iter().map(|&variant| variant.to_owned()).collect())
+    pub(crate) fn threads(self, count: u32) -> Self {
+        self.with_settings(|settings| settings.threads = Some(count))
     }
 
-    pub(crate) fn threads(self, count: u32) -> Self {
-        self.variants(&[&format!("threads: {count}")])
+    pub(crate) fn layout(self, layout: Layout) -> Self {
+        self.with_settings(|settings| settings.layout = Some(layout))
     }
 
     /// Devices that exchanged data for a second and a half.
@@ -84,7 +86,7 @@ impl Made {
         let communication = Communication { reading_seconds: WINDOW_SECONDS, ..Communication::among(count) };
         self.with(|record| {
             record.workloads[0].communication = Some(communication);
-            record.non_standard.push(format!("{count} devices, logical ones on one software adapter"));
+            record.departures.push(Departure::Devices { count, logical: true });
         })
     }
 
@@ -96,12 +98,24 @@ impl Made {
         let input = InputPipeline { waiting_seconds: WINDOW_SECONDS, ..InputPipeline::new(mode) };
         self.with(|record| {
             record.workloads[0].input = Some(input);
-            record.non_standard.push(format!("input {}", mode.text()));
+            record.departures.push(Departure::Input { mode });
         })
     }
 
-    pub(crate) fn non_standard(self, terms: &[&str]) -> Self {
-        self.with(|record| record.non_standard = terms.iter().map(|&term| term.to_owned()).collect())
+    pub(crate) fn departure(self, departure: Departure) -> Self {
+        self.with(|record| record.departures = vec![departure])
+    }
+
+    pub(crate) fn trained_epochs(self, count: u32) -> Self {
+        self.trained(Length::Epochs(NonZero::new(count).unwrap()))
+    }
+
+    pub(crate) fn trained_steps(self, count: u64) -> Self {
+        self.trained(Length::Steps(NonZero::new(count).unwrap()))
+    }
+
+    fn trained(self, length: Length) -> Self {
+        self.with(|record| record.requested.length = Some(length)).departure(Departure::Length { length })
     }
 
     pub(crate) fn outcome(self, outcome: Outcome) -> Self {

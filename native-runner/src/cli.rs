@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use engine::backends::{Feature, Opening};
-use engine::{AdapterChoice, Limit, Workload};
-use results::{InputMode, Layout, Precision};
+use engine::backends::Opening;
+use engine::{AdapterChoice, Workload};
+use results::{Feature, InputMode, Layout, Length, Positive, Precision, RunSpec};
 
 use crate::commands::compare_records::CompareRecordsArgs;
 use crate::commands::export_records::ExportArgs;
@@ -269,6 +269,29 @@ pub(crate) struct BenchmarkArgs {
 }
 
 impl BenchmarkArgs {
+    /// Returns the requested run on the backend named `backend`; the seed is set later.
+    pub(crate) fn spec(&self, backend: &str) -> RunSpec {
+        let Self { device, training, .. } = self;
+        RunSpec {
+            suite: training.suite.clone(),
+            workloads: training.workloads.iter().map(|name| name.trim().to_owned()).collect(),
+            backend: backend.to_owned(),
+            adapter: device.adapter.clone(),
+            precision: device.precision,
+            length: training.length(),
+            batch_size: training.batch_size,
+            learning_rate: training.learning_rate,
+            target_accuracy: training.target_accuracy,
+            without: device.place.without.clone(),
+            devices: device.devices,
+            overlap: device.place.overlap,
+            threads: device.place.threads,
+            input: device.input,
+            layout: device.layout,
+            ..RunSpec::default()
+        }
+    }
+
     pub(crate) fn backends(&self) -> Vec<&str> {
         self.device.backend.split(',').map(str::trim).collect()
     }
@@ -304,21 +327,21 @@ pub(crate) struct TrainingArgs {
     pub(crate) learning_rate: Option<f64>,
     /// Train so many passes over the training set
     #[arg(long, value_name = "N", group = "limit")]
-    epochs: Option<u32>,
+    epochs: Option<NonZero<u32>>,
     /// Train so many steps and measure nothing beyond them
     #[arg(long, value_name = "N", group = "limit")]
-    steps: Option<u64>,
+    steps: Option<NonZero<u64>>,
     /// Train for so many seconds and measure nothing beyond them
     #[arg(long, value_name = "X", group = "limit")]
-    seconds: Option<f64>,
+    seconds: Option<Positive>,
     /// Test accuracy, 0 to 1, to time [default: the workload's]
     #[arg(long, value_name = "X")]
     pub(crate) target_accuracy: Option<f64>,
 }
 
 impl TrainingArgs {
-    pub(crate) fn limit(&self) -> Option<Limit> {
-        (self.epochs.map(Limit::Epochs)).or(self.steps.map(Limit::Steps)).or(self.seconds.map(Limit::Seconds))
+    pub(crate) fn length(&self) -> Option<Length> {
+        (self.epochs.map(Length::Epochs)).or(self.steps.map(Length::Steps)).or(self.seconds.map(Length::Seconds))
     }
 }
 

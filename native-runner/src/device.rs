@@ -11,7 +11,7 @@ use engine::{
     AdapterChoice, BACKENDS, Backend, Clock, EngineError, KNOWN_BACKENDS, RunRequest, SUITES, SuiteDefinition,
     Workload, backends,
 };
-use results::{Adapter, Precision};
+use results::{Adapter, Precision, RunSpec};
 use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs, PlaceArgs, find_workloads};
@@ -273,23 +273,16 @@ pub(crate) fn workloads(arguments: &BenchmarkArgs, suite: &SuiteDefinition) -> R
 
 pub(crate) fn request(
     arguments: &BenchmarkArgs,
+    spec: RunSpec,
     suite: &'static SuiteDefinition,
     workloads: Vec<Workload>,
-    seed: u32,
 ) -> RunRequest {
-    let training = &arguments.training;
     RunRequest {
+        spec,
         suite,
         workloads,
-        seed,
-        batch_size: training.batch_size,
-        learning_rate: training.learning_rate,
-        limit: training.limit(),
-        target_accuracy: training.target_accuracy,
         registration: None,
         provenance: provenance(),
-        requested_adapter: arguments.device.adapter.clone(),
-        requested_backend: arguments.device.backend.clone(),
         claimed_name: arguments.claimed_name.clone(),
     }
 }

@@ -41,7 +41,6 @@ pub(crate) fn open(
             devices: backend.devices(),
             precision: backend.precision(),
             warnings: backend.warnings(),
-            non_standard: backend.non_standard(),
         })
     })?;
     Ok(Box::new(Linked { caller: Rc::new(caller), facts }))
@@ -53,7 +52,6 @@ struct Facts {
     devices: u32,
     precision: Precision,
     warnings: Vec<Warning>,
-    non_standard: Vec<String>,
 }
 
 /// State of the thread that calls the server.
@@ -88,10 +86,6 @@ impl Backend for Linked {
 
     fn warnings(&self) -> Vec<Warning> {
         self.facts.warnings.clone()
-    }
-
-    fn non_standard(&self) -> Vec<String> {
-        self.facts.non_standard.clone()
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -189,7 +189,7 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
     if record.device.adapter.software {
         reasons.push("software adapter".to_owned());
     }
-    reasons.extend(record.non_standard.iter().cloned());
+    reasons.extend(record.departures.iter().map(ToString::to_string));
     let ended = |workload: &WorkloadRecord| {
         let name = &workload.workload;
         match &workload.outcome {
@@ -265,7 +265,9 @@ fn input_text(record: &WorkloadRecord) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use results::{DeviceKind, Evaluation, Resources, Summary, Target};
+    use std::num::NonZero;
+
+    use results::{Departure, DeviceKind, Evaluation, Length, Resources, Summary, Target};
 
     use super::*;
 
@@ -360,7 +362,7 @@ mod tests {
     fn the_verdict_gives_every_reason_against_a_rank() {
         let mut record = record(Outcome::Completed);
         record.device.adapter.software = true;
-        record.non_standard = vec!["2 epochs".to_owned()];
+        record.departures = vec![Departure::Length { length: Length::Epochs(NonZero::new(2).unwrap()) }];
         record.run_id = None;
         let verdict = verdict(&record);
         assert!(verdict.ends_with("not ranked: software adapter, 2 epochs, no leaderboard gave the seed"), "{verdict}");

@@ -1,5 +1,7 @@
 //! Columns and their cells.
 
+use std::borrow::Cow;
+
 use results::WorkloadRecord;
 use results::open_data::ExportColumn;
 
@@ -40,6 +42,8 @@ type Perhaps<R, T> = fn(&R, &WorkloadRecord) -> Option<T>;
 pub enum Values<R> {
     Text(for<'a> fn(&'a R, &'a WorkloadRecord) -> &'a str),
     OptionalText(for<'a> fn(&'a R, &'a WorkloadRecord) -> Option<&'a str>),
+    /// Text that no record has as such.
+    OptionalWords(Perhaps<R, String>),
     Whole(Always<R, u64>),
     OptionalWhole(Perhaps<R, u64>),
     Number(Always<R, f64>),
@@ -50,10 +54,10 @@ pub enum Values<R> {
 }
 
 /// A value of a row.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cell<'a> {
     Empty,
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Whole(u64),
     Number(f64),
     Flag(bool),
@@ -64,13 +68,17 @@ pub(crate) enum Cell<'a> {
 impl<R> Values<R> {
     /// Returns true if some runs do not have the value.
     pub(crate) fn may_be_absent(&self) -> bool {
-        matches!(self, Self::OptionalText(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_))
+        matches!(
+            self,
+            Self::OptionalText(_) | Self::OptionalWords(_) | Self::OptionalWhole(_) | Self::OptionalNumber(_)
+        )
     }
 
     pub(crate) fn cell<'a>(&self, run: &'a R, workload: &'a WorkloadRecord) -> Cell<'a> {
         match self {
-            Self::Text(find) => Cell::Text(find(run, workload)),
-            Self::OptionalText(find) => find(run, workload).map_or(Cell::Empty, Cell::Text),
+            Self::Text(find) => Cell::Text(find(run, workload).into()),
+            Self::OptionalText(find) => find(run, workload).map_or(Cell::Empty, |text| Cell::Text(text.into())),
+            Self::OptionalWords(find) => find(run, workload).map_or(Cell::Empty, |text| Cell::Text(text.into())),
             Self::Whole(find) => Cell::Whole(find(run, workload)),
             Self::OptionalWhole(find) => find(run, workload).map_or(Cell::Empty, Cell::Whole),
             Self::Number(find) => Cell::Number(find(run, workload)),

@@ -5,7 +5,7 @@ use crate::column::{Cell, Column};
 
 /// Writes the line of names.
 pub fn write_header<R>(text: &mut String, columns: &[Column<R>]) {
-    write_line(text, columns.iter().map(|column| Cell::Text(column.name)));
+    write_line(text, columns.iter().map(|column| Cell::Text(column.name.into())));
 }
 
 /// Writes a line for each workload.
@@ -22,7 +22,7 @@ fn write_line<'a>(text: &mut String, cells: impl Iterator<Item = Cell<'a>>) {
         }
         match cell {
             Cell::Empty => {}
-            Cell::Text(value) => text.push_str(&results::csv::cell(value)),
+            Cell::Text(value) => text.push_str(&results::csv::cell(&value)),
             Cell::Whole(value) => text.push_str(&value.to_string()),
             Cell::Number(value) | Cell::Moment(value) => text.push_str(&value.to_string()),
             Cell::Flag(value) => text.push_str(&value.to_string()),
@@ -59,7 +59,7 @@ mod tests {
             ("=A1,\"x\"", "\"'=A1,\"\"x\"\"\""),
             ("a=b", "a=b"),
         ] {
-            assert_eq!(line([Cell::Text(text)]), format!("{expected}\n"));
+            assert_eq!(line([Cell::Text(text.into())]), format!("{expected}\n"));
         }
         assert_eq!(line([Cell::Number(-1.5), Cell::Empty, Cell::Flag(true)]), "-1.5,,true\n");
     }

@@ -108,7 +108,7 @@ enum Waiting {
 impl Buffer {
     fn new<R>(values: &Values<R>) -> Self {
         let waiting = match values {
-            Values::Text(_) | Values::OptionalText(_) => Waiting::Texts(Vec::new()),
+            Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => Waiting::Texts(Vec::new()),
             Values::Whole(_) | Values::OptionalWhole(_) => Waiting::Wholes(Vec::new()),
             Values::Number(_) | Values::OptionalNumber(_) => Waiting::Numbers(Vec::new()),
             Values::Flag(_) => Waiting::Flags(Vec::new()),
@@ -118,17 +118,17 @@ impl Buffer {
     }
 
     fn push(&mut self, cell: Cell) -> Result<(), ParquetError> {
+        if let Some(present) = &mut self.present {
+            present.push(i16::from(cell != Cell::Empty));
+        }
         match (&mut self.values, cell) {
             (_, Cell::Empty) if self.present.is_some() => {}
-            (Waiting::Texts(values), Cell::Text(text)) => values.push(text.into()),
+            (Waiting::Texts(values), Cell::Text(text)) => values.push(ByteArray::from(&*text)),
             (Waiting::Wholes(values), Cell::Whole(whole)) => values.push(signed(whole)),
             (Waiting::Numbers(values), Cell::Number(number)) => values.push(number),
             (Waiting::Flags(values), Cell::Flag(flag)) => values.push(flag),
             (Waiting::Moments(values), Cell::Moment(unix_seconds)) => values.push(microseconds(unix_seconds)),
             (_, cell) => return Err(ParquetError::General(format!("{cell:?} is not of its column's type"))),
-        }
-        if let Some(present) = &mut self.present {
-            present.push(i16::from(cell != Cell::Empty));
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
 
 fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
     let (stored, logical) = match column.values {
-        Values::Text(_) | Values::OptionalText(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
         Values::Whole(_) | Values::OptionalWhole(_) => (Stored::INT64, None),
         Values::Number(_) | Values::OptionalNumber(_) => (Stored::DOUBLE, None),
         Values::Flag(_) => (Stored::BOOLEAN, None),

@@ -1,5 +1,7 @@
 //! Columns of every table of records. A new one is added at the end.
 
+use results::Layout;
+
 use crate::Run;
 use crate::column::Column;
 use crate::column::Values::{Flag, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
@@ -171,12 +173,12 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
         Column::of(
             "threads",
             "of a back end that computes on the processor",
-            OptionalWhole(|_, of| of.settings.threads().map(u64::from)),
+            OptionalWhole(|_, of| of.settings.threads.map(u64::from)),
         ),
         Column::of(
             "layout",
             "how images lie in memory, nhwc or nchw, where an external program said",
-            OptionalText(|_, of| of.settings.layout()),
+            OptionalText(|_, of| of.settings.layout.map(Layout::name)),
         ),
         Column::of(
             "training_flops_per_sample",

@@ -5,14 +5,10 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The device that was asked for and the one that was used. A mismatch is an error, so no record has one.
+/// The device that was used. It fits the requested one: a mismatch is an error, so no record has one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Device {
-    /// Adapter as asked for: `any`, `discrete`, an index, part of a name, or `browser`.
-    pub requested_adapter: String,
-    /// Back end as asked for.
-    pub requested_backend: String,
     /// Back end that trained.
     pub backend: String,
     /// Adapter as the platform reports it.

@@ -27,7 +27,7 @@ pub const FACTS: &[Fact] = &[
     },
     Fact { id: "operating_system", value: |record| text(&record.provenance.client.operating_system) },
     Fact { id: "engine_version", value: |record| text(&record.provenance.engine_version) },
-    Fact { id: "non_standard", value: |record| text(&record.non_standard.join("; ")) },
+    Fact { id: "departures", value: |record| text(&record.departures_text("; ")) },
 ];
 
 /// More properties, for a person who looks for a regression.

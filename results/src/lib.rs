@@ -65,6 +65,7 @@ mod resources;
 pub mod scaling;
 mod segment;
 pub mod software;
+mod spec;
 pub mod statistics;
 pub mod summary;
 mod text;
@@ -84,6 +85,7 @@ pub use record::{
 };
 pub use resources::{EnergySource, ResourceSample, Resources};
 pub use segment::{Beacon, Segment, StateBytes, Stretch, losses_sha256, weights_bytes};
+pub use spec::{Departure, Feature, Length, Positive, RunSpec, SeedSource};
 pub use summary::{Obstacle, obstacle};
 pub use text::{NotText, check_name, decode, is_plain, skip_mark};
 pub use transfer::{Communication, ExchangeSeconds, InputMode, InputPipeline, Layout};

@@ -7,7 +7,8 @@ use crate::estimate::Estimate;
 use crate::summary::MINIMUM_WINDOWS;
 use crate::text::is_plain;
 use crate::{
-    Communication, Correctness, Device, InputPipeline, Precision, Provenance, Resources, Segment, Stretch, Warning,
+    Communication, Correctness, Departure, Device, InputPipeline, Layout, Precision, Provenance, Resources, RunSpec, Segment,
+    Stretch, Warning,
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.
@@ -24,13 +25,13 @@ pub struct RunRecord {
     pub run_id: Option<String>,
     /// Single-use word that the leaderboard issued together with `run_id`.
     pub nonce: Option<String>,
-    /// Seed that determines the initial weights, the order of samples, augmentation and dropout.
-    pub seed: u32,
-    /// Suite that was trained. `non_standard` lists departures from it.
+    /// Requested run.
+    pub requested: RunSpec,
+    /// Suite that was trained. `departures` lists departures from it.
     pub suite: Suite,
-    /// Departures from the suite, such as `batch size 64`; empty for a standard run. A run with any of them is shown
-    /// but not ranked.
-    pub non_standard: Vec<String>,
+    /// Departures from the suite, computed from the other fields; empty for a standard run. A run with any of them is
+    /// shown but not ranked. The leaderboard computes them again.
+    pub departures: Vec<Departure>,
     /// Program that made the record, and time of the run.
     pub provenance: Provenance,
     /// Device that trained.
@@ -44,16 +45,12 @@ pub struct RunRecord {
 impl RunRecord {
     /// Returns true if the run used nothing but the suite's own settings.
     pub fn is_standard(&self) -> bool {
-        self.non_standard.is_empty()
+        self.departures.is_empty()
     }
 
-    /// Returns the limit of training that was asked for in place of the suite's, as `non_standard` has it: `2 epochs`.
-    pub fn length(&self) -> Option<&str> {
-        let is_limit = |term: &&String| {
-            let (number, what) = term.split_once(' ').unwrap_or_default();
-            number.parse::<f64>().is_ok() && ["epochs", "steps", "s of training"].contains(&what)
-        };
-        self.non_standard.iter().find(is_limit).map(String::as_str)
+    /// Returns the departures, separated by `separator`.
+    pub fn departures_text(&self, separator: &str) -> String {
+        self.departures.iter().map(ToString::to_string).collect::<Vec<_>>().join(separator)
     }
 }
 
@@ -228,21 +225,15 @@ pub struct Settings {
     pub training_flops_per_sample: u64,
     /// Memory that the back end allocated on the device, in bytes; 0 if that is not known.
     pub device_memory_bytes: u64,
+    /// Number of threads of a back end that computes on the processor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<u32>,
+    /// Layout of images in memory, if an external program reported it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layout: Option<Layout>,
     /// Name of the variant of each tuned kernel as `kernel: variant`, in order of use, and other settings of the back
-    /// end, such as `layout: nhwc`.
+    /// end.
     pub variants: Vec<String>,
-}
-
-impl Settings {
-    /// Threads of a back end that computes on the processor.
-    pub fn threads(&self) -> Option<u32> {
-        self.variants.iter().find_map(|variant| variant.split_once("threads: ")?.1.parse().ok())
-    }
-
-    /// Layout of images in memory, `nhwc` or `nchw`, if an external program reported it.
-    pub fn layout(&self) -> Option<&str> {
-        self.variants.iter().find_map(|variant| variant.strip_prefix("layout: "))
-    }
 }
 
 /// Seconds of the work that is done once, up to the first timed step. A part that did not happen, or that the back end

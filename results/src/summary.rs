@@ -34,7 +34,7 @@ impl<'a> MeasuredWorkload<'a> {
     }
 
     pub fn seed(&self) -> u32 {
-        self.record.seed
+        self.record.requested.seed
     }
 
     pub fn is_completed(&self) -> bool {

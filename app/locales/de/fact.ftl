@@ -12,6 +12,6 @@ fact_precision = Zahlenformat
 fact_client = Programm
 fact_operating_system = Betriebssystem
 fact_engine_version = Version des Rechenkerns
-fact_non_standard = kein Standardlauf
+fact_departures = Abweichungen von der Suite
 fact_source = Quelle des Namens
 fact_inferred = vermutet

@@ -12,6 +12,6 @@ fact_precision = precision
 fact_client = client
 fact_operating_system = operating system
 fact_engine_version = engine version
-fact_non_standard = non standard
+fact_departures = departures from the suite
 fact_source = source
 fact_inferred = inferred

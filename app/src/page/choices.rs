@@ -192,8 +192,8 @@ pub(super) fn Settings(state: StartState) -> impl IntoView {
 }
 
 fn seconds(options: &RunOptions) -> Option<String> {
-    match options.limit {
-        Some(training_worker::Limit::Seconds(seconds)) => Some(seconds.to_string()),
+    match options.length {
+        Some(results::Length::Seconds(seconds)) => Some(seconds.to_string()),
         _ => None,
     }
 }

@@ -117,7 +117,7 @@ fn Controls(state: StartState) -> impl IntoView {
     let note = move || {
         let (seeds, limited) = state.options.with(|options| {
             let options = options.as_ref().ok();
-            (options.and_then(|options| options.seeds).unwrap_or(1), options.is_some_and(|of| of.limit.is_some()))
+            (options.and_then(|options| options.seeds).unwrap_or(1), options.is_some_and(|of| of.length.is_some()))
         });
         let length = if limited { t!(compare_as_settings) } else { t!(compare_one_pass) };
         let contenders = contenders(state).len();

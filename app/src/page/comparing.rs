@@ -1,13 +1,13 @@
 //! A comparison as the page drives it: each of its back ends trains the chosen networks, one after another, from the
 //! same seeds.
 
+use std::num::NonZero;
 use std::time::Duration;
 
 use engine::measure::Schedule;
 use leptos::prelude::*;
 use results::comparison::{Contender, Refused};
-use results::{Precision, RunRecord};
-use training_worker::Limit;
+use results::{Length, Precision, RunRecord};
 
 use crate::backend::PageBackend;
 use crate::benchmark::{Benchmark, RunKind, Stage};
@@ -19,7 +19,7 @@ use crate::t;
 use crate::words::Said;
 
 /// Default length of training: one epoch, the same work for all.
-const USUAL_LIMIT: Limit = Limit::Epochs(1);
+const USUAL_LENGTH: Length = Length::Epochs(NonZero::<u32>::MIN);
 
 /// Parts of a comparison.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Task {
             compared: self.contenders.clone(),
             seeds: Some(self.seeds.len()).filter(|seeds| *seeds > 1).and_then(|seeds| u32::try_from(seeds).ok()),
             seed: self.seeds.first().copied(),
-            limit: self.options.limit.filter(|limit| *limit != USUAL_LIMIT),
+            length: self.options.length.filter(|length| *length != USUAL_LENGTH),
             backend: PageBackend::default(),
             autostart: false,
             ..self.options.clone()
@@ -136,9 +136,9 @@ impl Comparing {
 
     pub(super) fn start(self, options: RunOptions, contenders: Vec<PageBackend>) {
         self.forget();
-        let limit = options.limit.or(Some(USUAL_LIMIT));
+        let length = options.length.or(Some(USUAL_LENGTH));
         let seeds = options.seeds_from(options.seed.unwrap_or_else(platform::random_seed));
-        let task = Task { seeds, contenders, options: RunOptions { limit, ..options } };
+        let task = Task { seeds, contenders, options: RunOptions { length, ..options } };
         self.schedule.set(Schedule::new(task.seeds.len(), task.contenders.len()));
         self.task.set(Some(task));
         self.begin_turn();

@@ -52,7 +52,7 @@ fn OfItsTime(record: RunRecord) -> impl IntoView {
 #[component]
 fn Caveats(record: RunRecord) -> impl IntoView {
     let standard = record.is_standard();
-    let reasons = record.non_standard.iter().map(|of| words::remarks::departure(of)).collect::<Vec<_>>().join(", ");
+    let reasons = record.departures.iter().map(words::remarks::departure).collect::<Vec<_>>().join(", ");
     let warnings = record.warnings;
     let count = warnings.len() + usize::from(!standard);
     (count > 0).then(|| view! {
@@ -98,7 +98,7 @@ fn Facts(record: RunRecord) -> impl IntoView {
         ("Gradmark", t!(result_commit, version = record.provenance.engine_version, commit = record.provenance.commit)),
         (t!(result_suite), format!("{} {}", text::suite_inside(&record.suite.name), record.suite.version)),
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
-        (t!(result_seed), record.seed.to_string()),
+        (t!(result_seed), record.requested.seed.to_string()),
     ];
     if let Some(claimed) = record.device.claimed_name.clone() {
         facts.insert(0, (t!(result_device_claimed), claimed));

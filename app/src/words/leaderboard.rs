@@ -3,7 +3,6 @@
 use results::UNNAMED_ADAPTER;
 use results::api::{Deed, ErrorBody, Tier, UsualNote};
 
-use super::remarks::departure;
 use super::{Language, language, named};
 use crate::t;
 use crate::text::{tier, workload_title};
@@ -19,7 +18,6 @@ pub fn fact_value(id: &str, value: String) -> String {
         ("source", "reported") => t!(leaderboard_reported).to_owned(),
         ("source", "claimed") => t!(leaderboard_claimed).to_owned(),
         ("source", "masked") => t!(leaderboard_masked).to_owned(),
-        ("non_standard", _) => value.split("; ").map(departure).collect::<Vec<_>>().join("; "),
         _ => value,
     }
 }

@@ -3,7 +3,7 @@
 
 use results::comparison::{Agreement, Basis, Evidence, Obstacle, Pair};
 use results::software::program_of_architecture;
-use results::{FailureCause, Warning};
+use results::{Departure, FailureCause, Length, Warning};
 use training_worker::Trouble;
 
 use super::language;
@@ -68,52 +68,40 @@ fn points(difference: f64) -> String {
     t!(agreement_points, number = number(difference * 100.0, 2))
 }
 
-pub fn departure(reason: &str) -> String {
-    whole(reason)
-        .map(str::to_owned)
-        .or_else(|| ahead(reason))
-        .or_else(|| behind(reason))
-        .unwrap_or_else(|| reason.to_owned())
-}
-
-fn whole(reason: &str) -> Option<&'static str> {
-    match reason {
-        "networks that are not of the suite" => Some(t!(departure_not_of_suite)),
-        "the reference back end judges and does not compete" => Some(t!(departure_reference)),
-        _ => None,
-    }
-}
-
-fn ahead(reason: &str) -> Option<String> {
-    let after = |words: &str| reason.strip_prefix(words).filter(|rest| !rest.contains(' '));
-    let number = |text: &str| language().number(text);
-    if let Some(size) = after("batch size ") {
-        Some(t!(departure_batch_size, size = size))
-    } else if let Some(rate) = after("learning rate ") {
-        Some(t!(departure_learning_rate, rate = number(rate)))
-    } else if let Some(target) = after("target accuracy ") {
-        Some(t!(departure_target, target = number(target)))
-    } else if let Some(precision) = after("computed in ") {
-        Some(t!(departure_computed_in, precision = precision))
-    } else if let Some(program) = after("trained by the external program ") {
-        Some(t!(departure_program, program = program))
-    } else {
-        after("without ").map(|feature| t!(departure_without, feature = feature))
-    }
-}
-
-fn behind(reason: &str) -> Option<String> {
-    let (number, rest) = reason.split_once(' ')?;
-    number.parse::<f64>().ok()?;
-    let number = language().number(number);
-    match rest {
-        "epochs" => Some(t!(departure_epochs, number = number)),
-        "steps" => Some(t!(departure_steps, number = number)),
-        "s of training" => Some(t!(departure_seconds, number = number)),
-        _ => {
-            let all = rest.strip_prefix("of the suite's ")?.strip_suffix(" networks")?;
-            Some(t!(departure_networks, some = number, all = all))
+pub fn departure(of: &Departure) -> String {
+    let decimal = |value: f64| language().number(&value.to_string());
+    match of {
+        Departure::LeftOut { trained, networks } => {
+            t!(departure_networks, some = trained.to_string(), all = networks.to_string())
         }
+        Departure::OtherNetworks => t!(departure_not_of_suite).to_owned(),
+        Departure::NetworkFile { workload, digest } => {
+            t!(departure_network_file, workload = workload, digest = digest)
+        }
+        Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
+        Departure::FittedBatch { workload, size, usual } => t!(
+            departure_fitted_batch,
+            workload = workload,
+            size = size.to_string(),
+            usual = usual.to_string()
+        ),
+        Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
+        Departure::Length { length: Length::Epochs(epochs) } => t!(common_epochs, number = u64::from(epochs.get())),
+        Departure::Length { length: Length::Steps(steps) } => t!(common_steps, number = steps.get()),
+        Departure::Length { length: Length::Seconds(seconds) } => {
+            t!(departure_seconds, number = decimal(seconds.get()))
+        }
+        Departure::TargetAccuracy { accuracy } => t!(departure_target, target = decimal(*accuracy)),
+        Departure::Precision { precision } => t!(departure_computed_in, precision = precision.name()),
+        Departure::Reference => t!(departure_reference).to_owned(),
+        Departure::External { program } => t!(departure_program, program = program),
+        Departure::Layout { layout } => t!(departure_layout, layout = layout.name()),
+        Departure::Without { feature } => t!(departure_without, feature = feature.name()),
+        Departure::Input { mode } => t!(departure_input, mode = mode.text()),
+        Departure::Devices { count, logical: false } => t!(departure_devices, count = count.to_string()),
+        Departure::Devices { count, logical: true } => t!(departure_logical_devices, count = count.to_string()),
+        Departure::Overlap { on: true } => t!(departure_overlap_on).to_owned(),
+        Departure::Overlap { on: false } => t!(departure_overlap_off).to_owned(),
     }
 }
 
@@ -250,8 +238,10 @@ impl Failure {
 
 #[cfg(test)]
 mod tests {
-    use results::Precision;
+    use std::num::NonZero;
+
     use results::comparison::Contender;
+    use results::{Feature, InputMode, Layout, Positive, Precision};
 
     use super::*;
     use crate::words::{Language, speak};
@@ -292,37 +282,41 @@ mod tests {
         }
     }
 
-    /// As `engine/src/train/settings.rs` and its back ends write them.
-    const KNOWN: [&str; 12] = [
-        "batch size 32",
-        "learning rate 0.01",
-        "1 epochs",
-        "40 steps",
-        "2.5 s of training",
-        "target accuracy 0.5",
-        "1 of the suite's 2 networks",
-        "networks that are not of the suite",
-        "computed in f16-matrix",
-        "the reference back end judges and does not compete",
-        "trained by the external program tfjs-webgpu",
-        "without subgroups",
-    ];
-
-    #[test]
-    fn every_departure_has_the_english_of_the_record_and_german() {
-        for reason in KNOWN {
-            assert_eq!(departure(reason), reason);
-            speak(Language::German);
-            assert_ne!(departure(reason), reason);
-            speak(Language::English);
-        }
+    fn all_departures() -> Vec<Departure> {
+        let workload = || "theano-mnist".to_owned();
+        let length = |length| Departure::Length { length };
+        vec![
+            Departure::LeftOut { trained: 1, networks: 2 },
+            Departure::OtherNetworks,
+            Departure::NetworkFile { workload: workload(), digest: "1234abcd".to_owned() },
+            Departure::BatchSize { size: 32 },
+            Departure::FittedBatch { workload: workload(), size: 32, usual: 64 },
+            Departure::LearningRate { rate: 0.01 },
+            length(Length::Epochs(NonZero::new(1).unwrap())),
+            length(Length::Steps(NonZero::new(40).unwrap())),
+            length(Length::Seconds(Positive::new(2.5).unwrap())),
+            Departure::TargetAccuracy { accuracy: 0.5 },
+            Departure::Precision { precision: Precision::F16Matrix },
+            Departure::Reference,
+            Departure::External { program: "tfjs-webgpu".to_owned() },
+            Departure::Layout { layout: Layout::Nchw },
+            Departure::Without { feature: Feature::Subgroups },
+            Departure::Input { mode: InputMode::Stream },
+            Departure::Devices { count: 2, logical: false },
+            Departure::Devices { count: 2, logical: true },
+            Departure::Overlap { on: true },
+            Departure::Overlap { on: false },
+        ]
     }
 
     #[test]
-    fn what_is_not_known_stays_as_it_is() {
-        speak(Language::German);
-        assert_eq!(departure("input streamed with prefetch"), "input streamed with prefetch");
-        assert_eq!(departure("2.5 s of training"), "2,5 s Training");
+    fn every_departure_has_the_english_of_results_and_german() {
+        for of in all_departures() {
+            assert_eq!(departure(&of), of.to_string());
+            speak(Language::German);
+            assert_ne!(departure(&of), of.to_string());
+            speak(Language::English);
+        }
     }
 
     #[test]

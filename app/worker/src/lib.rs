@@ -6,9 +6,8 @@
 
 use std::collections::BTreeMap;
 
-use engine::backends::Feature;
 use engine::{EngineError, Event};
-use results::{Client, FailureCause, Precision, RunRecord};
+use results::{Client, FailureCause, RunRecord, RunSpec};
 use serde::{Deserialize, Serialize};
 
 #[cfg(all(target_arch = "wasm32", feature = "training"))]
@@ -80,20 +79,7 @@ pub struct Loaded {
 /// Order of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Order {
-    /// Name of a backend in [`engine::BACKENDS`], or of a framework's.
-    pub backend: String,
-    pub precision: Precision,
-    /// Features that our kernels do not use although the device has them; other backends ignore this.
-    pub without: Vec<Feature>,
-    /// Name of a suite in [`engine::SUITES`].
-    pub suite: String,
-    /// Names of workloads; empty for all of the suite.
-    pub workloads: Vec<String>,
-    /// Seed of weights, shuffles and dropout.
-    pub seed: u32,
-    pub batch_size: Option<u32>,
-    pub learning_rate: Option<f64>,
-    pub limit: Option<Limit>,
+    pub spec: RunSpec,
     pub registration: Option<Registration>,
     /// Start of the run, seconds since 1970 UTC.
     pub started_unix_seconds: f64,
@@ -101,24 +87,6 @@ pub struct Order {
     pub claimed_name: Option<String>,
     /// Values that workers stored at earlier visits, by their keys.
     pub kept: BTreeMap<String, String>,
-}
-
-/// Length of training, if not the suite's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Limit {
-    Epochs(u32),
-    Steps(u64),
-    Seconds(f64),
-}
-
-impl From<Limit> for engine::Limit {
-    fn from(limit: Limit) -> Self {
-        match limit {
-            Limit::Epochs(epochs) => Self::Epochs(epochs),
-            Limit::Steps(steps) => Self::Steps(steps),
-            Limit::Seconds(seconds) => Self::Seconds(seconds),
-        }
-    }
 }
 
 /// Id and nonce of a registered run.

@@ -193,7 +193,7 @@ async fn all_of_it_can_be_taken_along(page: &Browser) {
     page.click("button", "Copy the link").await;
     let link = page.ask("() => window.copied").await;
     let (_, query) = link.as_str().unwrap().split_once("/compare?").unwrap();
-    let seed = document["records"][0]["seed"].as_u64().unwrap();
+    let seed = document["records"][0]["requested"]["seed"].as_u64().unwrap();
     for part in ["workload=keras-mnist-mlp", "compare=wgsl,burn-flex", "seeds=2", &format!("seed={seed}"), "steps=20"] {
         assert!(query.split('&').any(|pair| pair == part), "{part} is not in {query}");
     }
@@ -273,7 +273,7 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
             "{variants}"
         );
     }
-    assert!(record["non_standard"].to_string().contains(&format!("external program {backend}")), "{record}");
+    assert!(record["departures"].to_string().contains(&format!(r#""program":"{backend}""#)), "{record}");
     assert!(page.by_role("button", "Upload").await.is_none());
     page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove it").await;
 }

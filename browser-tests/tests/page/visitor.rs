@@ -36,11 +36,11 @@ fn a_script_starts_a_run_and_waits_for_its_record() {
         let finished = page.ask("async () => await window.gradmark.finished").await;
         assert_eq!(finished["state"], "finished", "{finished}");
         let record = &finished["record"];
-        assert_eq!(record["seed"], 7);
+        assert_eq!(record["requested"]["seed"], 7);
         assert_eq!(record["run_id"], Value::Null, "the leaderboard gives seeds itself");
         let settings = &record["workloads"][0]["settings"];
         assert_eq!((&settings["learning_rate"], &settings["batch_size"]), (&0.05.into(), &32.into()), "{settings}");
-        let marks = record["non_standard"].to_string();
+        let marks = record["departures"].to_string();
         assert!(marks.contains("learning rate") && marks.contains("batch size"), "{marks}");
     });
 }

@@ -98,7 +98,7 @@ def airbench_runs(results, names):
             kind = workload["outcome"]["kind"]
             runs.append({
                 "ended": "" if kind == "completed" else f", {kind}",
-                "precision": workload["settings"]["precision"], "seed": record["seed"],
+                "precision": workload["settings"]["precision"], "seed": record["requested"]["seed"],
                 "accuracy": last.get("accuracy"), "training": workload["summary"]["training_seconds"],
                 "testing": last.get("seconds"), "reached": (workload["target"] or {}).get("reached_seconds")})
     return runs

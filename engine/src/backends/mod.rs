@@ -30,7 +30,6 @@ pub use list::unsupported;
 pub use list::{
     BACKENDS, BURN_FLEX, BURN_REMOTE, BackendDefinition, BackendState, Devices, KNOWN_BACKENDS, WGSL, states,
 };
-pub use opening::Feature;
 pub use opening::Keeper;
 pub use opening::Opening;
 

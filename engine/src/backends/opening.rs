@@ -2,8 +2,7 @@ use std::fmt::Debug;
 use std::num::NonZero;
 use std::sync::Arc;
 
-use results::{InputMode, Layout, Precision};
-use serde::{Deserialize, Serialize};
+use results::{Feature, InputMode, Layout, Precision};
 
 use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
 use crate::error::EngineError;
@@ -150,32 +149,6 @@ impl Opening {
         suited.remote.retain(|_| name == BURN_REMOTE);
         suited.without.retain(|_| name == list::WGSL);
         suited
-    }
-}
-
-/// Optional device feature that our kernels use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Feature {
-    /// Invocations of a subgroup can exchange values.
-    Subgroups,
-    F16,
-    Timestamps,
-}
-
-impl Feature {
-    pub const ALL: [Self; 3] = [Self::Subgroups, Self::F16, Self::Timestamps];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Subgroups => "subgroups",
-            Self::F16 => "f16",
-            Self::Timestamps => "timestamps",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|feature| feature.name() == name)
     }
 }
 

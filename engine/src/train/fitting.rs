@@ -23,7 +23,7 @@ pub(super) async fn fitted(
     edges: &mut Edges<'_>,
 ) -> Result<(Workload, Option<Warning>), EngineError> {
     let definition = data_set(workload.data_set).expect("a test holds every workload to a known data set");
-    if request.batch_size.is_some() || !definition.origin.is_always_generated() {
+    if request.spec.batch_size.is_some() || !definition.origin.is_always_generated() {
         return Ok((workload.clone(), None));
     }
     let data = edges.data.load(definition).await?;
@@ -36,7 +36,7 @@ pub(super) async fn fitted(
             data: Arc::clone(&data),
             batches: settings.batches,
             planned_steps: settings.planned_steps,
-            seed: request.seed,
+            seed: request.spec.seed,
             dropout: true,
         });
         match room.holds(&trial, &job) {
@@ -188,7 +188,8 @@ mod tests {
         free_bytes: Option<u64>,
         named: Option<u32>,
     ) -> Result<(u32, Option<Warning>), EngineError> {
-        let request = RunRequest { batch_size: named, ..request(&[workload]) };
+        let mut request = request(&[workload]);
+        request.spec.batch_size = named;
         let mut edges = Edges {
             data: &mut Generated,
             observer: &mut Recorder::default(),

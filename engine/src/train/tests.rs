@@ -10,14 +10,14 @@ use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
 use super::settings::Limits;
-use super::{Limit, in_random_order};
+use super::in_random_order;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::model::ModelError;
 use crate::trainer::Preparation;
 
 pub(crate) use fixtures::{
-    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, run_with,
+    BreaksDown, FakeClock, Recorder, SmallData, device_lost, narrow_request, request, run, run_before, run_with, steps,
 };
 use fixtures::{Pause, TrainingTest};
 
@@ -306,7 +306,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
             assert!(reason.contains(text), "{reason}");
             let other = record.workloads.iter().find(|workload| workload.workload != failing).unwrap();
             assert_eq!(other.outcome, Outcome::Completed);
-            assert!(!other.windows.is_empty() && !record.is_standard(), "{:?}", record.non_standard);
+            assert!(!other.windows.is_empty() && !record.is_standard(), "{:?}", record.departures);
         }
     }
 }
@@ -379,8 +379,8 @@ fn a_missing_data_set_fails_only_its_workloads() {
 #[test]
 fn too_large_batches_are_found_before_training() {
     let mut request = request(&["keras-mnist-mlp", "theano-cifar10"]);
-    request.batch_size = Some(55_000);
-    request.limit = Some(Limit::Steps(1));
+    request.spec.batch_size = Some(55_000);
+    request.spec.length = steps(1);
     let stopped = run(&request, &BreaksDown::with("", device_lost)).unwrap_err();
     assert!(matches!(stopped.error, EngineError::InvalidSetting { .. }), "{stopped}");
     assert!(stopped.so_far.is_none());

@@ -1,5 +1,6 @@
 //! Runs and checks of whole networks on real data.
 
+use std::num::NonZero;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -7,10 +8,12 @@ use async_trait::async_trait;
 use engine::backends::reference::ReferenceBackend;
 use engine::{
     AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
-    Event, Limit, NoMeter, Observer, RunRequest, SUITES, StepReport, TestReport, Trainer, TrainingJob, Workload,
+    Event, NoMeter, Observer, RunRequest, SUITES, StepReport, TestReport, Trainer, TrainingJob, Workload,
     backends, check_workload,
 };
-use results::{Adapter, Client, ClientKind, Compared, Correctness, Precision, Provenance, WorkloadRecord};
+use results::{
+    Adapter, Client, ClientKind, Compared, Correctness, Departure, Length, Precision, Provenance, RunSpec, WorkloadRecord,
+};
 
 use crate::skipped::skipped;
 use crate::{Clock, data, gpu};
@@ -34,7 +37,7 @@ impl Observer<Event> for Nobody {
 }
 
 /// Returns the perceptron's record after [`STEPS`] steps, and its departures from the standard.
-fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
+fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<Departure>) {
     let client = Client {
         kind: ClientKind::Native,
         name: "test".to_owned(),
@@ -50,24 +53,26 @@ fn trained(backend: &dyn Backend) -> (WorkloadRecord, Vec<String>) {
         client,
     };
     let request = RunRequest {
+        spec: RunSpec {
+            suite: SUITES[0].name.to_owned(),
+            backend: backend.name().to_owned(),
+            adapter: "any".to_owned(),
+            precision: backend.precision(),
+            seed: 5,
+            length: NonZero::new(STEPS).map(Length::Steps),
+            ..RunSpec::default()
+        },
         suite: &SUITES[0],
         workloads: vec![engine::workload("keras-mnist-mlp").unwrap()],
-        seed: 5,
-        batch_size: None,
-        learning_rate: None,
-        limit: Some(Limit::Steps(STEPS)),
-        target_accuracy: None,
         registration: None,
         provenance,
-        requested_adapter: "any".to_owned(),
-        requested_backend: backend.name().to_owned(),
         claimed_name: None,
     };
     let clock = Clock::default();
     let mut edges =
         Edges { data: &mut RealData, observer: &mut Nobody, clock: &clock, meter: &mut NoMeter, witness: None };
     let mut record = pollster::block_on(engine::run(&request, backend, &mut edges)).unwrap();
-    (record.workloads.remove(0), record.non_standard)
+    (record.workloads.remove(0), record.departures)
 }
 
 #[test]

@@ -200,7 +200,7 @@ fn non_standard(gathered: &GatheredRuns<'_>) -> Option<Caution> {
         "are not standard runs of their suite"
     };
     let text = format!("{runs} {one}, and would be shown and never ranked.");
-    let terms = gathered.runs().flat_map(|run| run.record.non_standard.iter().cloned()).collect();
+    let terms = gathered.runs().flat_map(|run| run.record.departures.iter().map(ToString::to_string)).collect();
     Some((text, distinct(terms)))
 }
 
@@ -358,7 +358,7 @@ mod tests {
             .device("llvmpipe")
             .software()
             .warning(Warning::GeneratedData { workload: "keras-babi-rnn".to_owned() })
-            .non_standard(&["20 steps"])
+            .trained_steps(20)
             .windows(1)
             .accuracy(0.1)
             .record();

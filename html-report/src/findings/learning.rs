@@ -253,13 +253,15 @@ fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
+    use results::{Departure, Layout};
+
     use super::*;
     use crate::testing::{Made, expect, found};
 
     fn batch(size: u32, rate: f64, accuracy: f64, seed: u32) -> RunRecord {
         let steps = 60_000 / u64::from(size);
         let made = Made::new("caffe-mnist").batch_size(size).rate(rate).accuracy(accuracy).seed(seed).steps(steps);
-        made.non_standard(&["1 epochs"]).record()
+        made.trained_epochs(1).record()
     }
 
     fn batches(size: u32, rate: f64, accuracies: [f64; 3]) -> Vec<RunRecord> {
@@ -338,7 +340,7 @@ mod tests {
     fn longer_trainings_are_compared_with_shorter_ones() {
         let of = |steps: u64, accuracy| {
             let made = Made::new("caffe-mnist").steps(steps).accuracy(accuracy);
-            made.non_standard(&[&format!("{steps} steps")]).record()
+            made.trained_steps(steps).record()
         };
         let brought = found(&EPOCHS, vec![of(600, 0.95), of(6000, 0.99)]);
         let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and brought 4 points"];
@@ -361,8 +363,8 @@ mod tests {
         expect(&found(&AGREEMENT, agreeing.clone())[0], Kind::Tie, &parts);
         let mut programs = backend("pytorch", [0.981, 0.982, 0.983]);
         for program in &mut programs {
-            program.workloads[0].settings.variants = vec!["layout: nhwc".to_owned()];
-            program.non_standard = vec!["trained by the external program pytorch".to_owned()];
+            program.workloads[0].settings.layout = Some(Layout::Nhwc);
+            program.departures = vec![Departure::External { program: "pytorch".to_owned() }];
         }
         let three = found(&AGREEMENT, [agreeing, programs].concat());
         expect(&three[0], Kind::Tie, &["pytorch", "wgsl", "burn-flex", "no difference found"]);

@@ -1,6 +1,6 @@
 //! Findings about speed: back ends, threads, devices, layouts, input and cold starts.
 
-use results::{ColdStart, InputMode};
+use results::{ColdStart, InputMode, Layout};
 
 use crate::difference::{AccuracyDifference, Contrast, SpeedRatio};
 use crate::finding::{Finding, Kind, Rule, RuleSearch, along, metrics, subject};
@@ -71,7 +71,7 @@ pub(super) const COLD_START: Rule = Rule {
 /// Least speed-up by more threads that is not flat.
 const MIN_GAIN: f64 = 1.1;
 /// Layout that others are compared with.
-const BASE_LAYOUT: &str = "nhwc";
+const BASE_LAYOUT: Layout = Layout::Nhwc;
 /// Least share of a cold start that is worth a sentence.
 const MIN_COLD_START_SHARE: f64 = 0.1;
 
@@ -207,7 +207,7 @@ fn compare_with_resident(groups: &[&Group<'_>], streamed: &Group<'_>) -> Option<
 
 /// Compares a group of the base layout with one that differs in nothing but its layout.
 fn compare_layouts(groups: &[&Group<'_>], base: &Group<'_>, other: &Group<'_>) -> Option<Finding> {
-    let layouts = (base.setup.layout.as_deref(), other.setup.layout.as_deref());
+    let layouts = (base.setup.layout, other.setup.layout);
     let is_pair = matches!(layouts, (Some(BASE_LAYOUT), Some(layout)) if layout != BASE_LAYOUT);
     if !is_pair || !base.setup.equals_but(&other.setup, &[Field::Layout]) {
         return None;
@@ -258,7 +258,7 @@ fn find_cold_start(groups: &[&Group<'_>]) -> Option<Finding> {
 
 #[cfg(test)]
 mod tests {
-    use results::RunRecord;
+    use results::{Departure, RunRecord};
 
     use super::*;
     use crate::testing::{Made, expect, found};
@@ -267,8 +267,8 @@ mod tests {
         Made::new("caffe-mnist").backend(backend).rate(rate)
     }
 
-    fn with_layout(layout: &str, rate: f64) -> Made {
-        made("pytorch", rate).variants(&[&format!("layout: {layout}")])
+    fn with_layout(layout: Layout, rate: f64) -> Made {
+        made("pytorch", rate).layout(layout)
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
     #[test]
     fn programs_with_a_layout_are_contenders() {
         let program = |layout, rate| {
-            with_layout(layout, rate).non_standard(&["trained by the external program pytorch"]).record()
+            with_layout(layout, rate).departure(Departure::External { program: "pytorch".to_owned() }).record()
         };
         let others = vec![made("wgsl", 10_000.0).record(), made("burn-flex", 12_000.0).record()];
         let three = found(&FASTEST, [others, vec![program("nhwc", 25_200.0)]].concat());
@@ -367,8 +367,8 @@ mod tests {
 
     #[test]
     fn layouts_are_compared_in_speed_and_accuracy() {
-        let made = |layout: &str, rate, accuracy| {
-            with_layout(layout, rate).non_standard(&[&format!("layout {layout}")]).accuracy(accuracy).record()
+        let made = |layout, rate, accuracy| {
+            with_layout(layout, rate).departure(Departure::Layout { layout }).accuracy(accuracy).record()
         };
         let faster = found(&LAYOUTS, vec![made("nhwc", 1e4, 0.9), made("nchw", 1.5e4, 0.9)]);
         expect(&faster[0], Kind::Difference, &["NCHW is 1.50 times as fast as NHWC"]);

@@ -6,7 +6,7 @@ mod sweeps;
 mod workload;
 
 use results::summary::MeasuredWorkload;
-use results::{Adapter, Outcome, Provenance};
+use results::{Adapter, Layout, Outcome, Provenance};
 
 use crate::finding::{Finding, Kind};
 use crate::findings::{RULES, cautions};
@@ -292,9 +292,9 @@ fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
             ("communication_share", |row| row.run.workload.communication_share().into()),
             ("input", |row| row.run.workload.input.map(|input| input.mode.name()).unwrap_or_default().into()),
             ("input_share", |row| row.run.workload.input_share().into()),
-            ("not_standard", |row| row.run.record.non_standard.join("; ").into()),
-            ("layout", |row| row.run.workload.settings.layout().into()),
-            ("length", |row| row.run.record.length().into()),
+            ("departures", |row| row.run.record.departures_text("; ").into()),
+            ("layout", |row| row.run.workload.settings.layout.map(Layout::name).into()),
+            ("length", |row| row.run.record.requested.length.map(|length| length.to_string()).into()),
             ("scale", |row| row.entry.scale.into()),
             ("training_flops_per_sample", |row| (row.run.workload.settings.training_flops_per_sample as f64).into()),
         ],

@@ -252,7 +252,7 @@ mod tests {
     fn sweeps_have_plots_with_the_range_of_seeds() {
         let made = |batch: u32, seed, accuracy| {
             let made = Made::new("resnet20-cifar10").batch_size(batch).steps(u64::from(60_000 / batch));
-            made.seed(seed).accuracy(accuracy).non_standard(&["1 epochs"]).record()
+            made.seed(seed).accuracy(accuracy).trained_epochs(1).record()
         };
         let plots = plots(&[made(50, 1, 0.97), made(50, 2, 0.98), made(500, 1, 0.95)]);
         let titles: Vec<&str> = plots.iter().map(|plot| plot.title.as_str()).collect();

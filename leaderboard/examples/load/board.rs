@@ -113,7 +113,7 @@ fn device(rank: usize) -> &'static KnownDevice {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "shares of small numbers")]
 fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let mut record = template.clone();
-    record.seed = u32::try_from(number % (1 << 32)).expect("it is below");
+    record.requested.seed = u32::try_from(number % (1 << 32)).expect("it is below");
     let rank = random.early(400);
     let device = device(rank);
     record.device.adapter.name = device.name.clone();
@@ -129,7 +129,7 @@ fn past_run(template: &RunRecord, number: u64, random: &mut Random) -> PastRun {
     let few = random.below(ONE_RARE_IN) == 0;
     let backend = if few { RARE_BACKEND } else { ["wgsl", "wgsl", "wgsl", "burn-wgpu"][random.below(4)] };
     record.device.backend = backend.to_owned();
-    record.device.requested_backend = backend.to_owned();
+    record.requested.backend = backend.to_owned();
     let precision = if random.share() < 0.1 { Precision::F16 } else { Precision::F32 };
     // Sums of twelve are as good as normal; a tenth is how far runs of one device lie apart.
     let normal = (0..12).map(|_| random.share()).sum::<f64>() - 6.0;

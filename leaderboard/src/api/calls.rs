@@ -139,7 +139,7 @@ const WRITING: &[Refusal] = &[("503", &["read_only"]), ("507", &["full"])];
 
 /// Codes of refused records.
 const RECORD: &[Refusal] = &[
-    ("422", &["bad_hash", "bad_name", "control_character", "duplicate_workload", "empty", "incomplete_suite"]),
+    ("422", &["bad_hash", "bad_name", "control_character", "duplicate_workload", "empty"]),
     ("422", &["inconsistent", "network_of_a_file", "not_finite", "not_increasing", "nothing_completed"]),
     ("422", &["out_of_range", "summary_mismatch", "time_does_not_fit", "too_long", "too_many", "too_precise"]),
     ("422", &["unknown_backend", "unknown_schema_version", "unknown_workload", "wrong_segment", "wrong_work"]),

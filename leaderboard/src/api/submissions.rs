@@ -206,7 +206,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
 fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
-    if record.seed != started.seed {
+    if record.requested.seed != started.seed {
         return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");
     }
     if record.suite != started.suite {

@@ -49,9 +49,15 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
         schema_version: SCHEMA_VERSION,
         run_id: None,
         nonce: None,
-        seed: 1,
+        requested: RunSpec {
+            suite: "quick".to_owned(),
+            backend: "wgsl".to_owned(),
+            adapter: "any".to_owned(),
+            seed: 1,
+            ..RunSpec::default()
+        },
         suite: Suite { name: "quick".to_owned(), version: 1 },
-        non_standard: Vec::new(),
+        departures: Vec::new(),
         provenance: Provenance {
             engine_version: "0.1.0".to_owned(),
             commit: "unknown".to_owned(),
@@ -66,8 +72,6 @@ fn record(kind: ClientKind, api: &str, name: &str, vendor: &str, architecture: &
             },
         },
         device: Device {
-            requested_adapter: "any".to_owned(),
-            requested_backend: "wgsl".to_owned(),
             backend: "wgsl".to_owned(),
             adapter: Adapter {
                 name: name.to_owned(),

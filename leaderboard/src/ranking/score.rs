@@ -73,7 +73,7 @@ fn figure(record: &RunRecord, workload: &WorkloadRecord) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use results::Evaluation;
+    use results::{Departure, Evaluation};
 
     use super::*;
     use crate::devices::testing::native;
@@ -128,7 +128,7 @@ mod tests {
     #[test]
     fn a_record_that_may_not_rank_makes_no_reference() {
         let spoilt: [fn(&mut RunRecord); 5] = [
-            |record| record.non_standard.push("2 epochs".to_owned()),
+            |record| record.departures.push(Departure::OtherNetworks),
             |record| drop(record.workloads.pop()),
             |record| record.workloads[0].summary.stable = false,
             |record| record.workloads[0].outcome = Outcome::Cancelled,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use results::{
-    Client, ClientKind, Device, DeviceKind, Precision, Provenance, RunRecord, SCHEMA_VERSION, Suite, Warning,
+    Client, ClientKind, DeviceKind, Feature, Provenance, RunRecord, RunSpec, SCHEMA_VERSION, Suite, Warning,
 };
 
 use super::bounds::{Checked, FieldPath};
@@ -13,7 +13,6 @@ const SENTENCE: usize = 300;
 const REPORTED_NAME: usize = 200;
 const CLAIMED_NAME: usize = 100;
 const WORKLOADS: usize = 64;
-const REASONS: usize = 32;
 const WARNINGS: usize = 256;
 /// Beyond the year 5000 a clock is not merely wrong.
 const LATEST_UNIX_SECONDS: f64 = 1e11;
@@ -26,18 +25,9 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     root.field("run_id").optional_text(record.run_id.as_deref(), LABEL)?;
     root.field("nonce").optional_text(record.nonce.as_deref(), 2 * LABEL)?;
     check_suite(&root.field("suite"), &record.suite)?;
-    let reasons = root.field("non_standard");
-    reasons.list(record.non_standard.len(), REASONS)?;
-    reasons.each(&record.non_standard, |path, reason| path.filled_text(reason, SENTENCE))?;
-    let is_ranked = |precision| matches!(precision, Precision::F32 | Precision::F16);
-    let other_precision = record.workloads.iter().find(|workload| !is_ranked(workload.settings.precision));
-    reasons.holds(
-        other_precision.is_none() || !record.non_standard.is_empty(),
-        "A workload was computed in another precision than f32 and f16, and such a run is shown but never ranked: the \
-         reasons must say so.",
-    )?;
+    check_requested(&root.field("requested"), record)?;
     check_provenance(&root.field("provenance"), &record.provenance)?;
-    check_device(&root.field("device"), &record.device)?;
+    check_device(&root.field("device"), record)?;
     check_workload_names(&root.field("workloads"), record)?;
     let warnings = root.field("warnings");
     warnings.list(record.warnings.len(), WARNINGS)?;
@@ -91,10 +81,20 @@ fn check_client(path: &FieldPath<'_>, client: &Client) -> Checked {
     Ok(())
 }
 
+fn check_requested(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
+    let RunSpec { suite, workloads, backend, adapter, without, .. } = &record.requested;
+    path.field("suite").holds(*suite == record.suite.name, "Another suite was trained than was asked for.")?;
+    let names = path.field("workloads");
+    names.list(workloads.len(), WORKLOADS)?;
+    names.each(workloads, |path, name| path.name(name))?;
+    path.field("backend").name(backend)?;
+    path.field("adapter").filled_text(adapter, REPORTED_NAME)?;
+    path.field("without").list(without.len(), Feature::ALL.len())
+}
+
 /// Checks the device, and that only the requested adapter and backend were used.
-fn check_device(path: &FieldPath<'_>, device: &Device) -> Checked {
-    path.field("requested_adapter").filled_text(&device.requested_adapter, REPORTED_NAME)?;
-    path.field("requested_backend").name(&device.requested_backend)?;
+fn check_device(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
+    let RunRecord { device, requested, .. } = record;
     path.field("backend").name(&device.backend)?;
     path.field("claimed_name").optional_text(device.claimed_name.as_deref(), CLAIMED_NAME)?;
     let adapter = path.field("adapter");
@@ -108,11 +108,11 @@ fn check_device(path: &FieldPath<'_>, device: &Device) -> Checked {
         adapter.field(name).text(value, REPORTED_NAME)?;
     }
     path.field("backend").holds(
-        device.requested_backend == device.backend,
+        requested.backend == device.backend,
         "Another back end was used than was asked for. That is an error of the run and not a result.",
     )?;
     let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
-    let asked = kinds.into_iter().find(|kind| kind.name() == device.requested_adapter);
+    let asked = kinds.into_iter().find(|kind| kind.name() == requested.adapter);
     adapter.field("kind").holds(
         asked.is_none_or(|kind| kind == device.adapter.kind),
         "Another kind of adapter was used than was asked for. That is an error of the run and not a result.",

@@ -2,7 +2,7 @@
 //! its suite; then only the rules apply that no setting changes.
 
 use engine::{BatchPlan, KNOWN_BACKENDS, Standard, SuiteDefinition, Workload};
-use results::{Outcome, RunRecord, Settings, Suite, WorkloadRecord};
+use results::{Departure, Outcome, RunRecord, Settings, Suite, WorkloadRecord};
 
 use super::Origin;
 use super::bounds::{Checked, FieldPath, Refusal};
@@ -19,10 +19,6 @@ pub(super) fn check(record: &RunRecord) -> Checked {
         let message = format!("This leaderboard knows no back end named {backend}.");
         return root.field("device").field("backend").refuse("unknown_backend", message);
     }
-    if record.non_standard.is_empty() && backend == engine::backends::REFERENCE {
-        let message = "The reference back end judges and does not compete.".to_owned();
-        return root.field("device").field("backend").refuse(NOT_STANDARD, says_so(&message));
-    }
     check_work(record)
 }
 
@@ -30,26 +26,32 @@ pub(super) fn check(record: &RunRecord) -> Checked {
 pub(super) fn check_work(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let suite = known_suite(&root.field("suite"), &record.suite)?;
-    let standard = record.non_standard.is_empty();
+    let departures = engine::departures(record, suite);
+    if record.departures != departures {
+        let words = |all: &[Departure]| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "The run departs from its suite in: {}. The record says: {}.",
+            words(&departures),
+            words(&record.departures)
+        );
+        return root.field("departures").refuse(NOT_STANDARD, message);
+    }
+    let standard = record.is_standard();
     let workloads = root.field("workloads");
     for (i, of) in record.workloads.iter().enumerate() {
         let path = workloads.item(i);
-        let Some(known) = Standard::of(suite, &of.workload, record.seed) else {
+        let Some(known) = Standard::of(suite, &of.workload, record.requested.seed) else {
             let message = format!("This leaderboard knows no network named {}.", of.workload);
             return path.field("workload").refuse("unknown_workload", message);
         };
-        if standard && !suite.workloads.contains(&of.workload.as_str()) {
-            let message = format!("{} is not of the suite {}.", of.workload, suite.name);
-            return path.field("workload").refuse(NOT_STANDARD, says_so(&message));
-        }
         check_facts(&path.field("settings"), &of.settings, &known)?;
-        check_course(&path, of, &known.workload, record.seed)?;
+        check_course(&path, of, &known.workload, record.requested.seed)?;
         if standard {
             check_recipe(&path, of, &known)?;
             check_evaluations(&path.field("evaluations"), of, &known)?;
         }
     }
-    if standard { check_whole(&workloads, record, suite) } else { Ok(()) }
+    Ok(())
 }
 
 /// The suite of this name and version.
@@ -65,7 +67,7 @@ pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'stati
 const NOT_STANDARD: &str = "not_standard";
 
 fn says_so(message: &str) -> String {
-    format!("{message} A run that departs from its suite says so in `non_standard`, and is shown and never ranked.")
+    format!("{message} A run that departs from its suite says so in `departures`, and is shown and never ranked.")
 }
 
 /// Checks facts of the network and its data.
@@ -183,14 +185,6 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
             .holds(is_last || !out_of_time, "Training went on although the suite's time was over.")?;
     }
     Ok(())
-}
-
-/// Checks that the suite is complete.
-fn check_whole(path: &FieldPath<'_>, record: &RunRecord, suite: &SuiteDefinition) -> Checked {
-    let has = |name: &str| record.workloads.iter().any(|of| of.workload == name);
-    let Some(missing) = suite.workloads.iter().find(|name| !has(name)) else { return Ok(()) };
-    let message = format!("{missing} is missing, which is of the suite {}.", suite.name);
-    path.refuse("incomplete_suite", says_so(&message))
 }
 
 /// Two clocks that run for hours drift apart by far less than this share …

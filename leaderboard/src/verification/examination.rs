@@ -122,7 +122,7 @@ impl Examination<'_> {
         workloads.sort_by_key(|of| flops_of_step(&of.settings));
         let mut measured = Vec::new();
         for of in workloads {
-            let Some(known) = Standard::of(suite, &of.workload, self.record.seed) else { continue };
+            let Some(known) = Standard::of(suite, &of.workload, self.record.requested.seed) else { continue };
             match self.subject(of, &known).and_then(|subject| subject.examine()) {
                 Ok(accuracy) => measured.extend(accuracy.map(|accuracy| (of.workload.clone(), accuracy))),
                 Err(End::Doubt(doubt)) => return Ok(Found::Doubt(format!("{}: {doubt}.", of.workload))),
@@ -139,7 +139,7 @@ impl Examination<'_> {
     }
 
     fn subject<'a>(&'a self, record: &'a WorkloadRecord, known: &Standard) -> Result<Subject<'a>, End> {
-        let seed = self.record.seed;
+        let seed = self.record.requested.seed;
         let samples = self.tools.samples.of(known.workload.data_set).map_err(End::NoSamples)?;
         let of_workload = |seen: &&SeenWorkload| seen.workload == record.workload;
         let seen = self.seen.filter(|_| known.workload.is_provable());

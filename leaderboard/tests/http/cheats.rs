@@ -112,7 +112,7 @@ cheats! {
         let renamed = |record: &mut RunRecord| {
             hide_time(record);
             record.device.backend = "burn-cuda".to_owned();
-            record.device.requested_backend = record.device.backend.clone();
+            record.requested.backend = record.device.backend.clone();
             record.device.adapter.name = "NVIDIA H100 PCIe".to_owned();
             record.device.adapter.vendor = "nvidia".to_owned();
             record.device.adapter.api = "CUDA".to_owned();
@@ -340,7 +340,7 @@ fn one_run_is_reported_to_two_servers() {
     }
     let hand_in = |run: &rehearsal::Rehearsal| other.upload(&started.run_id, &run.record_of(&started));
     hand_in(&run).assert_refused(422, "wrong_seed", "seed");
-    run.record.seed = SEED + 1;
+    run.record.requested.seed = SEED + 1;
     let refused = hand_in(&run);
     assert_eq!((refused.status.as_u16(), refused.parse::<ErrorBody>().code.as_str()), (422, "wrong_segment"));
     for (number, segment) in (0..).zip(&mut trained(&mut run.record).segments) {

@@ -14,8 +14,9 @@ use crate::upkeep::{done, failed, run};
 
 fn of(backend: &str, seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
-    record.device.requested_backend = backend.to_owned();
+    record.requested.backend = backend.to_owned();
     record.device.backend = backend.to_owned();
+    record::declare(&mut record);
     record
 }
 
@@ -254,7 +255,7 @@ fn the_history_of_a_device_goes_by_version_driver_and_month() {
         }
     };
     let in_browser = |record: &mut RunRecord| record.provenance.client.kind = ClientKind::Browser;
-    let unranked = |record: &mut RunRecord| record.non_standard.push("batch size 256".to_owned());
+    let unranked = |record: &mut RunRecord| record.requested.learning_rate = Some(0.01);
     let runs: [&dyn Fn(&mut RunRecord); 7] = [
         &of("0.1.0", "", 1),
         &of("0.1.0", "example 1", 3),

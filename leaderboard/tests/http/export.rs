@@ -146,7 +146,7 @@ fn exported_list_equals_the_list() {
         server.accepted(|record| {
             record::speed_up(record, 1 + number % 3);
             if number % 4 == 0 {
-                record.device.requested_backend = "burn-wgpu".to_owned();
+                record.requested.backend = "burn-wgpu".to_owned();
                 record.device.backend = "burn-wgpu".to_owned();
             }
         });

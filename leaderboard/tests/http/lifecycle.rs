@@ -256,7 +256,7 @@ fn a_suite_names_the_network_that_failed_too() {
     fail(&mut record.workloads[0], Vec::new());
     assert_eq!(server.import(&record).status, 201);
     record.workloads.remove(0);
-    server.import(&record).assert_refused(422, "incomplete_suite", "workloads");
+    server.import(&record).assert_refused(422, "not_standard", "departures");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_record_of_another_run_is_refused() {
         (|r| r.run_id = Some("0".repeat(16)), 422, "wrong_run_id", "run_id"),
         (|r| r.nonce = None, 403, "wrong_nonce", "nonce"),
         (|r| r.nonce = Some("0".repeat(64)), 403, "wrong_nonce", "nonce"),
-        (|r| r.seed ^= 1, 422, "wrong_seed", "seed"),
+        (|r| r.requested.seed ^= 1, 422, "wrong_seed", "seed"),
         (|r| r.suite.version += 1, 422, "wrong_suite", "suite"),
         (|r| r.suite.name = "other".to_owned(), 422, "wrong_suite", "suite"),
         (

@@ -65,7 +65,7 @@ fn fields_that_are_unknown_missing_or_of_a_wrong_type_are_named() {
     with(|r| r["workloads"][0]["settings"]["batch_size"] = json!("128")).assert_refused(400, "wrong_type", field);
     with(|r| r["workloads"][0]["settings"]["batch_size"] = json!(1.5)).assert_refused(400, "wrong_type", field);
     with(|r| r["workloads"][0]["settings"]["batch_size"] = json!(-1)).assert_refused(400, "wrong_type", field);
-    with(|r| r["seed"] = json!(u64::MAX)).assert_refused(400, "wrong_type", "seed");
+    with(|r| r["requested"]["seed"] = json!(u64::MAX)).assert_refused(400, "wrong_type", "requested.seed");
     // JSON has no NaN: writers turn it into null.
     let field = "workloads[0].windows[0].seconds";
     with(|r| r["workloads"][0]["windows"][0]["seconds"] = Value::Null).assert_refused(400, "wrong_type", field);
@@ -98,8 +98,8 @@ fn later_schema_versions_are_named() {
 fn a_wrong_value_is_not_quoted_at_length() {
     let server = TestServer::start();
     let mut json = serde_json::to_value(record::unregistered(1)).unwrap();
-    json["seed"] = json!("x".repeat(100_000));
-    let refusal = server.json("POST", IMPORT, &json).assert_refused(400, "wrong_type", "seed");
+    json["requested"]["seed"] = json!("x".repeat(100_000));
+    let refusal = server.json("POST", IMPORT, &json).assert_refused(400, "wrong_type", "requested.seed");
     assert!(refusal.message.len() < 500, "{} bytes", refusal.message.len());
 }
 
@@ -143,7 +143,6 @@ fn long_records_are_checked_quickly() {
 pub(crate) fn long_record(seed: u32) -> RunRecord {
     let mut record = record::unregistered(seed);
     record.workloads.truncate(1);
-    record.non_standard.push("1 of the suite's 2 networks".to_owned());
     let workload = &mut record.workloads[0];
     let window = workload.windows[workload.windows.len() - 1];
     let longer = (0..20_000_u32).map(|i| Window { seconds: window.seconds + f64::from(i % 97) * 1e-4, ..window });
@@ -151,6 +150,7 @@ pub(crate) fn long_record(seed: u32) -> RunRecord {
     record::count_samples(workload, seed);
     record.provenance.wall_seconds = 30_000.0;
     record::summarise(&mut record);
+    record::declare(&mut record);
     record
 }
 

@@ -51,7 +51,7 @@ fn filters_and_pages_take_their_share() {
     let server = TestServer::start();
     let wgsl = server.accepted(|_| {});
     let burn = server.accepted(|record| {
-        record.device.requested_backend = "burn-wgpu".to_owned();
+        record.requested.backend = "burn-wgpu".to_owned();
         record.device.backend = "burn-wgpu".to_owned();
     });
     assert_eq!(list(&server, "").total, 4);
@@ -75,15 +75,12 @@ fn only_proven_standard_hardware_results_are_ranked() {
         record.device.adapter.software = true;
         record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
         record.device.adapter.kind = DeviceKind::Cpu;
-        record.device.requested_adapter = "cpu".to_owned();
+        record.requested.adapter = "cpu".to_owned();
     });
     assert_eq!(software.tier, Tier::Proven);
-    server.proven(|record| record.non_standard.push("batch size 256".to_owned()));
+    server.proven(|record| record.requested.learning_rate = Some(0.01));
     let [half, matrix] = [Precision::F16, Precision::F16Matrix].map(|precision| {
         server.proven(|record| {
-            if precision == Precision::F16Matrix {
-                record.non_standard.push(format!("computed in {}", precision.name()));
-            }
             record.workloads.iter_mut().for_each(|workload| workload.settings.precision = precision);
         })
     });
@@ -326,7 +323,7 @@ fn every_query_of_the_page_has_an_index_that_serves_it() {
         let template = record::of_suite(&SUITES[0], 1);
         let past = |number: u32| {
             let mut record = template.clone();
-            record.seed = number;
+            record.requested.seed = number;
             record.device.adapter.name = format!("Example GPU {}", number % 50);
             PastRun {
                 record,

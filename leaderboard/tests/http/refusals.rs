@@ -1,7 +1,7 @@
 //! Refused records, one case for each rule, and records that are accepted with a flag.
 
 use results::api::{AcceptedRun, StartedRun, Tier};
-use results::{RunRecord, WholeBatch};
+use results::{Length, RunRecord, WholeBatch};
 use serde_json::{Value, json};
 
 use crate::support::{TestServer, record};
@@ -45,7 +45,7 @@ impl Bench {
         let mut imported = RunRecord { run_id: None, nonce: None, ..self.record.clone() };
         change(&mut imported);
         record::summarise(&mut imported);
-        imported.seed = imported.seed.wrapping_add(1);
+        imported.requested.seed = imported.requested.seed.wrapping_add(1);
         self.server.import(&imported).assert_refused(422, code, field);
     }
 
@@ -61,9 +61,10 @@ fn values_out_of_range_are_refused_by_name() {
     let bench = Bench::new();
     let rows = [
         ("/schema_version", json!(0), "unknown_schema_version", "schema_version"),
-        ("/non_standard", json!(vec!["x"; 33]), "too_many", "non_standard"),
-        ("/non_standard", json!([" "]), "empty", "non_standard[0]"),
-        ("/workloads/0/settings/precision", json!("f16-matrix"), "inconsistent", "non_standard"),
+        ("/departures", json!([{ "kind": "other_networks" }]), "not_standard", "departures"),
+        ("/workloads/0/settings/precision", json!("f16-matrix"), "not_standard", "departures"),
+        ("/requested/adapter", json!(""), "empty", "requested.adapter"),
+        ("/requested/suite", json!("complete"), "inconsistent", "requested.suite"),
         ("/provenance/wall_seconds", json!(-1), "out_of_range", "provenance.wall_seconds"),
         ("/provenance/wall_seconds", json!(1e9), "out_of_range", "provenance.wall_seconds"),
         ("/provenance/started_unix_seconds", json!(1e12), "out_of_range", "provenance.started_unix_seconds"),
@@ -295,9 +296,6 @@ fn tolerance_depends_on_the_precision_alone() {
     // Off by two percent, which f16 may be and nothing else.
     let rough = |precision| {
         move |r: &mut RunRecord| {
-            if precision != results::Precision::F32 {
-                r.non_standard.push("Another precision.".to_owned());
-            }
             let workload = &mut r.workloads[0];
             workload.settings.precision = precision;
             let correctness = workload.correctness.as_mut().unwrap();
@@ -367,7 +365,7 @@ fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
         (|r| r.workloads[0].first_losses.clear(), "replayed"),
         (
             |r| {
-                r.non_standard.push("without tests".to_owned());
+                r.requested.target_accuracy = Some(0.5);
                 r.workloads[0].evaluations.clear();
                 record::reach(&mut r.workloads[0]);
             },
@@ -422,15 +420,17 @@ fn work_that_differs_from_the_network_is_refused() {
     });
     bench.refuses_forged("unknown_backend", "device.backend", |r| {
         r.device.backend = "warp-drive".to_owned();
-        r.device.requested_backend = r.device.backend.clone();
+        r.requested.backend = r.device.backend.clone();
     });
     // Nonstandard runs have the network's work, too.
     bench.refuses_forged("wrong_work", "workloads[0].settings.parameters", |r| {
-        r.non_standard.push("4 steps".to_owned());
+        r.requested.length = NonZero::new(4).map(Length::Steps);
+        record::declare(r);
         r.workloads[0].settings.parameters = 7850;
     });
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].training_seconds", |r| {
-        r.non_standard.push("4 steps".to_owned());
+        r.requested.length = NonZero::new(4).map(Length::Steps);
+        record::declare(r);
         r.workloads[0].windows[0].seconds /= 10.0;
     });
     bench.still_accepts_the_honest_record();
@@ -440,7 +440,7 @@ fn work_that_differs_from_the_network_is_refused() {
 fn undeclared_departures_from_the_suite_are_refused() {
     let bench = Bench::new();
     bench.refuses_forged("not_standard", "workloads[0].settings.batch_size", |r| {
-        let seed = r.seed;
+        let seed = r.requested.seed;
         r.workloads[0].settings.batch_size = 1024;
         record::count_samples(&mut r.workloads[0], seed);
         r.workloads[0].epochs.clear();
@@ -453,11 +453,11 @@ fn undeclared_departures_from_the_suite_are_refused() {
         record::reach(&mut r.workloads[0]);
     });
     bench.refuses_forged("not_standard", "workloads[0].target", |r| r.workloads[0].target = None);
-    bench.refuses_forged("not_standard", "device.backend", |r| {
+    bench.refuses_forged("not_standard", "departures", |r| {
         r.device.backend = "reference".to_owned();
-        r.device.requested_backend = r.device.backend.clone();
+        r.requested.backend = r.device.backend.clone();
     });
-    bench.refuses_forged("incomplete_suite", "workloads", |r| drop(r.workloads.pop()));
+    bench.refuses_forged("not_standard", "departures", |r| drop(r.workloads.pop()));
     bench.still_accepts_the_honest_record();
 }
 
@@ -466,13 +466,13 @@ fn courses_of_training_that_the_suite_lacks_are_refused() {
     let bench = Bench::new();
     // Ten times the steps in the same windows.
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[0].step", |r| {
-        let seed = r.seed;
+        let seed = r.requested.seed;
         r.workloads[0].windows.iter_mut().for_each(|window| window.steps *= 10);
         record::count_samples(&mut r.workloads[0], seed);
     });
     // The slowest windows of the training left out.
     bench.refuses_forged("inconsistent", "workloads[0].evaluations[1].step", |r| {
-        let seed = r.seed;
+        let seed = r.requested.seed;
         r.workloads[0].windows.remove(1);
         r.workloads[0].peaks.clear();
         record::count_samples(&mut r.workloads[0], seed);
@@ -511,7 +511,6 @@ fn partial_suite_run_is_stored_but_not_ranked() {
     let server = TestServer::start();
     let half = server.accepted(|record| {
         record.workloads.pop();
-        record.non_standard.push("1 of the suite's 2 networks".to_owned());
     });
     let list: results::api::RunList = server.get("/api/v1/runs").parse();
     assert!(list.rows.iter().all(|row| row.run_id == half.run_id && !row.ranked) && list.total == 1);

@@ -204,7 +204,7 @@ fn whoever_waits_is_told_what_another_process_found() {
 #[test]
 fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     let server = rehearsal::server();
-    let other = server.accepted(|record| record.non_standard.push("batch size 256".to_owned()));
+    let other = server.accepted(|record| record.requested.learning_rate = Some(0.01));
     let standard = server.accepted(|_| {});
     let said = failed(&replay(&server, &[&standard.run_id, "0123456789abcdef"], None));
     assert!(said.contains("no run 0123456789abcdef"), "{said}");

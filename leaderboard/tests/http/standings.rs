@@ -90,13 +90,13 @@ fn software_and_processors_are_never_among_gpus() {
         record.device.adapter.software = true;
         record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
         record.device.adapter.kind = DeviceKind::Cpu;
-        record.device.requested_adapter = "cpu".to_owned();
+        record.requested.adapter = "cpu".to_owned();
     });
     proven_by(&server, ANN, |record| record.device.adapter.name = "SwiftShader Device".to_owned());
     proven_by(&server, ANN, |record| {
-        record.device.requested_backend = "burn-flex".to_owned();
+        record.requested.backend = "burn-flex".to_owned();
         record.device.backend = "burn-flex".to_owned();
-        record.device.requested_adapter = "any".to_owned();
+        record.requested.adapter = "any".to_owned();
         record.device.adapter.name = "Example Processor (Burn, all cores)".to_owned();
         record.device.adapter.kind = DeviceKind::Cpu;
         record.device.adapter.api = "CPU".to_owned();
@@ -412,7 +412,7 @@ fn a_run_that_does_not_rank_is_compared_without_counting() {
         record.device.adapter.software = true;
         record.device.adapter.kind = DeviceKind::Cpu;
         record.device.adapter.name = "llvmpipe (LLVM 15)".to_owned();
-        record.device.requested_adapter = "cpu".to_owned();
+        record.requested.adapter = "cpu".to_owned();
     });
     let found = standing(&server, &software.run_id);
     assert!(found.workloads.iter().all(|workload| workload.among_all.is_none() && workload.runs == [0, 0, 0]));

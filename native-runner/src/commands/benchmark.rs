@@ -2,7 +2,7 @@ use std::rc::Rc;
 
 use engine::{Backend, Clock, Edges, Registration, RunRequest, Stopped, SuiteDefinition, Witness};
 use results::api::StartRun;
-use results::{InputMode, Outcome, RunRecord, Warning};
+use results::{InputMode, Outcome, RunRecord, RunSpec, SeedSource, Warning};
 
 use crate::cli::BenchmarkArgs;
 use crate::commands::compare::compare;
@@ -65,7 +65,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 
     let interrupt = Interrupt::default();
     let registration = seed.registration.clone();
-    let request = RunRequest { registration, ..request(arguments, suite, workloads, seed.value) };
+    let spec = RunSpec { seed: seed.value, seed_source: seed.source, ..arguments.spec(backend.name()) };
+    let request = RunRequest { registration, ..request(arguments, spec, suite, workloads) };
     let on_battery = machine::is_discharging();
     let mut witness = submission
         .as_ref()
@@ -108,6 +109,7 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
 
 struct Seed {
     value: u32,
+    source: SeedSource,
     registration: Option<Registration>,
     origin: String,
 }
@@ -116,10 +118,10 @@ impl Seed {
     /// Returns the leaderboard's seed, unless another was requested: such a run can only be uploaded as unverified.
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
         match (asked, submission) {
-            (Some(value), None) => Ok(Self { value, registration: None, origin: "as asked".to_owned() }),
-            (Some(value), Some(_)) => {
-                let origin = "as asked, so the upload will be unverified; leave --seed out to be ranked".to_owned();
-                Ok(Self { value, registration: None, origin })
+            (Some(value), submission) => {
+                let unranked = ", so the upload will be unverified; leave --seed out to be ranked";
+                let origin = format!("as asked{}", if submission.is_some() { unranked } else { "" });
+                Ok(Self { value, source: SeedSource::Chosen, registration: None, origin })
             }
             (None, Some(submission)) => {
                 let started = submission.leaderboard.start(&StartRun {
@@ -128,11 +130,13 @@ impl Seed {
                 })?;
                 let registration = Registration { run_id: started.run_id, nonce: started.nonce };
                 let origin = format!("from {}", submission.leaderboard.address());
-                Ok(Self { value: started.seed, registration: Some(registration), origin })
+                let source = SeedSource::Leaderboard;
+                Ok(Self { value: started.seed, source, registration: Some(registration), origin })
             }
             (None, None) => {
                 let value = getrandom::u32().map_err(Failure::NoRandomness)?;
-                Ok(Self { value, registration: None, origin: format!("random; repeat with --seed {value}") })
+                let origin = format!("random; repeat with --seed {value}");
+                Ok(Self { value, source: SeedSource::Random, registration: None, origin })
             }
         }
     }

@@ -4,11 +4,11 @@ use std::rc::Rc;
 use engine::backends::Devices;
 use engine::measure::Schedule;
 use engine::{
-    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Limit, Observer, RunRequest, Stopped, SuiteDefinition,
+    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition,
     Workload,
 };
 use results::comparison::{Comparison, Contender, Refused};
-use results::{FailureCause, Outcome, Provenance, RunRecord, WorkloadRecord, comparison};
+use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, WorkloadRecord, comparison};
 use serde::Serialize;
 
 use crate::cli::{ALL, BenchmarkArgs};
@@ -211,29 +211,29 @@ impl Contest<'_> {
     }
 
     fn request(&self, workload: &Workload, seed: u32, backend: &dyn Backend) -> RunRequest {
-        let mut request = device::request(self.arguments, self.suite, vec![workload.clone()], seed);
-        backend.name().clone_into(&mut request.requested_backend);
+        let workloads = vec![workload.name.to_owned()];
+        let is_chosen = self.arguments.training.seed.is_some();
+        let seed_source = if is_chosen { SeedSource::Chosen } else { SeedSource::Random };
+        let mut spec = RunSpec { workloads, seed, seed_source, ..self.arguments.spec(backend.name()) };
         // A back end without a choice of devices was asked for none.
         if devices(backend.name()) == Devices::Given {
-            "any".clone_into(&mut request.requested_adapter);
+            "any".clone_into(&mut spec.adapter);
         }
-        request
+        device::request(self.arguments, spec, self.suite, vec![workload.clone()])
     }
 
     fn keep(&self, record: &RunRecord, contender: &Contender) -> Result<(), Failure> {
         let Some(folder) = &self.arguments.records else { return Ok(()) };
         let Some(workload) = record.workloads.first() else { return Ok(()) };
         let Contender { backend, precision } = contender;
-        let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.seed);
+        let name = format!("{}-{backend}-{}-{}.json", workload.workload, precision.name(), record.requested.seed);
         let file = JsonTarget::File(folder.join(name));
         deliver(Ok(()), Some(&file), &to_json(record)?)
     }
 
     fn conditions(&self, comparison: &Comparison, findings: &Findings) -> String {
-        let length = match self.arguments.training.limit() {
-            Some(Limit::Epochs(epochs)) => plural(epochs, "epoch"),
-            Some(Limit::Steps(steps)) => plural(steps, "step"),
-            Some(Limit::Seconds(seconds)) => format!("{seconds} s of training"),
+        let length = match self.arguments.training.length() {
+            Some(length) => length.to_string(),
             None => {
                 let SuiteDefinition { epochs, training_seconds, .. } = self.suite;
                 format!("{} or {training_seconds} s of training", plural(epochs, "epoch"))
@@ -325,7 +325,7 @@ impl Findings {
     pub(crate) fn conclude(&self, kept: bool) -> Result<(), Failure> {
         let wrong = |record: &RunRecord| {
             let sentence = record.workloads.iter().find_map(report::wrong)?;
-            Some(format!("{}, seed {}: {sentence}", record.device.backend, record.seed))
+            Some(format!("{}, seed {}: {sentence}", record.device.backend, record.requested.seed))
         };
         let wrong: Vec<String> = self.records.iter().filter_map(wrong).collect();
         if !wrong.is_empty() {

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
-use record_table::Values::{Moment, Number, OptionalNumber, OptionalText, OptionalWhole, Text, Whole};
+use record_table::Values::{Moment, Number, OptionalNumber, OptionalText, OptionalWhole, OptionalWords, Text, Whole};
 use record_table::{Column, ParquetError, ParquetFile, Run, csv, record_columns};
 use results::{Outcome, RunRecord, WorkloadRecord, metric};
 
@@ -174,7 +174,7 @@ fn settings() -> [Column<LocalRun>; 10] {
         Column::of(
             "length",
             "how long was trained, as it was asked for; empty where it is the suite's length",
-            OptionalText(|run, _| run.record.length()),
+            OptionalWords(|run, _| run.record.requested.length.map(|length| length.to_string())),
         ),
         Column::of(
             "scale",

@@ -202,7 +202,7 @@ impl Submission {
 }
 
 pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
-    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.seed));
+    let id = record.run_id.clone().unwrap_or_else(|| format!("seed-{}", record.requested.seed));
     json_output::keep(&format!("gradmark-{id}"), json)
 }
 

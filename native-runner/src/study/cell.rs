@@ -1,19 +1,16 @@
 //! Cells of a study: the settings of one process each, and the choice of cells by their settings.
 
-use std::fmt;
 use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 
 use engine::{BatchPlan, KNOWN_BACKENDS, Workload};
 use results::kernels::Suite;
-use results::{InputMode, Layout, Precision};
-use schemars::JsonSchema;
+use results::{InputMode, Layout, Length, Positive, Precision};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::screen::plural;
-use crate::study::definition::Positive;
 use crate::workload_file;
 
 /// Adapter of a back end without a choice.
@@ -36,7 +33,7 @@ impl Settings {
             ("workload", Some(RunSettings { file: Some(file), .. })) => {
                 ["--workload-file".to_owned(), file.path.display().to_string()]
             }
-            ("limit", Some(RunSettings { limit: Some(limit), .. })) => limit.arguments(),
+            ("limit", Some(RunSettings { limit: Some(limit), .. })) => arguments(*limit),
             _ => [format!("--{name}"), value],
         });
         command.into_iter().chain(words).collect()
@@ -164,54 +161,31 @@ pub(crate) struct KernelSettings {
     pub(crate) budget_mib: u32,
 }
 
-/// Length of a cell's training.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Length {
-    /// Passes over the training set; windows that measure the throughput may follow.
-    Epochs(NonZero<u32>),
-    Steps(NonZero<u64>),
-    /// Seconds of training.
-    Seconds(Positive),
-}
-
-impl Length {
-    /// Returns the same, `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
-    pub(crate) fn scaled(self, scale: f64, batches: &BatchPlan) -> Self {
-        let steps = |steps: u64| {
-            Self::Steps(NonZero::new((steps as f64 * scale).round() as u64).unwrap_or(NonZero::<u64>::MIN))
-        };
-        match self {
-            _ if scale >= 1.0 => self,
-            Self::Epochs(epochs) if f64::from(epochs.get()) * scale >= 1.0 => {
-                let epochs = (f64::from(epochs.get()) * scale).round() as u32;
-                Self::Epochs(NonZero::new(epochs).unwrap_or(NonZero::<u32>::MIN))
-            }
-            Self::Epochs(epochs) => steps(batches.steps_of_epochs(epochs.get())),
-            Self::Steps(full) => steps(full.get()),
-            Self::Seconds(full) => Self::Seconds(Positive(full.0 * scale)),
+/// Returns a length `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
+pub(crate) fn scaled(length: Length, scale: f64, batches: &BatchPlan) -> Length {
+    let steps =
+        |steps: u64| Length::Steps(NonZero::new((steps as f64 * scale).round() as u64).unwrap_or(NonZero::<u64>::MIN));
+    match length {
+        _ if scale >= 1.0 => length,
+        Length::Epochs(epochs) if f64::from(epochs.get()) * scale >= 1.0 => {
+            let epochs = (f64::from(epochs.get()) * scale).round() as u32;
+            Length::Epochs(NonZero::new(epochs).unwrap_or(NonZero::<u32>::MIN))
         }
-    }
-
-    fn arguments(self) -> [String; 2] {
-        let (option, value) = match self {
-            Self::Epochs(epochs) => ("--epochs", epochs.to_string()),
-            Self::Steps(steps) => ("--steps", steps.to_string()),
-            Self::Seconds(seconds) => ("--seconds", seconds.0.to_string()),
-        };
-        [option.to_owned(), value]
+        Length::Epochs(epochs) => steps(batches.steps_of_epochs(epochs.get())),
+        Length::Steps(full) => steps(full.get()),
+        Length::Seconds(full) => Positive::new(full.get() * scale).map_or(length, Length::Seconds),
     }
 }
 
-impl fmt::Display for Length {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Epochs(epochs) => f.write_str(&plural(epochs, "epoch")),
-            Self::Steps(steps) => f.write_str(&plural(steps, "step")),
-            Self::Seconds(seconds) => write!(f, "{} s", seconds.0),
-        }
-    }
+/// Returns the option of `native-runner` that asks for a length, with its value.
+fn arguments(length: Length) -> [String; 2] {
+    let (option, value) = match length {
+        Length::Epochs(epochs) => ("--epochs", epochs.to_string()),
+        Length::Steps(steps) => ("--steps", steps.to_string()),
+        Length::Seconds(seconds) => ("--seconds", seconds.to_string()),
+    };
+    [option.to_owned(), value]
 }
 
 /// One setting of a cell.
@@ -409,7 +383,7 @@ pub(crate) mod tests {
     fn scaled_length_is_whole_epochs_or_at_least_one_step() {
         let epochs = |count| Length::Epochs(NonZero::new(count).unwrap());
         let steps = |count| Length::Steps(NonZero::new(count).unwrap());
-        let seconds = |seconds| Length::Seconds(Positive(seconds));
+        let seconds = |seconds| Length::Seconds(Positive::new(seconds).unwrap());
         let (order, batching) = (SampleOrder::File, Batching::ShortLast);
         let plan = BatchPlan { first: 0, samples: 1000, batch_size: 10, order, batching, seed: 1 };
         for (full, scale, scaled, text) in [
@@ -419,9 +393,9 @@ pub(crate) mod tests {
             (epochs(1), 1e-9, steps(1), "1 step"),
             (steps(20_000), 0.01, steps(200), "200 steps"),
             (steps(20), 0.001, steps(1), "1 step"),
-            (seconds(30.0), 0.1, seconds(3.0), "3 s"),
+            (seconds(30.0), 0.1, seconds(3.0), "3 s of training"),
         ] {
-            assert_eq!((full.scaled(scale, &plan), scaled.to_string().as_str()), (scaled, text));
+            assert_eq!((super::scaled(full, scale, &plan), scaled.to_string().as_str()), (scaled, text));
         }
     }
 

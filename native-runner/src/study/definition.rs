@@ -8,7 +8,7 @@ use std::{fmt, fs, io};
 
 use engine::{BACKENDS, KNOWN_BACKENDS, WORKLOADS};
 use results::kernels::Suite;
-use results::{InputMode, Layout, Precision};
+use results::{InputMode, Layout, Length, Positive, Precision};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use crate::cli::ALL;
 use crate::failure::Failure;
 use crate::program::NamedProgram;
 use crate::screen::did_you_mean;
-use crate::study::cell::{Cell, KernelSettings, Length, Settings};
+use crate::study::cell::{Cell, KernelSettings, Settings};
 use crate::workload_file::is_file_name;
 
 /// A study: what it asks, and the runs that answer it.
@@ -290,26 +290,6 @@ impl JsonSchema for BackendName {
     }
 }
 
-/// A number above 0.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(crate) struct Positive(pub(crate) f64);
-
-impl<'de> Deserialize<'de> for Positive {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_f64(NumberAboveZero).map(Self)
-    }
-}
-
-impl JsonSchema for Positive {
-    fn schema_name() -> Cow<'static, str> {
-        "Positive".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "number", "exclusiveMinimum": 0 })
-    }
-}
-
 struct NameOfWorkload;
 
 impl Visitor<'_> for NameOfWorkload {
@@ -332,31 +312,6 @@ impl Visitor<'_> for NameOfWorkload {
     }
 }
 
-struct NumberAboveZero;
-
-impl Visitor<'_> for NumberAboveZero {
-    type Value = f64;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a number above 0")
-    }
-
-    fn visit_f64<E: Error>(self, value: f64) -> Result<f64, E> {
-        if value.is_finite() && value > 0.0 {
-            return Ok(value);
-        }
-        Err(E::custom(format_args!("{value} is not a number above 0")))
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<f64, E> {
-        self.visit_f64(value as f64)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<f64, E> {
-        self.visit_f64(value as f64)
-    }
-}
-
 /// Every suite on every adapter is a cell: `native-runner kernels`, in f32, which is all that it measures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -373,7 +328,8 @@ pub(crate) struct KernelMatrix {
 impl Default for KernelMatrix {
     fn default() -> Self {
         let budget_mib = NonZero::new(1024).expect("it is not zero");
-        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds: Positive(2.0), budget_mib }
+        let budget_seconds = Positive::new(2.0).expect("it is above zero");
+        Self { suites: Suite::ALL.to_vec(), adapters: usual_adapters(), budget_seconds, budget_mib }
     }
 }
 
@@ -385,7 +341,7 @@ impl KernelMatrix {
             let settings = KernelSettings {
                 suite,
                 adapter: adapter.clone(),
-                budget_seconds: self.budget_seconds.0 * scale,
+                budget_seconds: self.budget_seconds.get() * scale,
                 budget_mib: self.budget_mib.get(),
             };
             Cell::new(Settings::Kernels(settings), Some(Length::Seconds(self.budget_seconds)))

@@ -2,10 +2,10 @@
 
 use engine::SUITES;
 use engine::backends::{BURN_FLEX, REFERENCE};
-use results::InputMode;
+use results::{InputMode, Length};
 use serde::Serialize;
 
-use crate::study::cell::{KernelSettings, Length, RunSettings, Settings};
+use crate::study::cell::{KernelSettings, RunSettings, Settings};
 use crate::study::folder::{Ending, Finished};
 
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -152,7 +152,7 @@ impl Estimator {
         let same = self.measured.iter().rev().filter(|one| one.shape == shape).min_by_key(|one| one.source);
         let seconds = same.map(|same| {
             let most_seconds = match settings.limit {
-                Some(Length::Seconds(seconds)) => seconds.0,
+                Some(Length::Seconds(seconds)) => seconds.get(),
                 Some(Length::Epochs(_) | Length::Steps(_)) => f64::INFINITY,
                 None => SUITES[0].training_seconds,
             };

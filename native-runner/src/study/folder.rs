@@ -7,7 +7,7 @@ use std::io::{ErrorKind, Write};
 use std::path::{Display, Path, PathBuf};
 
 use results::kernels::KernelRecord;
-use results::{Outcome, Provenance, RunRecord, WorkloadRecord};
+use results::{Length, Outcome, Provenance, RunRecord, WorkloadRecord};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -17,7 +17,7 @@ use crate::failure::Failure;
 use crate::json_output::{JsonTarget, cannot_write, deliver, to_json};
 use crate::machine::provenance;
 use crate::program::NamedProgram;
-use crate::study::cell::{Cell, Length, Settings};
+use crate::study::cell::{Cell, Settings};
 use crate::study::definition::Definition;
 use crate::study::matrix::{Machine, cells, in_random_order};
 use crate::{figures, machine, report};

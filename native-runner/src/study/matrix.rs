@@ -6,12 +6,12 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::InputMode;
+use results::{InputMode, Length, Positive};
 
 use crate::cli::ALL;
 use crate::device::devices as devices_of;
-use crate::study::cell::{ANY, Cell, Length, RunSettings, Settings, WorkloadFile};
-use crate::study::definition::{Definition, Matrix, Positive, Threads, UpTo, WorkloadName};
+use crate::study::cell::{ANY, Cell, RunSettings, Settings, WorkloadFile, scaled};
+use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
 /// Properties of the machine and the command line that cells depend on.
@@ -140,8 +140,8 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     }
     let full_limit = cell.limit;
     // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
-    let of_suite = (scale < 1.0).then_some(Length::Seconds(Positive(SUITES[0].training_seconds * scale)));
-    let limit = full_limit.map(|limit| limit.scaled(scale, &batches)).or(of_suite);
+    let of_suite = (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
+    let limit = full_limit.map(|limit| scaled(limit, scale, &batches)).or(of_suite);
     Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 

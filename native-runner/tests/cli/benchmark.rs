@@ -1,6 +1,6 @@
 use std::fs;
 
-use results::{Outcome, RunRecord, Settings, summary};
+use results::{Departure, Outcome, RunRecord, Settings, summary};
 use serde_json::Value;
 
 use crate::external::golden;
@@ -17,9 +17,9 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
     let titles: Vec<&str> = metrics.iter().map(|metric| metric.title).collect();
     expect_parts(&finished.stdout, &titles);
     let record: RunRecord = finished.json_file("result.json");
-    assert_eq!(record.seed, 7);
+    assert_eq!(record.requested.seed, 7);
     assert_eq!(record.device.claimed_name.as_deref(), Some("Mine"));
-    assert_eq!(record.non_standard, ["1 of the suite's 2 networks", "batch size 16", "4 steps"]);
+    assert_eq!(record.departures_text(", "), "1 of the suite's 2 networks, batch size 16, 4 steps");
     assert_eq!(record.provenance.client.name, "native-runner");
     let [workload] = record.workloads.as_slice() else { panic!("{} workloads", record.workloads.len()) };
     assert_eq!(workload.outcome, Outcome::Completed);
@@ -56,7 +56,7 @@ fn json_on_standard_output_moves_the_table_to_standard_error() {
     let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).tiny().run().expect_status(3);
     let record: RunRecord = finished.json();
-    finished.expect_errors(&["Training throughput", "Verdict", &format!("repeat with --seed {}", record.seed)]);
+    finished.expect_errors(&["Training throughput", "Verdict", &format!("repeat with --seed {}", record.requested.seed)]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn streamed_batches_train_like_resident_data() {
     let (standard, _) = run("");
     let (resident, _) = run("--input resident");
     assert_eq!(resident.workloads[0].first_losses, standard.workloads[0].first_losses);
-    assert!(resident.workloads[0].input.is_none() && resident.non_standard == standard.non_standard);
+    assert!(resident.workloads[0].input.is_none() && resident.departures == standard.departures);
     for (mode, text) in [("prefetch", "streamed with prefetch"), ("stream", "streamed without prefetch")] {
         let (streamed, shown) = run(&format!("--input {mode}"));
         let of = &streamed.workloads[0];
@@ -95,7 +95,7 @@ fn streamed_batches_train_like_resident_data() {
         assert_eq!((brought.mode.name(), brought.batches, brought.bytes), (mode, 6, 6 * 16 * (784 + 2 + 4)));
         let share = of.input_share().unwrap();
         assert!(share > 0.0 && share < 1.0, "{brought:?}");
-        assert!(streamed.non_standard.contains(&format!("input {text}")), "{:?}", streamed.non_standard);
+        assert!(streamed.departures_text(", ").contains(&format!("input {text}")), "{:?}", streamed.departures);
         expect_parts(&shown, &[&format!("Input tiny: {text} · waited "), &format!("input {text}")]);
     }
 }
@@ -222,7 +222,7 @@ fn two_logical_devices_train_as_one() {
     assert!(told.bytes >= 4 * 4 * 4 * parameters, "four steps, to and from two devices: {told:?}");
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
     assert!(of_one.communication.is_none());
-    assert!(two.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
+    assert!(two.departures.contains(&Departure::Devices { count: 2, logical: true }), "{:?}", two.departures);
     expect_parts(&shown, &["Devices tiny: 2 devices · communication "]);
 }
 
@@ -241,8 +241,8 @@ fn late_exchanges_change_no_loss_and_are_recorded() {
     assert_eq!(on.workloads[0].first_losses, off.workloads[0].first_losses);
     let overlapped = |record: &RunRecord| record.workloads[0].communication.unwrap().overlapped;
     assert!(overlapped(&on).is_some() && overlapped(&off).is_none());
-    for (record, asked) in [(on, "overlap on"), (off, "overlap off")] {
-        assert!(record.non_standard.contains(&asked.to_owned()), "{asked}: {:?}", record.non_standard);
+    for (record, on) in [(on, true), (off, false)] {
+        assert!(record.departures.contains(&Departure::Overlap { on }), "{on}: {:?}", record.departures);
     }
 }
 
@@ -253,7 +253,7 @@ fn software_adapter_named_twice_is_two_logical_devices() {
     };
     let line = format!("--adapter {index},{index} --steps 1 --batch-size 4 --json -");
     let record: RunRecord = Runner::new(&line).tiny().run().expect_status(0).json();
-    assert_eq!((record.devices(), record.device.requested_adapter), (2, format!("{index},{index}")));
+    assert_eq!((record.devices(), record.requested.adapter), (2, format!("{index},{index}")));
 }
 
 #[test]
@@ -339,6 +339,5 @@ fn a_number_of_threads_is_used_and_recorded() {
         Some(brand) => assert_eq!(name, brand),
         None => assert!(!name.is_empty()),
     }
-    let settings = &record.workloads[0].settings.variants;
-    assert!(settings.contains(&"threads: 1".to_owned()), "{settings:?}");
+    assert_eq!(record.workloads[0].settings.threads, Some(1));
 }

@@ -55,8 +55,8 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     let records = records(&document);
     assert_eq!(records.len(), 4);
     for record in &records {
-        assert_eq!(record.device.backend, record.device.requested_backend);
-        let name = format!("tiny-{}-f32-{}.json", record.device.backend, record.seed);
+        assert_eq!(record.device.backend, record.requested.backend);
+        let name = format!("tiny-{}-f32-{}.json", record.device.backend, record.requested.seed);
         assert_eq!(read_json::<RunRecord>(&folder.join("runs").join(name)), *record);
     }
 }
@@ -73,7 +73,7 @@ fn all_compares_every_usable_back_end() {
     assert_eq!(names.contains(&"burn-flex"), cfg!(feature = "burn-flex"), "{names:?}");
     // The adapter was chosen for those that have one.
     for record in records(&document) {
-        let asked = record.device.requested_adapter;
+        let asked = record.requested.adapter;
         assert_eq!(asked == "any", record.device.backend == "burn-flex", "{asked}");
     }
     // A build with every feature does not exist: some need the compilers of one vendor each.

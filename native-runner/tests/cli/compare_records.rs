@@ -23,7 +23,7 @@ fn written() -> RunRecord {
 /// The record from `seed`, as if twelve windows had trained at about this rate in samples per second.
 fn run_at(rate: f64, seed: u32) -> RunRecord {
     let mut record = written();
-    record.seed = seed;
+    record.requested.seed = seed;
     let windows = (0..12).map(|number| {
         let wobble = 1.0 + 0.002 * f64::from(number % 5 - 2);
         Window { steps: 15, samples: 1500, seconds: 1500.0 / (rate * wobble) }

@@ -77,7 +77,7 @@ const LINE: &str = "--backend reference --batch-size 4 --steps 1 --seed 1 --json
 fn nothing_is_logged_unless_asked_and_every_v_logs_more() {
     let lines = |asked: &str| {
         let finished = Runner::new(&format!("{LINE} {asked}")).tiny().run().expect_status(0);
-        assert_eq!(finished.json::<Value>()["seed"], 1);
+        assert_eq!(finished.json::<Value>()["requested"]["seed"], 1);
         let logged = finished.stderr.lines().filter(|line| line.contains("native_runner")).map(str::to_owned);
         logged.collect::<Vec<_>>()
     };

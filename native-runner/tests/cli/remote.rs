@@ -381,7 +381,7 @@ fn two_served_devices_train_as_one() {
     assert_eq!(told.exchanges, 10 * 9);
     assert!(told.bytes > 10 * 4 * 4 * of_two.settings.parameters, "to and from two devices: {told:?}");
     assert!(told.seconds() > 0.0 && told.seconds() < of_two.summary.training_seconds, "{told:?}");
-    assert!(two.non_standard.contains(&"2 devices".to_owned()), "{:?}", two.non_standard);
+    assert!(two.departures_text(", ").contains("2 devices"), "{:?}", two.departures);
     expect_parts(&shown, &["Devices mnist-residual: 2 devices · communication "]);
 }
 

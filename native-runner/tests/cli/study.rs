@@ -91,8 +91,8 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
             u64::from(record.workloads[0].settings.batch_size),
             cell["settings"]["batch_size"].as_u64().unwrap()
         );
-        assert_eq!((record.seed, record.workloads[0].summary.steps), (1, 2));
-        assert!(record.non_standard.contains(&"2 steps".to_owned()), "{:?}", record.non_standard);
+        assert_eq!((record.requested.seed, record.workloads[0].summary.steps), (1, 2));
+        assert!(record.departures_text(", ").contains("2 steps"), "{:?}", record.departures);
         assert!(cell["seconds"].as_f64().unwrap() > 0.0);
     }
     let before = study.files();
@@ -297,7 +297,7 @@ fn a_scaled_study_says_so_everywhere() {
     let cells = study.cells();
     assert_eq!((&cells[0]["settings"]["limit"]["steps"], &cells[0]["full_limit"]["steps"]), (&3.into(), &6.into()));
     assert_eq!(cells[0]["scale"], 0.5);
-    assert!(cells[0]["record"]["non_standard"].to_string().contains("3 steps"), "{}", cells[0]["record"]);
+    assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
     // The whole length is another study.
     study.runner("").run().expect_status(2).expect_errors(&["begun for another study", "scale: 1.0 here, 0.5"]);
 }

@@ -170,7 +170,7 @@ fn a_registered_run_is_followed_proven_and_awaits_the_verdict() {
     let uploaded = &received[received.len() - 2];
     let record: RunRecord = uploaded.json();
     assert_eq!((record.run_id.as_deref(), record.nonce.as_deref()), (Some("run-1"), Some("once")));
-    assert_eq!((record.seed, record.workloads.len()), (987_654_321, 1));
+    assert_eq!((record.requested.seed, record.workloads.len()), (987_654_321, 1));
     let hashes = curious.committed.lock().unwrap().values().cloned().collect::<Vec<_>>();
     let segment =
         |(number, state_sha256): (u32, &String)| Segment { beacon: beacon(number), state_sha256: state_sha256.clone() };
@@ -239,7 +239,7 @@ fn refused_record_can_be_uploaded_later_as_unverified() {
     let received = server.received();
     assert_eq!(paths(&received), ["POST /api/v1/runs/import"]);
     let record: RunRecord = received[0].json();
-    assert_eq!((record.seed, record.run_id), (5, None));
+    assert_eq!((record.requested.seed, record.run_id), (5, None));
     assert!(record.warnings.iter().any(|warning| matches!(warning, Warning::Unregistered { .. })));
     assert!(second.stdout.contains("unverified") && second.stdout.contains("/runs/run-2"), "{}", second.stdout);
 }

@@ -83,8 +83,8 @@ fn file_trains_on_every_back_end_and_is_recorded() {
         assert_eq!(workload["correctness"]["passed"], true);
         assert_eq!(workload["network"]["name"], "mnist-residual");
         assert_eq!(workload["network"]["model"]["nodes"][0]["layer"]["conv2d"]["filters"], 8);
-        let reasons = record["non_standard"].to_string();
-        assert!(reasons.contains("mnist-residual is a network of a file"), "{reasons}");
+        let departures = record["departures"].to_string();
+        assert!(departures.contains("network_file"), "{departures}");
     }
 }
 

@@ -164,7 +164,7 @@ fn accuracies_are_compared_by_the_spread_of_seeds() {
         let mut records = runs_at(&vec![900.0; accuracies.len()], 1);
         for ((record, accuracy), seed) in records.iter_mut().zip(accuracies).zip(seeds) {
             record.workloads[0].evaluations[1].accuracy = *accuracy;
-            record.seed = *seed;
+            record.requested.seed = *seed;
         }
         records
     };

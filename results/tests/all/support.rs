@@ -1,7 +1,7 @@
 //! Records to compare.
 
 use results::{
-    Adapter, ColdStart, Device, DeviceKind, Epoch, Evaluation, Provenance, Resources, RunRecord, SCHEMA_VERSION,
+    Adapter, ColdStart, Device, DeviceKind, Epoch, Evaluation, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION,
     Settings, Suite, Window, WorkloadRecord,
 };
 
@@ -53,7 +53,7 @@ pub(crate) fn run(backend: &str, seed: u32, epoch_seconds: f64, accuracy: f64) -
     let adapter = Adapter { name: "Some GPU".to_owned(), kind: DeviceKind::Discrete, ..Adapter::default() };
     RunRecord {
         schema_version: SCHEMA_VERSION,
-        seed,
+        requested: RunSpec { seed, ..RunSpec::default() },
         suite: Suite { name: "quick".to_owned(), version: 1 },
         provenance: Provenance { commit: "unknown".to_owned(), ..Provenance::default() },
         device: Device { backend: backend.to_owned(), adapter, ..Device::default() },

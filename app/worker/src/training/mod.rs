@@ -56,18 +56,19 @@ async fn train(
     framework: Option<(MessagePort, Waiting)>,
     wishes: Rc<Wishes>,
 ) -> Result<FromWorker, EngineError> {
+    let spec = &order.spec;
     let clock = Rc::new(WorkerClock::new());
     let resolution_seconds = clock.resolution_seconds();
     let keeper: Arc<dyn Keeper> = Arc::new(PageKeeper { kept: order.kept.clone() });
     let opening = Opening {
-        without: order.without.clone(),
+        without: spec.without.clone(),
         keeper: Some(keeper),
-        ..Opening::new(order.precision, &AdapterChoice::Browser)
+        ..Opening::new(spec.precision, &AdapterChoice::Browser)
     };
-    let opening = opening.suited_to(&order.backend);
+    let opening = opening.suited_to(&spec.backend);
     let backend = match framework {
-        Some((port, waiting)) => framework::open(&order.backend, port, waiting, clock.clone(), order.precision).await?,
-        None => engine::backends::open_with(&order.backend, &opening, clock.clone()).await?,
+        Some((port, waiting)) => framework::open(&spec.backend, port, waiting, clock.clone(), spec.precision).await?,
+        None => engine::backends::open_with(&spec.backend, &opening, clock.clone()).await?,
     };
     let request = request(order)?;
     let mut witness = order.registration.clone().map(PageWitness::new);
@@ -104,24 +105,21 @@ async fn complete(mut record: RunRecord, resolution_seconds: f64) -> RunRecord {
 }
 
 fn request(order: &Order) -> Result<RunRequest, EngineError> {
-    let suite = engine::suite(&order.suite).ok_or_else(|| EngineError::UnknownSuite {
-        name: order.suite.clone(),
+    let spec = &order.spec;
+    let suite = engine::suite(&spec.suite).ok_or_else(|| EngineError::UnknownSuite {
+        name: spec.suite.clone(),
         known: engine::SUITES.iter().map(|suite| suite.name.to_owned()).collect(),
     })?;
     let all = || suite.workloads.iter().map(|&name| name.to_owned()).collect();
-    let names: Vec<String> = if order.workloads.is_empty() { all() } else { order.workloads.clone() };
+    let names: Vec<String> = if spec.workloads.is_empty() { all() } else { spec.workloads.clone() };
     let known = || engine::WORKLOADS.iter().map(|make| make().name.to_owned()).collect();
     let workload = |name: &String| {
         engine::workload(name).ok_or(EngineError::UnknownWorkload { name: name.clone(), known: known() })
     };
     Ok(RunRequest {
+        spec: spec.clone(),
         suite,
         workloads: names.iter().map(workload).collect::<Result<_, _>>()?,
-        seed: order.seed,
-        batch_size: order.batch_size,
-        learning_rate: order.learning_rate,
-        limit: order.limit.map(Into::into),
-        target_accuracy: None,
         registration: order.registration.clone().map(|r| engine::Registration { run_id: r.run_id, nonce: r.nonce }),
         provenance: Provenance {
             engine_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -130,8 +128,6 @@ fn request(order: &Order) -> Result<RunRequest, EngineError> {
             wall_seconds: 0.0,
             client: order.client.clone(),
         },
-        requested_adapter: AdapterChoice::Browser.to_string(),
-        requested_backend: order.backend.clone(),
         claimed_name: order.claimed_name.clone(),
     })
 }

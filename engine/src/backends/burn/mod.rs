@@ -152,16 +152,7 @@ impl BurnBackend {
             format!("burn autotune: {tuned}"),
             "burn batches: prepared on the host".to_owned(),
         ];
-        ours.into_iter().chain(self.threads()).collect()
-    }
-
-    /// Returns the number of threads as a setting, on the processor.
-    fn threads(&self) -> Option<String> {
-        #[cfg(feature = "burn-flex")]
-        if self.name == list::BURN_FLEX {
-            return Some(format!("threads: {}", processor::threads()));
-        }
-        None
+        ours.into_iter().chain(self.threads().map(|threads| format!("threads: {threads}"))).collect()
     }
 }
 
@@ -182,6 +173,14 @@ impl Backend for BurnBackend {
 
     fn precision(&self) -> Precision {
         Precision::F32
+    }
+
+    fn threads(&self) -> Option<u32> {
+        #[cfg(feature = "burn-flex")]
+        if self.name == list::BURN_FLEX {
+            return u32::try_from(processor::threads()).ok();
+        }
+        None
     }
 
     fn repeats_itself(&self) -> bool {

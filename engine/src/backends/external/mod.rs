@@ -98,12 +98,6 @@ impl Backend for ExternalBackend {
         Precision::F32
     }
 
-    fn non_standard(&self) -> Vec<String> {
-        let program = format!("trained by the external program {}", self.conversation.name);
-        let layout = self.layout.map(|layout| format!("layout {}", layout.name()));
-        [program].into_iter().chain(layout).collect()
-    }
-
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         let network = self.networks.get();
         self.networks.set(network.wrapping_add(1));

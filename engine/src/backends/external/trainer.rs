@@ -101,7 +101,8 @@ impl ExternalTrainer {
         let facts = TrainerFacts {
             preparation: Preparation { compiling_seconds, ..Preparation::default() },
             device_memory_bytes: answer.optional("memory_bytes")?.unwrap_or_default(),
-            variants: settings.chain(has.map(|layout| format!("layout: {}", layout.name()))).collect(),
+            layout: has,
+            variants: settings.collect(),
         };
         Ok(Self {
             conversation,
@@ -222,6 +223,10 @@ impl Trainer for ExternalTrainer {
 
     fn device_memory_bytes(&self) -> u64 {
         self.facts.device_memory_bytes
+    }
+
+    fn layout(&self) -> Option<Layout> {
+        self.facts.layout
     }
 
     fn variants(&self) -> Vec<String> {

@@ -30,7 +30,7 @@ use results::{Adapter, InputMode, Precision};
 use sha2::{Digest, Sha256};
 use shaders::Stored;
 
-use super::{Feature, Keeper, Opening};
+use super::{Keeper, Opening};
 use crate::clock::Clock;
 use crate::error::EngineError;
 use crate::measure::Gauge;
@@ -54,7 +54,6 @@ pub struct WgslBackend {
     choices: RefCell<Choices>,
     keeper: Option<Arc<dyn Keeper>>,
     /// Features of the device that are not used.
-    without: Vec<Feature>,
     input: InputMode,
 }
 
@@ -92,14 +91,13 @@ impl WgslBackend {
         let device = Device::open(&adapter, kernels, &without).await?;
         let kept = keeper.as_ref().and_then(|keeper| keeper.recall(&choices_key(&device)));
         let choices = Choices::recalled(device.abilities, kept.as_deref().unwrap_or_default());
-        Ok(Self { choices: RefCell::new(choices), keeper, without, input, ..Self::on(Rc::new(device), clock) })
+        Ok(Self { choices: RefCell::new(choices), keeper, input, ..Self::on(Rc::new(device), clock) })
     }
 
     /// A back end that knows nothing of this device and keeps nothing.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
-        let (without, input) = (Vec::new(), InputMode::Resident);
-        Self { device, clock, choices, keeper: None, without, input }
+        Self { device, clock, choices, keeper: None, input: InputMode::Resident }
     }
 }
 
@@ -115,12 +113,6 @@ impl Backend for WgslBackend {
 
     fn precision(&self) -> Precision {
         self.device.precision()
-    }
-
-    fn non_standard(&self) -> Vec<String> {
-        let without = self.without.iter().map(|feature| format!("without {}", feature.name()));
-        let input = (self.input != InputMode::Resident).then(|| format!("input {}", self.input.text()));
-        without.chain(input).collect()
     }
 
     fn input(&self) -> InputMode {

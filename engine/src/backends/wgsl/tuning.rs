@@ -208,7 +208,7 @@ mod tests {
     use super::super::products::{Pass, dense};
     use super::super::workload_tests::{TickingClock, any_device};
     use super::*;
-    use crate::backends::Feature;
+    use results::Feature;
 
     fn product() -> Product {
         Product::new(Pass::Forward, dense(40, 24, 36))

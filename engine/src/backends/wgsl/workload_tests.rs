@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use results::Precision;
+use results::{Feature, Precision};
 use shaders::Stored;
 
 use super::device::Device;
 use super::device::adapters::KernelSet;
 use super::{NAME, WgslBackend};
 use crate::backends::reference::ReferenceBackend;
-use crate::backends::{AdapterChoice, Feature, open_in};
+use crate::backends::{AdapterChoice, open_in};
 use crate::clock::Clock;
 use crate::data::{DataSet, Split, data_set};
 use crate::error::EngineError;

@@ -2,12 +2,13 @@
 
 use std::cell::Cell;
 use std::future::Future;
+use std::num::NonZero;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use results::{RunRecord, StateBytes, Warning, WorkloadRecord};
+use results::{Length, RunRecord, RunSpec, StateBytes, Warning, WorkloadRecord};
 
 use crate::backends::reference::ReferenceBackend;
 use crate::clock::Clock;
@@ -19,7 +20,7 @@ use crate::train::learning::Learning;
 use crate::train::progress::Progress;
 use crate::train::proof::Proof;
 use crate::train::settings::Limits;
-use crate::train::{Edges, Event, Limit, NoMeter, RunRequest, Stopped, Witness, empty_record};
+use crate::train::{Edges, Event, NoMeter, RunRequest, Stopped, Witness, empty_record};
 use crate::trainer::{Backend, EvaluationSet, StepReport, TestReport, Trainer, TrainingJob};
 use crate::training::Segments;
 use crate::workload::Training;
@@ -356,13 +357,17 @@ impl DataSource for SmallData {
 
 pub(crate) fn request(workloads: &[&str]) -> RunRequest {
     RunRequest {
+        spec: RunSpec {
+            suite: "quick".to_owned(),
+            backend: "breaks-down".to_owned(),
+            adapter: "any".to_owned(),
+            seed: 1,
+            batch_size: Some(2),
+            length: steps(2),
+            ..RunSpec::default()
+        },
         suite: crate::suite("quick").unwrap(),
         workloads: workloads.iter().map(|name| crate::workload(name).unwrap()).collect(),
-        seed: 1,
-        batch_size: Some(2),
-        learning_rate: None,
-        limit: Some(Limit::Steps(2)),
-        target_accuracy: None,
         registration: None,
         provenance: results::Provenance {
             engine_version: "0".to_owned(),
@@ -377,10 +382,12 @@ pub(crate) fn request(workloads: &[&str]) -> RunRequest {
                 logical_processors: None,
             },
         },
-        requested_adapter: "any".to_owned(),
-        requested_backend: "breaks-down".to_owned(),
         claimed_name: None,
     }
+}
+
+pub(crate) fn steps(count: u64) -> Option<Length> {
+    NonZero::new(count).map(Length::Steps)
 }
 
 pub(crate) fn narrow_request(workloads: &[&str]) -> RunRequest {

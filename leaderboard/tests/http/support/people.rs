@@ -28,6 +28,7 @@ pub(crate) fn accepted_by(server: &TestServer, who: &str, change: impl FnOnce(&m
     server.pass(record.provenance.wall_seconds);
     change(&mut record);
     record::summarise(&mut record);
+    record::declare(&mut record);
     server.upload(&started.run_id, &record).with_status(201).parse()
 }
 
@@ -48,7 +49,7 @@ pub(crate) fn on(device: &str, factor: u32) -> impl Fn(&mut RunRecord) {
 pub(crate) fn in_browser(record: &mut RunRecord) {
     let client = &mut record.provenance.client;
     (client.kind, client.name, client.version) = (ClientKind::Browser, "Chrome".to_owned(), "142".to_owned());
-    record.device.requested_adapter = "browser".to_owned();
+    record.requested.adapter = "browser".to_owned();
     let adapter = &mut record.device.adapter;
     adapter.name = "nvidia ampere".to_owned();
     adapter.vendor = "nvidia".to_owned();

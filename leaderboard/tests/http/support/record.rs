@@ -5,7 +5,7 @@ use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
     Evaluation, FailureCause, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord,
-    SCHEMA_VERSION, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
+    RunSpec, SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -25,7 +25,6 @@ pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
     RunRecord {
         run_id: Some(started.run_id.clone()),
         nonce: Some(started.nonce.clone()),
-        seed: started.seed,
         ..unregistered(started.seed)
     }
 }
@@ -46,9 +45,16 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
         schema_version: SCHEMA_VERSION,
         run_id: None,
         nonce: None,
-        seed,
+        requested: RunSpec {
+            suite: suite.name.to_owned(),
+            backend: "wgsl".to_owned(),
+            adapter: "discrete".to_owned(),
+            seed,
+            seed_source: SeedSource::Leaderboard,
+            ..RunSpec::default()
+        },
         suite: Suite { name: suite.name.to_owned(), version: suite.version },
-        non_standard: Vec::new(),
+        departures: Vec::new(),
         provenance: Provenance {
             engine_version: ENGINE_VERSION.to_owned(),
             commit: "unknown".to_owned(),
@@ -63,8 +69,6 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
             },
         },
         device: Device {
-            requested_adapter: "discrete".to_owned(),
-            requested_backend: "wgsl".to_owned(),
             backend: "wgsl".to_owned(),
             adapter: Adapter {
                 name: "Example GPU 9000".to_owned(),
@@ -82,6 +86,12 @@ pub(crate) fn of_suite(suite: &SuiteDefinition, seed: u32) -> RunRecord {
     };
     summarise(&mut record);
     record
+}
+
+/// Computes the departures from the suite again.
+pub(crate) fn declare(record: &mut RunRecord) {
+    let suite = engine::suite(&record.suite.name).unwrap();
+    record.departures = engine::departures(record, suite);
 }
 
 /// A millisecond a step, as the suite trains it; then six windows of 1.1 seconds, to be measured.
@@ -253,7 +263,7 @@ pub(crate) fn measured(record: &mut WorkloadRecord) -> &mut [Window] {
 
 /// Multiplies the measured speed.
 pub(crate) fn speed_up(record: &mut RunRecord, factor: u32) {
-    let seed = record.seed;
+    let seed = record.requested.seed;
     for workload in &mut record.workloads {
         measured(workload).iter_mut().for_each(|window| window.steps *= factor);
         count_samples(workload, seed);

@@ -87,17 +87,11 @@ pub(super) fn train(server: &TestServer, run: &StartedRun, tricks: Tricks) -> (V
     let backend = Pretended { clock: Rc::clone(&clock), adapter, tricks, begun: RefCell::default() };
     let suite = &engine::SUITES[0];
     let request = RunRequest {
+        spec: model.requested,
         suite,
         workloads: suite.workloads.iter().map(|name| engine::workload(name).unwrap()).collect(),
-        seed: run.seed,
-        batch_size: None,
-        learning_rate: None,
-        limit: None,
-        target_accuracy: None,
         registration: None,
         provenance: model.provenance,
-        requested_adapter: model.device.requested_adapter,
-        requested_backend: model.device.requested_backend,
         claimed_name: None,
     };
     let mut witness = LiveWitness { server, run, tricks, clock: &clock, before: 0.0, at: 0.0, messages: Vec::new() };

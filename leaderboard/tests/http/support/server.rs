@@ -173,6 +173,7 @@ impl TestServer {
         let (started, mut record) = self.honest_run();
         change(&mut record);
         record::summarise(&mut record);
+        record::declare(&mut record);
         self.upload(&started.run_id, &record).with_status(201).parse()
     }
 

@@ -126,7 +126,7 @@ fn document<'a>(sides: &'a Sides, compared: &'a [Compared<'a>]) -> Document<'a> 
             .map(|kept| RecordDocument {
                 place: &kept.place,
                 commit: &kept.record.provenance.commit,
-                seed: kept.record.seed,
+                seed: kept.record.requested.seed,
                 started_unix_seconds: kept.record.provenance.started_unix_seconds,
             })
             .collect(),

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{DataSource, Workload};
 use indicatif::ProgressBar;
 use results::kernels::KernelSummary;
-use results::{InputMode, RunRecord, Summary};
+use results::{InputMode, Length, Positive, RunRecord, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
@@ -19,8 +19,7 @@ use crate::json_output::{JsonTarget, deliver, to_json};
 use crate::machine::provenance;
 use crate::progress::{Interrupt, Left, StudyProgress, spinner};
 use crate::screen::Screen;
-use crate::study::cell::{AXES, Cell, Length, RunSettings, Settings};
-use crate::study::definition::Positive;
+use crate::study::cell::{AXES, Cell, RunSettings, Settings};
 use crate::study::estimate::{Estimator, Source};
 use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
@@ -273,7 +272,7 @@ pub(crate) fn calibrate(
 ) -> Result<(), Failure> {
     let mut shapes: Vec<RunSettings> = Vec::new();
     for settings in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        let limit = Some(Length::Seconds(Positive(CALIBRATION_SECONDS)));
+        let limit = Positive::new(CALIBRATION_SECONDS).map(Length::Seconds);
         let shape = RunSettings { learning_rate: None, limit, seed: 1, ..settings.clone() };
         if !shapes.contains(&shape) {
             shapes.push(shape);

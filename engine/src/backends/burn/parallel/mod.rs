@@ -96,10 +96,6 @@ impl Backend for ParallelBackend {
         self.devices[0].warnings()
     }
 
-    fn non_standard(&self) -> Vec<String> {
-        vec![format!("{} devices", self.devices.len())]
-    }
-
     async fn build(&self, job: &TrainingJob) -> Result<Box<dyn Trainer>, EngineError> {
         Ok(Box::new(Guarded::new(guarded(self.trainer(job)).await?)))
     }

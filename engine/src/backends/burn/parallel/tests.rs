@@ -122,7 +122,7 @@ fn unlike_devices_are_refused_with_their_descriptions() {
 #[test]
 fn a_batch_smaller_than_the_devices_is_refused() {
     let mut of_one = narrow_request(&["keras-mnist-mlp"]);
-    of_one.batch_size = Some(1);
+    of_one.spec.batch_size = Some(1);
     let error = run(&of_one, &devices(2)).unwrap_err().error.to_string();
     assert_eq!(error, "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1");
 }
@@ -131,7 +131,8 @@ fn a_batch_smaller_than_the_devices_is_refused() {
 fn a_record_has_the_devices_and_their_communication() {
     let record = run(&narrow_request(&["keras-mnist-mlp"]), &devices(2)).unwrap();
     assert_eq!(record.devices(), 2);
-    assert!(record.non_standard.contains(&"2 devices".to_owned()), "{:?}", record.non_standard);
+    let two = Departure::Devices { count: 2, logical: false };
+    assert!(record.departures.contains(&two), "{:?}", record.departures);
     let told = record.workloads[0].communication.unwrap();
     let gradients = 4 * record.workloads[0].settings.parameters;
     assert_eq!((told.exchanges, told.bytes), (2, 2 * 4 * gradients));

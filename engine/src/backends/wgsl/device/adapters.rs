@@ -5,13 +5,12 @@ use std::sync::OnceLock;
 
 use async_recursion::async_recursion;
 use results::software::program_of;
-use results::{Adapter, DeviceKind, Precision, UNNAMED_ADAPTER};
+use results::{Adapter, DeviceKind, Feature, Precision, UNNAMED_ADAPTER};
 use serde::{Deserialize, Serialize};
 use shaders::{Form, Matrices, Stored};
 
 #[cfg(target_arch = "wasm32")]
 use super::answer;
-use crate::backends::Feature;
 use crate::error::EngineError;
 
 /// The adapters of this machine, in the order of their indices.

@@ -12,13 +12,13 @@ use std::future::Future;
 use std::sync::{Arc, Mutex};
 
 use futures_channel::oneshot;
-use results::{Adapter, Precision};
+use results::{Adapter, Feature, Precision};
 use shaders::{Form, Matrices, Stored};
 
 #[cfg(test)]
 use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
-use crate::backends::{AdapterChoice, Feature};
+use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use adapters::{Features, KernelSet, describe, enumerate};

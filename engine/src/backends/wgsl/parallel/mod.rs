@@ -33,8 +33,6 @@ use trainer::ParallelTrainer;
 pub(in super::super) struct ParallelBackend {
     devices: Vec<WgslBackend>,
     clock: Rc<dyn Clock>,
-    /// True if all of them are one software adapter.
-    logical: bool,
     /// Requested exchange of gradients during the backward pass (true) or after it.
     overlap: Option<bool>,
 }
@@ -58,8 +56,7 @@ pub(in super::super) async fn open(opening: &Opening, clock: Rc<dyn Clock>) -> R
         let of_device = of_device(place, chosen.len(), &adapters[index].name);
         devices.push(opened.map_err(of_device)?);
     }
-    let logical = chosen.iter().all(|index| *index == chosen[0]);
-    Ok(Box::new(ParallelBackend { devices, clock, logical, overlap: opening.overlap }))
+    Ok(Box::new(ParallelBackend { devices, clock, overlap: opening.overlap }))
 }
 
 impl ParallelBackend {
@@ -94,14 +91,6 @@ impl Backend for ParallelBackend {
 
     fn precision(&self) -> Precision {
         self.devices[0].precision()
-    }
-
-    fn non_standard(&self) -> Vec<String> {
-        let logical = if self.logical { ", logical ones on one software adapter" } else { "" };
-        let mut reasons = vec![format!("{} devices{logical}", self.device_count())];
-        reasons.extend(self.overlap.map(|overlap| format!("overlap {}", if overlap { "on" } else { "off" })));
-        reasons.extend(self.devices[0].non_standard());
-        reasons
     }
 
     fn predicted_bytes(&self, job: &TrainingJob) -> Result<Option<u64>, EngineError> {

@@ -35,7 +35,7 @@ fn two_devices(clock: Rc<dyn Clock>) -> Option<ParallelBackend> {
         let first = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let second = WgslBackend::open(&opening(1), Rc::clone(&clock)).await?;
         let (devices, clock) = (vec![first, second], Rc::clone(&clock));
-        Ok(ParallelBackend { devices, clock, logical: true, overlap: Some(true) })
+        Ok(ParallelBackend { devices, clock, overlap: Some(true) })
     };
     opened(pollster::block_on(open()))
 }
@@ -203,7 +203,7 @@ fn a_run_that_loses_a_device_stops_without_results() {
 fn a_batch_smaller_than_the_devices_is_refused_before_training() {
     let Some(two) = two_devices(Rc::new(Standstill)) else { return };
     let mut of_one = narrow_request(&["keras-mnist-mlp"]);
-    of_one.batch_size = Some(1);
+    of_one.spec.batch_size = Some(1);
     let stopped = run(&of_one, &two).unwrap_err();
     let expected = "the batch size must be at least 2 for keras-mnist-mlp: one sample for each device, but is 1";
     assert_eq!(stopped.error.to_string(), expected);
@@ -215,7 +215,8 @@ fn a_run_reports_its_devices_and_their_communication() {
     // In its full width, whose gradients are exchanged in two parts.
     let record = run(&request(&["keras-mnist-mlp"]), &two).unwrap();
     assert_eq!(record.devices(), 2);
-    assert!(record.non_standard.contains(&"2 devices, logical ones on one software adapter".to_owned()));
+    let logical = record.device.adapter.software;
+    assert!(record.departures.contains(&Departure::Devices { count: 2, logical }), "{:?}", record.departures);
     let told = record.workloads[0].communication.unwrap();
     let job_bytes = 4 * record.workloads[0].settings.parameters;
     // Two steps, two parts, from and to two devices each.

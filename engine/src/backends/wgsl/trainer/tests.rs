@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_channel::oneshot;
-use results::{FailureCause, InputMode, InputPipeline, Outcome};
+use results::{Departure, FailureCause, InputMode, InputPipeline, Outcome};
 
 use super::super::WgslBackend;
 use super::super::device::Counts;
@@ -16,8 +16,7 @@ use crate::backends::reference::ReferenceBackend;
 use crate::backends::segment_tests::{OF_EVERY_KIND, assert_close, repeated};
 use crate::data::{DataSet, Split, data_set};
 use crate::testing::{has_everything, narrow, shallow, skipped};
-use crate::train::Limit;
-use crate::train::tests::{narrow_request, run};
+use crate::train::tests::{narrow_request, run, steps};
 use crate::trainer::Backend;
 use crate::training::BatchPlan;
 use crate::workload::Training;
@@ -258,8 +257,8 @@ fn a_batch_that_does_not_fit_fails_only_its_workload() {
         let mut request = narrow_request(&[small]);
         request.workloads.push(crate::workload(large).unwrap());
         // An activation of 26 × 26 × 32 values for each sample.
-        request.batch_size = Some(1300);
-        request.limit = Some(Limit::Steps(1));
+        request.spec.batch_size = Some(1300);
+        request.spec.length = steps(1);
         let record = run(&request, &backend_on(device)).unwrap();
         let outcome = |name: &str| &record.workloads.iter().find(|of| of.workload == name).unwrap().outcome;
         let Outcome::Failed { cause: FailureCause::DoesNotFit, reason } = outcome(large) else {
@@ -410,10 +409,11 @@ fn a_run_with_streamed_input_is_reported_as_not_standard() {
         let brought = record.workloads[0].input.unwrap();
         // Two steps.
         assert_eq!((record.input_mode(), brought.batches), (InputMode::Prefetch, 2));
-        assert!(record.non_standard.contains(&"input streamed with prefetch".to_owned()), "{:?}", record.non_standard);
+        let streamed = Departure::Input { mode: InputMode::Prefetch };
+        assert!(record.departures.contains(&streamed), "{:?}", record.departures);
         let record = run(&narrow_request(&["keras-mnist-mlp"]), &backend(InputMode::Resident)).unwrap();
         assert_eq!((record.input_mode(), record.workloads[0].input), (InputMode::Resident, None));
-        assert!(!record.non_standard.iter().any(|term| term.starts_with("input")), "{:?}", record.non_standard);
+        assert!(!record.departures.contains(&streamed), "{:?}", record.departures);
     });
 }
 

@@ -1,0 +1,63 @@
+//! Departures of a run from its suite.
+
+use results::{Departure, InputMode, Precision, RunRecord, Warning};
+use sha2::{Digest, Sha256};
+
+use crate::backends::{KNOWN_BACKENDS, REFERENCE, WGSL};
+use crate::workload::SuiteDefinition;
+
+/// Returns every departure of a run from `suite`, from the requested run and its record. The departures that the record
+/// has are ignored.
+pub fn departures(record: &RunRecord, suite: &SuiteDefinition) -> Vec<Departure> {
+    let spec = &record.requested;
+    let mut found = Vec::new();
+    let in_suite = |name: &str| suite.workloads.contains(&name);
+    let trained = record.workloads.iter().filter(|of| in_suite(&of.workload)).count();
+    if trained < suite.workloads.len() {
+        found.push(Departure::LeftOut { trained, networks: suite.workloads.len() });
+    }
+    if trained < record.workloads.len() {
+        found.push(Departure::OtherNetworks);
+    }
+    found.extend(record.workloads.iter().filter_map(|of| {
+        let digest = digest(of.network.as_ref()?);
+        Some(Departure::NetworkFile { workload: of.workload.clone(), digest })
+    }));
+    found.extend(spec.batch_size.map(|size| Departure::BatchSize { size }));
+    found.extend(record.warnings.iter().filter_map(|warning| match warning {
+        Warning::SmallerBatch { workload, asked, used, .. } => {
+            Some(Departure::FittedBatch { workload: workload.clone(), size: *used, usual: *asked })
+        }
+        _ => None,
+    }));
+    found.extend(spec.learning_rate.map(|rate| Departure::LearningRate { rate }));
+    found.extend(spec.length.map(|length| Departure::Length { length }));
+    found.extend(spec.target_accuracy.map(|accuracy| Departure::TargetAccuracy { accuracy }));
+    // Both have separate rankings.
+    let is_ranked = |precision: &Precision| matches!(precision, Precision::F32 | Precision::F16);
+    let used = record.workloads.iter().map(|of| of.settings.precision).find(|used| !is_ranked(used));
+    found.extend(used.map(|precision| Departure::Precision { precision }));
+    let (backend, devices) = (record.device.backend.as_str(), record.devices());
+    if backend == REFERENCE {
+        found.push(Departure::Reference);
+    }
+    if KNOWN_BACKENDS.iter().all(|known| known.name != backend) {
+        found.push(Departure::External { program: backend.to_owned() });
+        found.extend(spec.layout.map(|layout| Departure::Layout { layout }));
+    }
+    if devices > 1 {
+        found.push(Departure::Devices { count: devices, logical: record.device.adapter.software });
+        found.extend(spec.overlap.map(|on| Departure::Overlap { on }));
+    }
+    if backend == WGSL {
+        found.extend(spec.without.iter().map(|&feature| Departure::Without { feature }));
+    }
+    let mode = record.input_mode();
+    found.extend((mode != InputMode::Resident).then_some(Departure::Input { mode }));
+    found
+}
+
+/// Distinguishes networks of the same name in records.
+fn digest(network: &serde_json::Value) -> String {
+    Sha256::digest(network.to_string()).iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+}
