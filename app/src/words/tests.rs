@@ -79,7 +79,9 @@ fn every_text_is_said_somewhere() {
     let with_more = |group: &str, name: &str, more: &str| ["", more].map(|end| format!("{group}_{name}{end}"));
     let workloads = engine::WORKLOADS.iter().map(|make| format!("network_{}", make().name.replace('-', "_")));
     let metrics = results::METRICS.iter().flat_map(|of| with_more("metric", of.id, "_description"));
-    let facts = results::environment::FACTS.iter().map(|of| format!("fact_{}", of.id));
+    // The last two are facts of devices.
+    let facts = results::environment::FACTS.iter().map(|of| of.id).chain(["source", "inferred"]);
+    let facts = facts.map(|id| format!("fact_{id}"));
     let backends = PageBackend::ALL.map(|of| with_more("backend", &of.name().replace('-', "_"), "_description"));
     let tiers = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
     let tiers = tiers.map(|of| with_more("tier", of.name(), "_meaning"));
