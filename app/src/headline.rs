@@ -117,6 +117,8 @@ pub(crate) mod tests {
                 parameters: 1,
                 training_flops_per_sample: 1,
                 device_memory_bytes: 0,
+                threads: None,
+                layout: None,
                 variants: Vec::new(),
             },
             outcome: Outcome::Completed,

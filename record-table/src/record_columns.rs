@@ -23,7 +23,7 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
         Column::of(
             "seed",
             "from which weights, order of samples, augmentation and dropout follow",
-            Whole(|run, _| run.record().seed.into()),
+            Whole(|run, _| run.record().requested.seed.into()),
         ),
         Column::of("engine_version", "version of the engine", Text(|run, _| &run.record().provenance.engine_version)),
         Column::of("backend", "the back end that trained", Text(|run, _| &run.record().device.backend)),

@@ -302,10 +302,10 @@ mod tests {
             with_layout(layout, rate).departure(Departure::External { program: "pytorch".to_owned() }).record()
         };
         let others = vec![made("wgsl", 10_000.0).record(), made("burn-flex", 12_000.0).record()];
-        let three = found(&FASTEST, [others, vec![program("nhwc", 25_200.0)]].concat());
+        let three = found(&FASTEST, [others, vec![program(Layout::Nhwc, 25_200.0)]].concat());
         expect(&three[0], Kind::Difference, &["trains fastest on pytorch", "2.10 times as fast as burn-flex"]);
         assert_eq!(three[0].numbers.len(), 3);
-        assert_eq!(found(&FASTEST, vec![program("nhwc", 1e4), program("nchw", 2e4)]), []);
+        assert_eq!(found(&FASTEST, vec![program(Layout::Nhwc, 1e4), program(Layout::Nchw, 2e4)]), []);
     }
 
     #[test]
@@ -370,13 +370,13 @@ mod tests {
         let made = |layout, rate, accuracy| {
             with_layout(layout, rate).departure(Departure::Layout { layout }).accuracy(accuracy).record()
         };
-        let faster = found(&LAYOUTS, vec![made("nhwc", 1e4, 0.9), made("nchw", 1.5e4, 0.9)]);
+        let faster = found(&LAYOUTS, vec![made(Layout::Nhwc, 1e4, 0.9), made(Layout::Nchw, 1.5e4, 0.9)]);
         expect(&faster[0], Kind::Difference, &["NCHW is 1.50 times as fast as NHWC"]);
         assert_eq!(faster.len(), 1);
-        let of = |accuracy| found(&LAYOUTS, vec![made("nhwc", 1e4, 0.95), made("nchw", 1e4, accuracy)]);
+        let of = |accuracy| found(&LAYOUTS, vec![made(Layout::Nhwc, 1e4, 0.95), made(Layout::Nchw, 1e4, accuracy)]);
         expect(&of(0.951)[0], Kind::Tie, &["no difference of accuracy was found"]);
         expect(&of(0.85)[0], Kind::Difference, &["it loses 10 points of accuracy, more than"]);
-        assert_eq!(found(&LAYOUTS, vec![made("nchw", 1e4, 0.9)]), []);
+        assert_eq!(found(&LAYOUTS, vec![made(Layout::Nchw, 1e4, 0.9)]), []);
     }
 
     #[test]

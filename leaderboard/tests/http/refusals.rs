@@ -1,5 +1,7 @@
 //! Refused records, one case for each rule, and records that are accepted with a flag.
 
+use std::num::NonZero;
+
 use results::api::{AcceptedRun, StartedRun, Tier};
 use results::{Length, RunRecord, WholeBatch};
 use serde_json::{Value, json};

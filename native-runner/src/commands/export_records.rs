@@ -243,7 +243,7 @@ const COLUMNS: [(&str, Find); 9] = [
     ("back end", |run, _| run.device.backend.clone()),
     ("device", |run, _| run.device.adapter.name.clone()),
     ("batch", |_, workload| workload.settings.batch_size.to_string()),
-    ("seed", |run, _| run.seed.to_string()),
+    ("seed", |run, _| run.requested.seed.to_string()),
     ("outcome", |_, workload| workload.outcome.name().to_owned()),
     ("samples per second", |_, workload| throughput(workload).unwrap_or_else(|| "–".to_owned())),
     ("time of an epoch", |_, workload| shown("seconds_per_epoch", workload)),

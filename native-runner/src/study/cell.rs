@@ -163,7 +163,7 @@ pub(crate) struct KernelSettings {
 
 /// Returns a length `scale` times as long: whole epochs if at least one is left, otherwise at least one step.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a share of a number that fits")]
-pub(crate) fn scaled(length: Length, scale: f64, batches: &BatchPlan) -> Length {
+pub(crate) fn scale_length(length: Length, scale: f64, batches: &BatchPlan) -> Length {
     let steps =
         |steps: u64| Length::Steps(NonZero::new((steps as f64 * scale).round() as u64).unwrap_or(NonZero::<u64>::MIN));
     match length {
@@ -395,7 +395,7 @@ pub(crate) mod tests {
             (steps(20), 0.001, steps(1), "1 step"),
             (seconds(30.0), 0.1, seconds(3.0), "3 s of training"),
         ] {
-            assert_eq!((super::scaled(full, scale, &plan), scaled.to_string().as_str()), (scaled, text));
+            assert_eq!((scale_length(full, scale, &plan), scaled.to_string().as_str()), (scaled, text));
         }
     }
 

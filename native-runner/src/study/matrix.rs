@@ -10,7 +10,7 @@ use results::{InputMode, Length, Positive};
 
 use crate::cli::ALL;
 use crate::device::devices as devices_of;
-use crate::study::cell::{ANY, Cell, RunSettings, Settings, WorkloadFile, scaled};
+use crate::study::cell::{ANY, Cell, RunSettings, Settings, WorkloadFile, scale_length};
 use crate::study::definition::{Definition, Matrix, Threads, UpTo, WorkloadName};
 use crate::workload_file;
 
@@ -51,7 +51,7 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
     cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
     cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
-    cells = vary(&cells, &own_or(&matrix.learning_rates, |rate| rate.0), |cell, rate| cell.learning_rate = rate);
+    cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.learning_rate = rate);
     cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
     // A back end without a choice has one cell for all of them.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
@@ -141,7 +141,7 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let full_limit = cell.limit;
     // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
     let of_suite = (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
-    let limit = full_limit.map(|limit| scaled(limit, scale, &batches)).or(of_suite);
+    let limit = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
     Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
 }
 
@@ -303,7 +303,7 @@ mod tests {
         assert_eq!(run(cell).limit.map(|limit| limit.to_string()).as_deref(), Some("94 steps"));
         assert_eq!(cell.full_limit.map(|limit| limit.to_string()).as_deref(), Some("10 epochs"));
         let of_suite = expand(CAFFE, 0.1).unwrap();
-        assert_eq!(run(&of_suite[0]).limit.map(|limit| limit.to_string()).as_deref(), Some("3 s"));
+        assert_eq!(run(&of_suite[0]).limit.map(|limit| limit.to_string()).as_deref(), Some("3 s of training"));
         assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).limit, None);
     }
 

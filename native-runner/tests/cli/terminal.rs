@@ -44,14 +44,14 @@ fn record_is_written_where_the_reader_of_figures_has_gone() {
 fn full_disk_costs_neither_the_figures_nor_the_record() {
     let finished = Runner::new(&format!("{SHORT} --json /dev/full")).tiny().run().expect_status(1);
     assert!(finished.stdout.contains("Verdict"), "{}", finished.stdout);
-    assert_eq!(kept(&finished).seed, 1);
+    assert_eq!(kept(&finished).requested.seed, 1);
     for (line, figures) in [("--json -", true), ("", false)] {
         let mut runner = Runner::new(&format!("{SHORT} {line}")).tiny();
         runner.command().stdout(OpenOptions::new().write(true).open("/dev/full").unwrap());
         let finished = runner.run().expect_status(1);
         let finished = finished.expect_errors(&["standard output: ", "A copy of the results is in"]);
         assert_eq!(finished.stderr.contains("Verdict"), figures, "{}", finished.stderr);
-        assert_eq!(kept(&finished).seed, 1);
+        assert_eq!(kept(&finished).requested.seed, 1);
     }
 }
 
