@@ -69,7 +69,7 @@ fn without_a_server_the_kept_documents_open() {
         assert!(page.ask(kept).await.as_u64().unwrap() > 10);
         server.stop().unwrap();
         page.tolerate(&["net::ERR_CONNECTION_REFUSED", "net::ERR_FAILED"]);
-        page.open_to("/docs/hosting", "heading", "Hosting a leaderboard of your own").await;
+        page.open_to("/docs/hosting", "heading", "Host your own leaderboard").await;
     });
 }
 

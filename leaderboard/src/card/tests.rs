@@ -1,5 +1,4 @@
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
 use lru::LruCache;
@@ -172,10 +171,8 @@ fn what_is_kept_is_bounded_and_what_is_asked_for_stays() {
 async fn a_card_is_drawn_once() {
     let cards = Cards::default();
     let first = cards.png(&card(&run())).await.unwrap();
-    let start = Instant::now();
     let second = cards.png(&card(&run())).await.unwrap();
     assert!(first == second && first.as_ptr() == second.as_ptr(), "the very same bytes");
-    assert!(start.elapsed() < Duration::from_millis(20), "{:?}", start.elapsed());
 }
 
 #[tokio::test]
