@@ -5,7 +5,7 @@ use std::num::NonZero;
 use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
 use results::{
     Adapter, Client, ColdStart, Communication, CurvePoint, Departure, Device, DeviceKind, Epoch, Evaluation, InputMode,
-    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
+    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
     WorkloadRecord,
 };
 
@@ -222,7 +222,7 @@ fn record(workload: &str) -> RunRecord {
     let adapter = Adapter { name, kind: DeviceKind::Cpu, api, ..Adapter::default() };
     RunRecord {
         schema_version: SCHEMA_VERSION,
-        seed: 1,
+        requested: RunSpec { seed: 1, ..RunSpec::default() },
         suite: Suite { name: text("quick"), version: 1 },
         provenance: Provenance { engine_version: text("0.1.0"), commit: text("abc"), client, ..Provenance::default() },
         device: Device { backend: text("burn-flex"), adapter, ..Device::default() },

@@ -2,7 +2,7 @@
 
 use results::{
     Adapter, Client, ClientKind, ColdStart, Device, DeviceKind, Outcome, PeakSample, Precision, Provenance, Resources,
-    RunRecord, SCHEMA_VERSION, Settings, Suite, Summary, WorkloadRecord,
+    RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Summary, WorkloadRecord,
 };
 
 /// Returns a browser's record of a GPU with this `vendor` and `architecture`.
@@ -103,6 +103,8 @@ fn workload() -> WorkloadRecord {
             parameters: 1,
             training_flops_per_sample: 1,
             device_memory_bytes: 1,
+            threads: None,
+            layout: None,
             variants: Vec::new(),
         },
         outcome: Outcome::Completed,

@@ -344,7 +344,7 @@ fn a_program_must_confirm_the_requested_layout() {
     let error = built(&Fake::new(vec![]), Layout::Nchw).unwrap_err().to_string();
     assert!(error.ends_with("nchw was asked for, and it says nothing of layouts"), "{error}");
     // Without a request, the program reports its layout.
-    let variants = build(&program, &job).unwrap().variants();
+    let layout = build(&program, &job).unwrap().layout();
     assert_eq!(layout, Some(Layout::Nchw));
     assert!(program.asked("build").last().unwrap().header.get("layout").is_none());
 }

@@ -140,6 +140,8 @@ fn workload(suite: &SuiteDefinition, name: &str, seed: u32) -> WorkloadRecord {
             parameters: model.parameters().unwrap(),
             training_flops_per_sample: model.operations().unwrap().training_flops(),
             device_memory_bytes: 70_000_000,
+            threads: None,
+            layout: None,
             variants: vec!["matmul: tile-64x64".to_owned()],
         },
         outcome: Outcome::Completed,

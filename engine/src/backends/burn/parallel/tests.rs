@@ -1,5 +1,7 @@
 use std::rc::Rc;
 
+use results::Departure;
+
 use super::*;
 use crate::backends::burn::open_one;
 use crate::backends::burn::tests::{check, job_of};

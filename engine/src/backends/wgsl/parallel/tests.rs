@@ -1,6 +1,8 @@
 use std::cell::Cell;
 use std::num::NonZero;
 
+use results::Departure;
+
 use super::super::broken_tests::Judged;
 use super::super::plan::{Omission, Plan};
 use super::super::tuning::Choices;
