@@ -195,7 +195,7 @@ fn every_format_and_the_document_say_the_same() {
     );
     expect_parts(
         &markdown,
-        &["\n| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower |\n", "<details><summary>Other figures"],
+        &["| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower | ", "<details><summary>Other figures"],
     );
     let document: Value = read_json(&folder.path().join("all.json"));
     let candidate = &document["candidates"][0];
