@@ -4,9 +4,9 @@ use std::num::NonZero;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use engine::{BatchPlan, KNOWN_BACKENDS, Workload};
+use engine::{BatchPlan, KNOWN_BACKENDS, SUITES, Workload};
 use results::kernels::Suite;
-use results::{InputMode, Layout, Length, Positive, Precision};
+use results::{Length, Positive, RunSpec, SeedSource};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -33,7 +33,7 @@ impl Settings {
             ("workload", Some(RunSettings { file: Some(file), .. })) => {
                 ["--workload-file".to_owned(), file.path.display().to_string()]
             }
-            ("limit", Some(RunSettings { limit: Some(limit), .. })) => arguments(*limit),
+            ("limit", Some(RunSettings { spec: RunSpec { length: Some(length), .. }, .. })) => arguments(*length),
             _ => [format!("--{name}"), value],
         });
         command.into_iter().chain(words).collect()
@@ -46,7 +46,9 @@ impl Settings {
     /// Returns the same settings for every seed, as one line of a table.
     pub(crate) fn without_seed(&self) -> Self {
         match self {
-            Self::Run(run) => Self::Run(RunSettings { seed: 0, ..run.clone() }),
+            Self::Run(RunSettings { spec, file }) => {
+                Self::Run(RunSettings { spec: RunSpec { seed: 0, ..spec.clone() }, file: file.clone() })
+            }
             Self::Kernels(_) => self.clone(),
         }
     }
@@ -62,7 +64,7 @@ impl Settings {
         let json = serde_json::to_vec(self).expect("text and numbers are always JSON");
         let digest: String = Sha256::digest(json).iter().take(5).map(|byte| format!("{byte:02x}")).collect();
         match self {
-            Self::Run(run) => format!("{}-{}-{digest}", run.workload, run.backend),
+            Self::Run(run) => format!("{}-{}-{digest}", run.workload(), run.spec.backend),
             Self::Kernels(kernels) => format!("kernels-{}-{digest}", kernels.suite.name()),
         }
     }
@@ -93,51 +95,35 @@ pub(crate) struct WorkloadFile {
     pub(crate) sha256: String,
 }
 
-/// Settings of one run. Absent ones are left to the workload, the suite or the machine.
+/// A run of one workload, which may be described by a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunSettings {
-    pub(crate) workload: String,
+    pub(crate) spec: RunSpec,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) file: Option<WorkloadFile>,
-    pub(crate) backend: String,
-    pub(crate) adapter: String,
-    pub(crate) precision: Precision,
-    pub(crate) threads: Option<u16>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) devices: Option<u32>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) input: Option<InputMode>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) layout: Option<Layout>,
-    pub(crate) batch_size: Option<u32>,
-    pub(crate) learning_rate: Option<f64>,
-    pub(crate) limit: Option<Length>,
-    pub(crate) seed: u32,
 }
 
 impl RunSettings {
     pub(crate) fn new(workload: String, file: Option<WorkloadFile>) -> Self {
-        Self {
-            workload,
-            file,
-            backend: String::new(),
+        let spec = RunSpec {
+            suite: SUITES[0].name.to_owned(),
+            workloads: vec![workload],
             adapter: ANY.to_owned(),
-            precision: Precision::F32,
-            threads: None,
-            devices: None,
-            input: None,
-            layout: None,
-            batch_size: None,
-            learning_rate: None,
-            limit: None,
-            seed: 0,
-        }
+            seed_source: SeedSource::Chosen,
+            ..RunSpec::default()
+        };
+        Self { spec, file }
+    }
+
+    pub(crate) fn workload(&self) -> &str {
+        &self.spec.workloads[0]
     }
 
     pub(crate) fn network(&self) -> Result<Workload, String> {
         let Some(file) = &self.file else {
-            return engine::workload(&self.workload).ok_or_else(|| format!("there is no workload `{}`", self.workload));
+            let name = self.workload();
+            return engine::workload(name).ok_or_else(|| format!("there is no workload `{name}`"));
         };
         let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
         if sha256 == file.sha256 {
@@ -148,7 +134,7 @@ impl RunSettings {
     }
 
     pub(crate) fn is_of_external_program(&self) -> bool {
-        KNOWN_BACKENDS.iter().all(|known| known.name != self.backend)
+        KNOWN_BACKENDS.iter().all(|known| known.name != self.spec.backend)
     }
 }
 
@@ -194,7 +180,7 @@ pub(crate) struct Axis {
     /// As `--only` takes it.
     pub(crate) name: &'static str,
     /// Value of a run; `None` if it is left open or only kernels have it.
-    of_run: fn(&RunSettings) -> Option<String>,
+    of_run: fn(&RunSpec) -> Option<String>,
     of_kernels: fn(&KernelSettings) -> Option<String>,
     /// The value in words that can stand next to others.
     in_words: fn(&str) -> String,
@@ -210,7 +196,7 @@ const OWN: &str = "own";
 /// Settings in the order in which tables show them.
 pub(crate) static AXES: [Axis; 15] = [
     Axis::of_kernels("suite", |of| Some(of.suite.name().to_owned()), |value| format!("kernels {value}")),
-    Axis::new("workload", |of| Some(of.workload.clone()), str::to_owned),
+    Axis::new("workload", |of| of.workloads.first().cloned(), str::to_owned),
     Axis::new("backend", |of| Some(of.backend.clone()), str::to_owned).of_opening(),
     Axis {
         of_kernels: |of| Some(of.adapter.clone()),
@@ -233,7 +219,7 @@ pub(crate) static AXES: [Axis; 15] = [
     Axis::new("learning-rate", |of| of.learning_rate.map(|rate| rate.to_string()), |value| format!("rate {value}")),
     Axis {
         in_words: |value| if value == OWN { "suite's budget".to_owned() } else { value.to_owned() },
-        ..Axis::new("limit", |of| of.limit.map(|limit| limit.to_string()), str::to_owned)
+        ..Axis::new("limit", |of| of.length.map(|length| length.to_string()), str::to_owned)
     },
     Axis::new("seed", |of| Some(of.seed.to_string()), |value| format!("seed {value}")),
     Axis::of_kernels("budget-seconds", |of| Some(of.budget_seconds.to_string()), |value| format!("{value} s an entry")),
@@ -241,7 +227,7 @@ pub(crate) static AXES: [Axis; 15] = [
 ];
 
 impl Axis {
-    const fn new(name: &'static str, of_run: fn(&RunSettings) -> Option<String>, in_words: fn(&str) -> String) -> Self {
+    const fn new(name: &'static str, of_run: fn(&RunSpec) -> Option<String>, in_words: fn(&str) -> String) -> Self {
         Self { name, of_run, of_kernels: |_| None, in_words, default: None, is_of_opening: false }
     }
 
@@ -259,7 +245,7 @@ impl Axis {
 
     fn value(&self, settings: &Settings) -> Option<String> {
         match settings {
-            Settings::Run(run) => (self.of_run)(run),
+            Settings::Run(run) => (self.of_run)(&run.spec),
             Settings::Kernels(kernels) => (self.of_kernels)(kernels),
         }
     }
@@ -311,11 +297,15 @@ impl FromStr for Filter {
 #[cfg(test)]
 pub(crate) mod tests {
     use engine::{Batching, SampleOrder};
+    use results::{InputMode, Layout};
 
     use super::*;
 
     pub(crate) fn run_settings(workload: &str) -> RunSettings {
-        RunSettings { backend: "burn-flex".to_owned(), seed: 1, ..RunSettings::new(workload.to_owned(), None) }
+        let mut settings = RunSettings::new(workload.to_owned(), None);
+        settings.spec.backend = "burn-flex".to_owned();
+        settings.spec.seed = 1;
+        settings
     }
 
     pub(crate) fn kernel_settings(suite: Suite) -> KernelSettings {
@@ -332,8 +322,8 @@ pub(crate) mod tests {
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|_| {}));
         assert!(plain.starts_with("caffe-mnist-burn-flex-"), "{plain}");
-        assert_ne!(plain, with(&|settings| settings.seed = 2));
-        let other = with(&|settings| settings.adapter = "a/b".to_owned());
+        assert_ne!(plain, with(&|settings| settings.spec.seed = 2));
+        let other = with(&|settings| settings.spec.adapter = "a/b".to_owned());
         assert!(plain != other && !other.contains('/'), "{other}");
         let gemm = kernel_settings(Suite::Gemm);
         let slower = Settings::Kernels(KernelSettings { budget_seconds: 3.0, ..gemm.clone() }).id();
@@ -343,14 +333,15 @@ pub(crate) mod tests {
 
     #[test]
     fn settings_have_words_arguments_and_a_form_in_files() {
-        let unusual = RunSettings {
-            threads: Some(2),
+        let mut unusual = run_settings("caffe-mnist");
+        unusual.spec = RunSpec {
+            threads: NonZero::new(2),
             input: Some(InputMode::Stream),
             layout: Some(Layout::Nchw),
             batch_size: Some(500),
             learning_rate: Some(1e-4),
-            limit: NonZero::new(20_000).map(Length::Steps),
-            ..run_settings("caffe-mnist")
+            length: NonZero::new(20_000).map(Length::Steps),
+            ..unusual.spec
         };
         let kernels =
             KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
@@ -401,7 +392,9 @@ pub(crate) mod tests {
 
     #[test]
     fn filter_keeps_cells_with_one_of_its_values() {
-        let cell = Settings::Run(RunSettings { batch_size: Some(500), ..run_settings("caffe-mnist") });
+        let mut settings = run_settings("caffe-mnist");
+        settings.spec.batch_size = Some(500);
+        let cell = Settings::Run(settings);
         let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
         let allows = |settings: &Settings, text: &str| text.parse::<Filter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
@@ -418,7 +411,9 @@ pub(crate) mod tests {
     #[test]
     fn only_what_differs_varies() {
         let plain = run_settings("caffe-mnist");
-        let cells = [plain.clone(), RunSettings { learning_rate: Some(0.1), ..plain }].map(Settings::Run);
+        let mut other = plain.clone();
+        other.spec.learning_rate = Some(0.1);
+        let cells = [plain, other].map(Settings::Run);
         let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
         assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
         assert!(varying(cells[..1].iter()).is_empty());

@@ -489,13 +489,13 @@ mod tests {
             plan(study).cells.iter().filter_map(|cell| cell.settings.run().cloned()).collect()
         };
         let of = |study: &str, workload: &str| {
-            cells(study).into_iter().filter(|of| of.workload == workload).collect::<Vec<_>>()
+            cells(study).into_iter().filter(|of| of.workload() == workload).collect::<Vec<_>>()
         };
         for (workload, rows) in [("tensorflow", 9), ("caffe", 9), ("torch", 9), ("theano", 7)] {
             assert_eq!(of("gtdl-combined", &format!("{workload}-mnist")).len(), rows, "{workload}");
         }
-        let text = |cell: &RunSettings| {
-            format!("{:?} {:?} {}", cell.batch_size.unwrap(), cell.learning_rate.unwrap(), cell.limit.unwrap())
+        let text = |RunSettings { spec, .. }: &RunSettings| {
+            format!("{:?} {:?} {}", spec.batch_size.unwrap(), spec.learning_rate.unwrap(), spec.length.unwrap())
         };
         let texts: Vec<String> = cells("gtdl-combined").iter().map(text).collect();
         for row in ["5000 0.01 60000 steps", "6400 0.5 8000 steps", "100 0.45 72000 steps", "5000 0.25 800 epochs"] {
@@ -507,7 +507,7 @@ mod tests {
             ("torch-mnist", &[10, 100, 1000, 10_000]),
             ("theano-mnist", &[50, 500, 5000]),
         ] {
-            let found: BTreeSet<u32> = of("gtdl-batch-size", workload).iter().filter_map(|of| of.batch_size).collect();
+            let found: BTreeSet<u32> = of("gtdl-batch-size", workload).iter().filter_map(|of| of.spec.batch_size).collect();
             assert!(found.iter().eq(sizes), "{workload}: {found:?}");
         }
         assert_eq!(cells("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
@@ -516,16 +516,16 @@ mod tests {
             ("caffe-cifar10", [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]),
         ] {
             let cells = of("gtdl-devices", workload).into_iter();
-            let found: BTreeSet<_> = cells.map(|of| (of.devices.unwrap(), of.batch_size.unwrap())).collect();
+            let found: BTreeSet<_> = cells.map(|of| (of.spec.devices.unwrap().get(), of.spec.batch_size.unwrap())).collect();
             assert_eq!(found, BTreeSet::from(batches));
         }
         let mut modes: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();
-        for cell in cells("input-pipeline") {
-            modes.entry((cell.workload, cell.batch_size)).or_default().extend(cell.input);
+        for RunSettings { spec, .. } in cells("input-pipeline") {
+            modes.entry((spec.workloads[0].clone(), spec.batch_size)).or_default().extend(spec.input);
         }
         assert!(modes.len() == 3 && modes.values().all(|of| of.iter().eq(&InputMode::ALL)), "{modes:?}");
         // Every default, and each framework crossed.
-        let batch_sizes: Vec<Option<u32>> = cells("gtdl-baseline").iter().map(|cell| cell.batch_size).collect();
+        let batch_sizes: Vec<Option<u32>> = cells("gtdl-baseline").iter().map(|cell| cell.spec.batch_size).collect();
         assert_eq!((batch_sizes.len(), batch_sizes.iter().filter(|size| size.is_none()).count()), (16, 8));
     }
 }

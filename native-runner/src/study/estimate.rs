@@ -2,7 +2,7 @@
 
 use engine::SUITES;
 use engine::backends::{BURN_FLEX, REFERENCE};
-use results::{InputMode, Length};
+use results::{InputMode, Length, RunSpec};
 use serde::Serialize;
 
 use crate::study::cell::{KernelSettings, RunSettings, Settings};
@@ -100,15 +100,16 @@ impl Measured {
 
 /// Settings that decide the time and memory of a step, without those that do not.
 fn shape(settings: &RunSettings, batch_size: u32) -> RunSettings {
-    RunSettings {
+    let spec = RunSpec {
         batch_size: Some(batch_size),
         learning_rate: None,
-        limit: None,
+        length: None,
         seed: 0,
-        devices: settings.devices.filter(|devices| *devices > 1),
-        input: settings.input.filter(|mode| *mode != InputMode::Resident),
-        ..settings.clone()
-    }
+        devices: settings.spec.devices.filter(|devices| devices.get() > 1),
+        input: settings.spec.input.filter(|mode| *mode != InputMode::Resident),
+        ..settings.spec.clone()
+    };
+    RunSettings { spec, file: settings.file.clone() }
 }
 
 #[derive(Default)]
@@ -135,10 +136,10 @@ impl Estimator {
 
     fn estimate_run(&self, settings: &RunSettings) -> Option<Estimate> {
         let workload = settings.network().ok()?;
-        let batch_size = settings.batch_size.unwrap_or(workload.batch_size);
+        let batch_size = settings.spec.batch_size.unwrap_or(workload.batch_size);
         let samples = engine::data_set(workload.data_set)?.train.samples;
-        let batches = workload.batches(samples, batch_size, settings.seed).ok()?;
-        let steps = match settings.limit {
+        let batches = workload.batches(samples, batch_size, settings.spec.seed).ok()?;
+        let steps = match settings.spec.length {
             Some(Length::Epochs(epochs)) => Some(batches.steps_of_epochs(epochs.get())),
             Some(Length::Steps(steps)) => Some(steps.get()),
             Some(Length::Seconds(_)) => None,
@@ -151,7 +152,7 @@ impl Estimator {
         // The last of the finished cells, and a calibration only without any.
         let same = self.measured.iter().rev().filter(|one| one.shape == shape).min_by_key(|one| one.source);
         let seconds = same.map(|same| {
-            let most_seconds = match settings.limit {
+            let most_seconds = match settings.spec.length {
                 Some(Length::Seconds(seconds)) => seconds.get(),
                 Some(Length::Epochs(_) | Length::Steps(_)) => f64::INFINITY,
                 None => SUITES[0].training_seconds,
@@ -164,7 +165,7 @@ impl Estimator {
             Forecast { value, source: same.source }
         });
 
-        let is_on_processor = [BURN_FLEX, REFERENCE].contains(&settings.backend.as_str());
+        let is_on_processor = [BURN_FLEX, REFERENCE].contains(&settings.spec.backend.as_str());
         let memory_of = if is_on_processor { MemoryOf::Process } else { MemoryOf::Device };
         let measured_bytes = |same: &Measured| {
             let bytes = match memory_of {
@@ -211,8 +212,10 @@ mod tests {
     use crate::study::cell::tests::run_settings;
 
     fn cell(batch_size: u32, epochs: u32) -> RunSettings {
-        let limit = NonZero::new(epochs).map(Length::Epochs);
-        RunSettings { batch_size: Some(batch_size), limit, ..run_settings("caffe-mnist") }
+        let mut settings = run_settings("caffe-mnist");
+        settings.spec.batch_size = Some(batch_size);
+        settings.spec.length = NonZero::new(epochs).map(Length::Epochs);
+        settings
     }
 
     fn measured(batch_size: u32, source: Source) -> Measured {
@@ -233,8 +236,10 @@ mod tests {
 
     #[test]
     fn duration_is_unknown_until_the_same_was_measured() {
-        let other_device = RunSettings { backend: "wgsl".to_owned(), ..cell(64, 1) };
-        let other_network = RunSettings { workload: "torch-mnist".to_owned(), ..cell(64, 1) };
+        let mut other_device = cell(64, 1);
+        other_device.spec.backend = "wgsl".to_owned();
+        let mut other_network = cell(64, 1);
+        other_network.spec.workloads = vec!["torch-mnist".to_owned()];
         for settings in [cell(640, 1), other_device, other_network] {
             let estimate = estimate(&[measured(64, Source::Cell)], &settings);
             assert_eq!((estimate.seconds, estimate.memory_bytes.source), (None, Source::Layers), "{settings:?}");

@@ -6,7 +6,7 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::{InputMode, Length, Positive};
+use results::{InputMode, Length, Positive, RunSpec};
 
 use crate::cli::ALL;
 use crate::device::devices as devices_of;
@@ -47,24 +47,24 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
             "`layouts` is for external programs, and none is among its back ends: those of our own have one each";
         return Err(text.to_owned());
     }
-    let devices = own_or(&matrix.devices, |count| u32::from(count.get()));
+    let devices = own_or(&matrix.devices, NonZero::<u32>::from);
     let mut cells: Vec<RunSettings> = matrix.workloads.iter().map(of_workload).collect::<Result<_, _>>()?;
-    cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.batch_size = size);
-    cells = vary(&cells, &own_or(&matrix.limits, |limit| limit), |cell, limit| cell.limit = limit);
-    cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.learning_rate = rate);
-    cells = vary(&cells, &backends, |cell, backend| cell.backend = backend);
+    cells = vary(&cells, &own_or(&matrix.batch_sizes, NonZero::get), |cell, size| cell.spec.batch_size = size);
+    cells = vary(&cells, &own_or(&matrix.limits, |length| length), |cell, length| cell.spec.length = length);
+    cells = vary(&cells, &own_or(&matrix.learning_rates, Positive::get), |cell, rate| cell.spec.learning_rate = rate);
+    cells = vary(&cells, &backends, |cell, backend| cell.spec.backend = backend);
     // A back end without a choice has one cell for all of them.
     cells = vary(&cells, &matrix.adapters, |cell, adapter| {
-        cell.adapter = if devices_of(&cell.backend) != Devices::Given { adapter } else { ANY.to_owned() };
+        cell.spec.adapter = if devices_of(&cell.spec.backend) != Devices::Given { adapter } else { ANY.to_owned() };
     });
-    cells = vary(&cells, &threads, |cell, count| cell.threads = count.filter(|_| cell.backend == BURN_FLEX));
-    cells = vary(&cells, &devices, |cell, count| cell.devices = count.filter(|_| cell.backend == WGSL));
+    cells = vary(&cells, &threads, |cell, count| cell.spec.threads = count.filter(|_| cell.spec.backend == BURN_FLEX));
+    cells = vary(&cells, &devices, |cell, count| cell.spec.devices = count.filter(|_| cell.spec.backend == WGSL));
     let inputs = own_or(&matrix.inputs, |mode| mode);
-    cells = vary(&cells, &inputs, |cell, mode| cell.input = mode.filter(|_| cell.backend == WGSL));
+    cells = vary(&cells, &inputs, |cell, mode| cell.spec.input = mode.filter(|_| cell.spec.backend == WGSL));
     let layouts = own_or(&matrix.layouts, |layout| layout);
-    cells = vary(&cells, &layouts, |cell, layout| cell.layout = layout.filter(|_| cell.is_of_external_program()));
-    cells = vary(&cells, &matrix.precisions, |cell, precision| cell.precision = precision);
-    cells = vary(&cells, &matrix.seeds, |cell, seed| cell.seed = seed);
+    cells = vary(&cells, &layouts, |cell, layout| cell.spec.layout = layout.filter(|_| cell.is_of_external_program()));
+    cells = vary(&cells, &matrix.precisions, |cell, precision| cell.spec.precision = precision);
+    cells = vary(&cells, &matrix.seeds, |cell, seed| cell.spec.seed = seed);
     cells.into_iter().map(|cell| scaled(cell, scale)).collect()
 }
 
@@ -111,38 +111,36 @@ fn backends(matrix: &Matrix, programs: &[&str], machine: Machine) -> Vec<String>
     names
 }
 
-fn threads(threads: &Threads, machine: Machine) -> Vec<Option<u16>> {
+fn threads(threads: &Threads, machine: Machine) -> Vec<Option<NonZero<usize>>> {
     match threads {
-        Threads::Counts(counts) => own_or(counts, NonZero::get),
+        Threads::Counts(counts) => own_or(counts, NonZero::<usize>::from),
         Threads::UpTo(UpTo::All) => {
             let doubled = std::iter::successors(Some(1_u16), |count| count.checked_mul(2));
             let below = doubled.take_while(|count| *count < machine.cores);
-            below.chain([machine.cores]).map(Some).collect()
+            below.chain([machine.cores]).map(|count| NonZero::new(usize::from(count))).collect()
         }
     }
 }
 
 fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
-    let name = &cell.workload;
+    let mut cell = cell;
     let workload = cell.network()?;
+    let name = cell.workload();
     let samples = engine::data_set(workload.data_set).map_or(0, |data| data.train.samples);
-    let batches = workload.batches(samples, cell.batch_size.unwrap_or(workload.batch_size), cell.seed);
+    let batches = workload.batches(samples, cell.spec.batch_size.unwrap_or(workload.batch_size), cell.spec.seed);
     let batches = batches.map_err(|error| format!("{name}: {error}"))?;
-    if let Some(devices) = cell.devices.filter(|devices| *devices > batches.batch_size) {
+    if let Some(devices) = cell.spec.devices.filter(|devices| devices.get() > batches.batch_size) {
         return Err(format!("{name}: a batch of {} cannot be shared by {devices} devices", batches.batch_size));
     }
-    let is_streamed = cell.input.is_some_and(|mode| mode != InputMode::Resident);
-    if cell.devices.is_some_and(|devices| devices > 1) && is_streamed {
-        return Err(format!(
-            "{name}: batches are streamed to one device, and {} were asked for",
-            cell.devices.unwrap_or(1)
-        ));
+    let is_streamed = cell.spec.input.is_some_and(|mode| mode != InputMode::Resident);
+    if let Some(devices) = cell.spec.devices.filter(|devices| devices.get() > 1 && is_streamed) {
+        return Err(format!("{name}: batches are streamed to one device, and {devices} were asked for"));
     }
-    let full_limit = cell.limit;
+    let full_limit = cell.spec.length;
     // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
     let of_suite = (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
-    let limit = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
-    Ok(Cell::new(Settings::Run(RunSettings { limit, ..cell }), full_limit))
+    cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
+    Ok(Cell::new(Settings::Run(cell), full_limit))
 }
 
 /// Lists all cells of a study once, in the order of the definition.
@@ -171,10 +169,10 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
     let files =
         || cells.iter().filter_map(|cell| cell.settings.run()).filter_map(|run| Some((run, run.file.as_ref()?)));
     for (run, file) in files() {
-        let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload == run.workload && *of != file;
+        let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload() == run.workload() && *of != file;
         if let Some((_, other)) = files().find(is_other) {
             let (one, two) = (file.path.display(), other.path.display());
-            return Err(format!("{one} and {two} both describe a network called `{}`", run.workload));
+            return Err(format!("{one} and {two} both describe a network called `{}`", run.workload()));
         }
     }
     if cells.is_empty() {
@@ -220,7 +218,7 @@ mod tests {
     fn threads_double_up_to_all_cores() {
         let text = format!("{CAFFE}backends = [\"burn-flex\", \"reference\"]\nthreads = \"1..all\"\n");
         let cells = expand(&text, 1.0).unwrap();
-        let threads: Vec<Option<u16>> = cells.iter().map(|cell| run(cell).threads).collect();
+        let threads: Vec<_> = cells.iter().map(|cell| run(cell).threads.map(NonZero::get)).collect();
         assert_eq!(threads, [Some(1), Some(2), Some(4), Some(6), None]);
     }
 
@@ -241,7 +239,7 @@ mod tests {
         let text =
             format!("[programs]\nmine = \"python3 mine.py\"\n{CAFFE}backends = [\"all\"]\nadapters = [\"cpu\"]\n");
         let cells = expand(&text, 1.0).unwrap();
-        let mine: Vec<&RunSettings> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
+        let mine: Vec<&RunSpec> = cells.iter().map(run).filter(|settings| settings.backend == "mine").collect();
         assert_eq!(mine.iter().map(|settings| settings.adapter.as_str()).collect::<Vec<_>>(), [ANY]);
         assert_eq!(cells.iter().filter(|cell| run(cell).backend != "mine").count(), BACKENDS.len() - 1 - has_remote());
     }
@@ -300,15 +298,15 @@ mod tests {
         let cells = expand(&format!("{CAFFE}limits = [{{ epochs = 10 }}]\n"), 0.01).unwrap();
         let [cell] = cells.as_slice() else { panic!("{} cells", cells.len()) };
         // A tenth of an epoch of 60,000 samples in batches of 64.
-        assert_eq!(run(cell).limit.map(|limit| limit.to_string()).as_deref(), Some("94 steps"));
+        assert_eq!(run(cell).length.map(|length| length.to_string()).as_deref(), Some("94 steps"));
         assert_eq!(cell.full_limit.map(|limit| limit.to_string()).as_deref(), Some("10 epochs"));
         let of_suite = expand(CAFFE, 0.1).unwrap();
-        assert_eq!(run(&of_suite[0]).limit.map(|limit| limit.to_string()).as_deref(), Some("3 s of training"));
-        assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).limit, None);
+        assert_eq!(run(&of_suite[0]).length.map(|length| length.to_string()).as_deref(), Some("3 s of training"));
+        assert_eq!(run(&expand(CAFFE, 1.0).unwrap()[0]).length, None);
     }
 
-    fn run(cell: &Cell) -> &RunSettings {
-        cell.settings.run().expect("it trains something")
+    fn run(cell: &Cell) -> &RunSpec {
+        &cell.settings.run().expect("it trains something").spec
     }
 
     #[test]

@@ -89,7 +89,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
         let record: results::RunRecord = serde_json::from_value(cell["record"].clone()).unwrap();
         assert_eq!(
             u64::from(record.workloads[0].settings.batch_size),
-            cell["settings"]["batch_size"].as_u64().unwrap()
+            cell["settings"]["spec"]["batch_size"].as_u64().unwrap()
         );
         assert_eq!((record.requested.seed, record.workloads[0].summary.steps), (1, 2));
         assert!(record.departures_text(", ").contains("2 steps"), "{:?}", record.departures);
@@ -108,7 +108,7 @@ fn impossible_cell_is_kept_and_others_go_on() {
     let finished = study.runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
     finished.expect_errors(&["1 of 2 cells have no figures", "--retry-failed"]);
     let cells = study.cells();
-    let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["precision"] == precision).unwrap();
+    let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["spec"]["precision"] == precision).unwrap();
     assert_eq!(of("f32")["ending"], "completed");
     let failed = of("f16-matrix");
     assert_eq!((failed["ending"].as_str(), failed["exit_status"].as_i64()), (Some("failed"), Some(2)));
@@ -133,7 +133,7 @@ fn an_external_program_is_a_back_end_of_a_study() {
     let parts = ["1 of 2 cells cannot run here: pytorch: ", "1 of 2 cells have no figures"];
     run().expect_status(1).expect_errors(&parts);
     let cells = study.cells();
-    let of = |backend: &str| cells.iter().find(|cell| cell["settings"]["backend"] == backend).unwrap();
+    let of = |backend: &str| cells.iter().find(|cell| cell["settings"]["spec"]["backend"] == backend).unwrap();
     assert_eq!(of(BACKEND)["ending"], "completed");
     let failed = of("pytorch");
     assert_eq!(failed["ending"], "failed");
@@ -168,7 +168,7 @@ fn a_dry_run_trains_nothing_and_says_what_it_knows() {
     let finished = study.runner("--dry-run --json -").run().expect_status(0);
     let document: Value = finished.json();
     let cells = document["cells"].as_array().unwrap();
-    let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["batch_size"] == size).unwrap();
+    let of = |size: u64| cells.iter().find(|listed| listed["cell"]["settings"]["spec"]["batch_size"] == size).unwrap();
     assert_eq!((&of(16)["would_run"], &of(32)["would_run"]), (&false.into(), &true.into()));
     assert_eq!(of(16)["estimate"]["seconds"]["source"], "cell");
     // Nothing was measured with the other batch size.
@@ -276,7 +276,7 @@ fn order_follows_from_the_seed() {
         let finished = study.runner("--dry-run --json -").run().expect_status(0);
         let document: Value = finished.json();
         let cells = document["plan"]["cells"].as_array().unwrap();
-        cells.iter().map(|cell| cell["settings"]["seed"].as_u64().unwrap()).collect()
+        cells.iter().map(|cell| cell["settings"]["spec"]["seed"].as_u64().unwrap()).collect()
     };
     let first = order(1);
     assert_eq!(order(1), first);
@@ -295,7 +295,7 @@ fn a_scaled_study_says_so_everywhere() {
         .expect_errors(&["shortened to 0.5"]);
     assert_eq!(study.plan()["scale"], 0.5);
     let cells = study.cells();
-    assert_eq!((&cells[0]["settings"]["limit"]["steps"], &cells[0]["full_limit"]["steps"]), (&3.into(), &6.into()));
+    assert_eq!((&cells[0]["settings"]["spec"]["length"]["steps"], &cells[0]["full_limit"]["steps"]), (&3.into(), &6.into()));
     assert_eq!(cells[0]["scale"], 0.5);
     assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
     // The whole length is another study.

@@ -212,7 +212,7 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     run("").expect_status(0);
     let cells = fs::read_dir(place.path().join("out/cells")).unwrap().map(|entry| entry.unwrap().path());
     let cells: Vec<Value> = cells.map(|path| read_json(&path)).collect();
-    let small = cells.iter().find(|cell| cell["settings"]["workload"] == "small").unwrap();
+    let small = cells.iter().find(|cell| cell["settings"]["spec"]["workloads"][0] == "small").unwrap();
     assert_eq!(small["record"]["workloads"][0]["network"]["name"], "small", "{small}");
     let server = leaderboard();
     let upload = run(&format!("--upload {} --yes", server.url)).expect_status(0);

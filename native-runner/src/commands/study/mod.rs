@@ -135,9 +135,9 @@ fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> 
         |name: &str, value: Option<String>| words.extend(value.into_iter().flat_map(|value| [name.to_owned(), value]));
     tell("--data", arguments.data.folder.as_ref().map(|folder| folder.display().to_string()));
     tell("--babi", arguments.data.babi.as_ref().map(|folder| folder.display().to_string()));
-    let is_remote = run.backend == engine::backends::BURN_REMOTE;
+    let is_remote = run.spec.backend == engine::backends::BURN_REMOTE;
     tell("--remote", arguments.remote.clone().filter(|_| is_remote));
-    let program = plan.program(&run.backend);
+    let program = plan.program(&run.spec.backend);
     tell("--program", program.as_ref().map(NamedProgram::typed));
     tell("--program-timeout", arguments.external.timeout.filter(|_| program.is_some()).map(|x| x.to_string()));
     words

@@ -7,7 +7,7 @@ use std::time::Duration;
 use engine::{DataSource, Workload};
 use indicatif::ProgressBar;
 use results::kernels::KernelSummary;
-use results::{InputMode, Length, Positive, RunRecord, Summary};
+use results::{InputMode, Length, Positive, RunRecord, RunSpec, Summary};
 use serde::Serialize;
 
 use crate::child::Child;
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
 fn networks(cells: &[(usize, &Cell)]) -> Result<Vec<Workload>, Failure> {
     let mut networks: Vec<Workload> = Vec::new();
     for run in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        if networks.iter().all(|network| network.name != run.workload) {
+        if networks.iter().all(|network| network.name != run.workload()) {
             networks.push(run.network().map_err(Failure::Usage)?);
         }
     }
@@ -272,8 +272,9 @@ pub(crate) fn calibrate(
 ) -> Result<(), Failure> {
     let mut shapes: Vec<RunSettings> = Vec::new();
     for settings in cells.iter().filter_map(|(_, cell)| cell.settings.run()) {
-        let limit = Positive::new(CALIBRATION_SECONDS).map(Length::Seconds);
-        let shape = RunSettings { learning_rate: None, limit, seed: 1, ..settings.clone() };
+        let length = Positive::new(CALIBRATION_SECONDS).map(Length::Seconds);
+        let spec = RunSpec { learning_rate: None, length, seed: 1, ..settings.spec.clone() };
+        let shape = RunSettings { spec, file: settings.file.clone() };
         if !shapes.contains(&shape) {
             shapes.push(shape);
         }

@@ -147,7 +147,7 @@ fn shares(name: &str, rows: &[Row<'_>], share: fn(&WorkloadRecord) -> Option<f64
 
 fn figures(row: &Row<'_>) -> Option<Figures> {
     let records: Vec<RunRecord> = row.finished.iter().filter_map(|finished| finished.run().cloned()).collect();
-    comparison::compare(&row.settings.run()?.workload, &records, &[]).rows.into_iter().next()?.figures
+    comparison::compare(row.settings.run()?.workload(), &records, &[]).rows.into_iter().next()?.figures
 }
 
 fn remarks(row: &Row<'_>) -> Vec<String> {
@@ -155,7 +155,7 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     for finished in &row.finished {
         if let Some(reason) = &finished.reason {
             let seed = finished.settings.run().filter(|_| row.cells.len() > 1);
-            let seed = seed.map(|run| format!("seed {}: ", run.seed)).unwrap_or_default();
+            let seed = seed.map(|run| format!("seed {}: ", run.spec.seed)).unwrap_or_default();
             lines.push(format!("{seed}{reason}"));
         }
     }
