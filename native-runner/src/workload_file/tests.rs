@@ -286,7 +286,7 @@ fn a_file_of_json_has_places_as_well() {
         ("\"units\": 10", "\"units\": 11", "my.json, line 5, column 25: the last layer makes 11 numbers"),
         ("\"momentum\": 0.9", "\"momentum\": 9", "my.json, line 3, column 48: must be from 0 to below 1"),
         ("\"units\": 10", "\"unit\": 10", "my.json, line 5, column 21: unknown field `unit`"),
-        ("\"units\": 10 }", "\"units\": 10", "my.json, line 6, column 1: this is no JSON: expected value"),
+        ("\"units\": 10 }", "\"units\": 10", "my.json, line 6, column 2: this is no JSON: expected `,` or `}`"),
         ("}\n", "}\n}\n", "this is no JSON: trailing characters"),
     ];
     for (right, wrong, part) in cases {
