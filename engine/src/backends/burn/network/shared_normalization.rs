@@ -1,10 +1,10 @@
 //! Batch normalization of a batch that several devices share, by the statistics of all samples.
 //!
 //! With mean μ and variance v of each channel over the *n* values of all devices, x̂ = (x - μ)/√(v + ε) and y = γx̂ + β
-//! (Ioffe and Szegedy, "Batch Normalization", 2015). The gradient g of y gives Σgx̂ for γ, Σg for β, and γ/√(v + ε)·(g
-//! - Σg/n - x̂·Σgx̂/n) for x. The sums are over all devices, so they are exchanged: of values in the forward pass, of
-//! gradients in the backward pass. The graph is split there; a value that crosses is the end of one graph and a leaf of
-//! the next.
+//! (Ioffe and Szegedy, "Batch Normalization", 2015). The gradient g of y gives Σgx̂ for γ, Σg for β, and, for x,
+//! γ/√(v + ε)·(g - Σg/n - x̂·Σgx̂/n). The sums are over all devices, so they are exchanged: of values in the forward pass,
+//! of gradients in the backward pass. The graph is split there; a value that crosses is the end of one graph and a leaf
+//! of the next.
 
 use burn_tensor::{Gradients, Tensor};
 
