@@ -13,8 +13,8 @@ mod whole_batch;
 
 use async_recursion::async_recursion;
 use results::{
-    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite,
-    Target, Warning, WeightSample, WorkloadRecord, summary,
+    Adapter, ColdStart, Device, Evaluation, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION,
+    Settings, Suite, Target, Warning, WeightSample, WorkloadRecord, summary,
 };
 use serde::{Deserialize, Serialize};
 
@@ -330,7 +330,10 @@ fn empty_record(
 }
 
 fn in_random_order(request: &RunRequest) -> Vec<&Workload> {
-    random_order(request.workloads.len(), request.spec.seed).into_iter().map(|place| &request.workloads[place]).collect()
+    random_order(request.workloads.len(), request.spec.seed)
+        .into_iter()
+        .map(|place| &request.workloads[place])
+        .collect()
 }
 
 fn warn(warnings: &mut Vec<Warning>, edges: &mut Edges<'_>, warning: Warning) {

@@ -5,8 +5,8 @@ use std::num::NonZero;
 use results::kernels::{self, KernelRecord, KernelReport, Pass, Peak};
 use results::{
     Adapter, Client, ColdStart, Communication, CurvePoint, Departure, Device, DeviceKind, Epoch, Evaluation, InputMode,
-    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite, Target, Warning, Window,
-    WorkloadRecord,
+    InputPipeline, Layout, Length, Outcome, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION, Settings, Suite,
+    Target, Warning, Window, WorkloadRecord,
 };
 
 use crate::finding::{Finding, Kind, Rule};

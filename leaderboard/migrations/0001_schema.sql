@@ -26,7 +26,7 @@ CREATE INDEX started_runs_verified ON started_runs (prefix, verified_unix_second
 CREATE TABLE runs (
     run_id TEXT PRIMARY KEY,
     tier TEXT NOT NULL,
-    notes TEXT NOT NULL,                -- JSON list of sentences
+    notes TEXT NOT NULL,                -- JSON list of notes
     submitted_unix_seconds DOUBLE PRECISION NOT NULL,
     fingerprint TEXT NOT NULL UNIQUE,   -- SHA-256 of the record without run id and nonce, in hex
     standard BOOLEAN NOT NULL,
@@ -288,8 +288,8 @@ CREATE INDEX moderation_log_newest ON moderation_log (done_unix_seconds DESC, en
 CREATE TABLE moderated_runs (
     run_id TEXT PRIMARY KEY REFERENCES runs (run_id) ON DELETE CASCADE,
     own_tier TEXT NOT NULL,
-    own_notes TEXT NOT NULL,            -- JSON list of sentences
-    note TEXT                           -- the moderator's note on a flagged run; absent if the run is hidden
+    own_notes TEXT NOT NULL,            -- JSON list of notes
+    reason TEXT                         -- the moderator's reason for a flag, perhaps empty; absent if the run is hidden
 );
 
 -- Devices that a moderator merged into another one; no key of the second column is in the first.

@@ -180,7 +180,9 @@ fn schema<R>(columns: &[Column<R>]) -> Result<Type, ParquetError> {
 
 fn field<R>(column: &Column<R>) -> Result<Type, ParquetError> {
     let (stored, logical) = match column.values {
-        Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => (Stored::BYTE_ARRAY, Some(LogicalType::String)),
+        Values::Text(_) | Values::OptionalText(_) | Values::OptionalWords(_) => {
+            (Stored::BYTE_ARRAY, Some(LogicalType::String))
+        }
         Values::Whole(_) | Values::OptionalWhole(_) => (Stored::INT64, None),
         Values::Number(_) | Values::OptionalNumber(_) => (Stored::DOUBLE, None),
         Values::Flag(_) => (Stored::BOOLEAN, None),

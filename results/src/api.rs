@@ -96,8 +96,8 @@ pub struct StartedRun {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
     pub tier: Tier,
-    /// Why the run has this tier, one sentence each.
-    pub notes: Vec<String>,
+    /// Reasons of this tier.
+    pub notes: Vec<Note>,
     /// True while the leaderboard computes parts of the run again, after which the tier may change.
     pub being_verified: bool,
 }
@@ -107,8 +107,8 @@ pub struct Verdict {
 pub struct AcceptedRun {
     pub run_id: String,
     pub tier: Tier,
-    /// Why the run has this tier, one sentence each; empty when there is nothing to say.
-    pub notes: Vec<String>,
+    /// Reasons of this tier; empty when there is nothing to say.
+    pub notes: Vec<Note>,
     /// True if the leaderboard now computes parts of the run again, after which the tier may change ([`Verdict`]).
     pub being_verified: bool,
     /// Path of the result's own page on this server.
@@ -169,7 +169,7 @@ pub struct RunRow {
 pub struct StoredRun {
     pub run_id: String,
     pub tier: Tier,
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
     pub submitted_unix_seconds: f64,
     /// True while the leaderboard computes parts of the run again.
     pub being_verified: bool,
@@ -376,75 +376,73 @@ pub enum Deed {
 
 names!(Deed { Hide = "hide", Restore = "restore", Flag = "flag", SetTier = "set_tier", Remove = "remove", MergeDevices = "merge_devices", SeparateDevices = "separate_devices" });
 
-/// A frequent note on runs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UsualNote {
+/// A note of the leaderboard on a run. In English, it is its sentence.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Note {
     /// The device may be a software adapter.
     PerhapsSoftware,
     /// The seed is not from this leaderboard.
     SeedFromElsewhere,
     /// Only a part was computed again.
     ComputedInPart,
+    /// The run could not be computed again.
+    NotComputed,
     /// This workload failed.
     NotTrained { workload: String },
     /// This workload was not completed.
     NotCompleted { workload: String },
+    /// A leaderboard cannot prove this workload.
+    NotProvable { workload: String },
+    /// Another run of this submitter on this day was flagged.
+    OtherFlagged,
+    /// A moderator flagged the run; `reason` is empty if none was given.
+    Moderated { reason: String },
+    /// A finding of a check.
+    Finding { sentence: String },
 }
 
-const PERHAPS_SOFTWARE: &str = "The browser hides what the adapter is, and it is no faster than a processor may be: nothing \
-                                tells it from a program that acts as a GPU, so it is shown and not ranked. A browser that \
-                                names the GPU's maker, or native-runner, gets it ranked.";
-const SEED_FROM_ELSEWHERE: &str =
-    "The seed did not come from this leaderboard, so nothing shows when the run was made.";
-const COMPUTED_IN_PART: &str = "This run could be computed again in part only, because its weights are not kept: nothing \
-                                that was found contradicts it.";
-const NOT_TRAINED: &str = " could not be trained on this device and is left out of the table.";
-const NOT_COMPLETED: &str = " was not completed and is left out of the table.";
+impl Note {
+    /// Returns a finding of a check.
+    pub fn finding(sentence: impl Into<String>) -> Self {
+        Self::Finding { sentence: sentence.into() }
+    }
+}
 
-impl fmt::Display for UsualNote {
+impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::PerhapsSoftware => f.write_str(PERHAPS_SOFTWARE),
-            Self::SeedFromElsewhere => f.write_str(SEED_FROM_ELSEWHERE),
-            Self::ComputedInPart => f.write_str(COMPUTED_IN_PART),
-            Self::NotTrained { workload } => write!(f, "{workload}{NOT_TRAINED}"),
-            Self::NotCompleted { workload } => write!(f, "{workload}{NOT_COMPLETED}"),
+            Self::PerhapsSoftware => f.write_str(
+                "The browser hides the adapter, and it is no faster than a processor can be: it may be a software \
+                 adapter, so it is shown and not ranked. A browser that names the GPU's maker, or native-runner, gets it \
+                 ranked.",
+            ),
+            Self::SeedFromElsewhere => {
+                f.write_str("The seed did not come from this leaderboard, so nothing shows when the run was made.")
+            }
+            Self::ComputedInPart => f.write_str(
+                "This run could be computed again in part only, because its weights are not kept. Nothing that was \
+                 found contradicts it.",
+            ),
+            Self::NotComputed => f.write_str("This run could not be computed again, whatever the reason."),
+            Self::NotTrained { workload } => {
+                write!(f, "{workload} could not be trained on this device and is left out of the table.")
+            }
+            Self::NotCompleted { workload } => write!(f, "{workload} was not completed and is left out of the table."),
+            Self::NotProvable { workload } => write!(
+                f,
+                "{workload}: a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this \
+                 one is not ranked."
+            ),
+            Self::OtherFlagged => f.write_str("Another run of this submitter on this day was flagged."),
+            Self::Moderated { reason } if reason.is_empty() => {
+                f.write_str("A moderator flagged this run and gave no reason.")
+            }
+            Self::Moderated { reason } => {
+                let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
+                write!(f, "A moderator flagged this run: {reason}{end}")
+            }
+            Self::Finding { sentence } => f.write_str(sentence),
         }
-    }
-}
-
-impl UsualNote {
-    /// Returns the note with this sentence; `None` for other sentences.
-    pub fn of(sentence: &str) -> Option<Self> {
-        Some(match sentence {
-            PERHAPS_SOFTWARE => Self::PerhapsSoftware,
-            SEED_FROM_ELSEWHERE => Self::SeedFromElsewhere,
-            COMPUTED_IN_PART => Self::ComputedInPart,
-            _ => match (sentence.strip_suffix(NOT_TRAINED), sentence.strip_suffix(NOT_COMPLETED)) {
-                (Some(workload), _) => Self::NotTrained { workload: workload.to_owned() },
-                (_, Some(workload)) => Self::NotCompleted { workload: workload.to_owned() },
-                (None, None) => return None,
-            },
-        })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn usual_notes_are_recognized_by_their_words() {
-        let workload = || "keras-mnist-mlp".to_owned();
-        for note in [
-            UsualNote::PerhapsSoftware,
-            UsualNote::SeedFromElsewhere,
-            UsualNote::ComputedInPart,
-            UsualNote::NotTrained { workload: workload() },
-            UsualNote::NotCompleted { workload: workload() },
-        ] {
-            assert_eq!(UsualNote::of(&note.to_string()), Some(note));
-        }
-        assert_eq!(UsualNote::of("A moderator flagged this run: it looks odd."), None);
     }
 }

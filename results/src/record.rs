@@ -7,8 +7,8 @@ use crate::estimate::Estimate;
 use crate::summary::MINIMUM_WINDOWS;
 use crate::text::is_plain;
 use crate::{
-    Communication, Correctness, Departure, Device, InputPipeline, Layout, Precision, Provenance, Resources, RunSpec, Segment,
-    Stretch, Warning,
+    Communication, Correctness, Departure, Device, InputPipeline, Layout, Precision, Provenance, Resources, RunSpec,
+    Segment, Stretch, Warning,
 };
 
 /// Version of the layout of [`RunRecord`]. A reader refuses versions that it does not know.

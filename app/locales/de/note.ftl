@@ -9,3 +9,9 @@ note_computed_in_part = Dieser Lauf ließ sich nur zum Teil nachrechnen, weil se
     Nichts, was sich fand, widerspricht ihm.
 note_not_trained = { $workload } ließ sich auf diesem Gerät nicht trainieren und steht nicht in der Tabelle.
 note_not_completed = { $workload } kam nicht bis zum Ende und steht nicht in der Tabelle.
+note_not_computed = Dieser Lauf ließ sich nicht nachrechnen, aus welchem Grund auch immer.
+note_not_provable = { $workload }: Netze, deren Bilder von Epoche zu Epoche wechseln, kann keine Bestenliste beweisen;
+    deshalb wird dieses nicht gewertet.
+note_other_flagged = Ein anderer Lauf dieses Absenders von diesem Tag wurde markiert.
+note_moderated = Ein Moderator hat diesen Lauf markiert: { $reason }
+note_moderated_without_reason = Ein Moderator hat diesen Lauf ohne Angabe eines Grundes markiert.

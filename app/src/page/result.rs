@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use leptos::prelude::*;
 use leptos::task::spawn_local;
-use results::api::{RunStanding, StoredRun, Tier, Verdict, WorkloadStanding};
+use results::api::{Note, RunStanding, StoredRun, Tier, Verdict, WorkloadStanding};
 use results::{Outcome, RunRecord};
 
 use super::language::kept;
@@ -13,8 +13,7 @@ use super::plots::RatesOfOthers;
 use super::report::{Overview, Particulars};
 use super::side_by_side::{CompareWith, Compared};
 use crate::platform::{self, Refusal};
-use crate::words::leaderboard::usual_note;
-use crate::{standing, t, text};
+use crate::{standing, t, text, words};
 
 #[component]
 pub(super) fn ResultPage(run_id: String) -> impl IntoView {
@@ -123,7 +122,7 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
                         {meaning}
                     </p>
                     {(!notes.is_empty()).then(|| view! {
-                        <ul class="plain">{notes.into_iter().map(note).collect_view()}</ul>
+                        <ul class="plain">{notes.iter().map(note_item).collect_view()}</ul>
                     })}
                     {(tier == Tier::Flagged).then(|| view! {
                         <p class="note">{linked(&t!(tier_log, log = LINK), "/moderation", t!(tier_log_link))}</p>
@@ -134,11 +133,11 @@ pub(super) fn VerdictOnRun(run_id: String, shown: RwSignal<Verdict>) -> impl Int
     }
 }
 
-/// A note; in the server's English words if it is none of the usual ones.
-fn note(sentence: String) -> impl IntoView {
-    match usual_note(&sentence) {
+/// A note; a finding is in the server's English words.
+fn note_item(note: &Note) -> impl IntoView + use<> {
+    match words::leaderboard::note(note) {
         Some(known) => view! { <li>{known}</li> }.into_any(),
-        None => view! { <li lang="en">{sentence}</li> }.into_any(),
+        None => view! { <li lang="en">{note.to_string()}</li> }.into_any(),
     }
 }
 

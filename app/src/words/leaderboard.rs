@@ -1,7 +1,7 @@
 //! Texts for the leaderboard's facts, notes, refusals and moderation log.
 
 use results::UNNAMED_ADAPTER;
-use results::api::{Deed, ErrorBody, Tier, UsualNote};
+use results::api::{Deed, ErrorBody, Note, Tier};
 
 use super::{Language, language, named};
 use crate::t;
@@ -22,14 +22,20 @@ pub fn fact_value(id: &str, value: String) -> String {
     }
 }
 
-/// A usual note in the page's language; `None` for others, which only the server words.
-pub fn usual_note(sentence: &str) -> Option<String> {
-    Some(match UsualNote::of(sentence)? {
-        UsualNote::PerhapsSoftware => t!(note_perhaps_software).to_owned(),
-        UsualNote::SeedFromElsewhere => t!(note_seed_from_elsewhere).to_owned(),
-        UsualNote::ComputedInPart => t!(note_computed_in_part).to_owned(),
-        UsualNote::NotTrained { workload } => t!(note_not_trained, workload = workload_title(&workload)),
-        UsualNote::NotCompleted { workload } => t!(note_not_completed, workload = workload_title(&workload)),
+/// A note in the page's language; `None` for findings, which only the server words.
+pub fn note(of: &Note) -> Option<String> {
+    Some(match of {
+        Note::PerhapsSoftware => t!(note_perhaps_software).to_owned(),
+        Note::SeedFromElsewhere => t!(note_seed_from_elsewhere).to_owned(),
+        Note::ComputedInPart => t!(note_computed_in_part).to_owned(),
+        Note::NotComputed => t!(note_not_computed).to_owned(),
+        Note::NotTrained { workload } => t!(note_not_trained, workload = workload_title(workload)),
+        Note::NotCompleted { workload } => t!(note_not_completed, workload = workload_title(workload)),
+        Note::NotProvable { workload } => t!(note_not_provable, workload = workload_title(workload)),
+        Note::OtherFlagged => t!(note_other_flagged).to_owned(),
+        Note::Moderated { reason } if reason.is_empty() => t!(note_moderated_without_reason).to_owned(),
+        Note::Moderated { reason } => t!(note_moderated, reason = reason),
+        Note::Finding { .. } => return None,
     })
 }
 
@@ -97,18 +103,18 @@ mod tests {
     }
 
     #[test]
-    fn usual_notes_are_translated_with_the_networks_title() {
-        let usual = UsualNote::NotTrained { workload: "keras-mnist-mlp".to_owned() }.to_string();
+    fn notes_are_translated_with_the_networks_title() {
+        let failed = Note::NotTrained { workload: "keras-mnist-mlp".to_owned() };
         assert_eq!(
-            usual_note(&usual).unwrap(),
+            note(&failed).unwrap(),
             "MNIST, multilayer perceptron (Keras) could not be trained on this device and is left out of the table."
         );
-        for same in [UsualNote::PerhapsSoftware, UsualNote::SeedFromElsewhere, UsualNote::ComputedInPart] {
-            assert_eq!(usual_note(&same.to_string()), Some(same.to_string()));
+        for of in [Note::PerhapsSoftware, Note::SeedFromElsewhere, Note::ComputedInPart, Note::OtherFlagged] {
+            assert_eq!(note(&of), Some(of.to_string()));
         }
         speak(Language::German);
-        assert!(usual_note(&usual).unwrap().contains("auf diesem Gerät"));
-        assert_eq!(usual_note("A moderator flagged this run: it looks odd."), None);
+        assert!(note(&failed).unwrap().contains("auf diesem Gerät"));
+        assert_eq!(note(&Note::finding("It looks odd.")), None);
     }
 
     fn body(code: &str, field: Option<&str>) -> ErrorBody {

@@ -79,12 +79,9 @@ pub fn departure(of: &Departure) -> String {
             t!(departure_network_file, workload = workload, digest = digest)
         }
         Departure::BatchSize { size } => t!(departure_batch_size, size = size.to_string()),
-        Departure::FittedBatch { workload, size, usual } => t!(
-            departure_fitted_batch,
-            workload = workload,
-            size = size.to_string(),
-            usual = usual.to_string()
-        ),
+        Departure::FittedBatch { workload, size, usual } => {
+            t!(departure_fitted_batch, workload = workload, size = size.to_string(), usual = usual.to_string())
+        }
         Departure::LearningRate { rate } => t!(departure_learning_rate, rate = decimal(*rate)),
         Departure::Length { length: Length::Epochs(epochs) } => t!(common_epochs, number = u64::from(epochs.get())),
         Departure::Length { length: Length::Steps(steps) } => t!(common_steps, number = steps.get()),

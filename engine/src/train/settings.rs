@@ -45,9 +45,7 @@ pub(super) fn job_settings(
             Limits { steps: batches.steps_of_epochs(epochs.get()), seconds: f64::INFINITY, seconds_are_budget: false }
         }
         Some(Length::Steps(steps)) => Limits { steps: steps.get(), seconds: f64::INFINITY, seconds_are_budget: false },
-        Some(Length::Seconds(seconds)) => {
-            Limits { steps: u64::MAX, seconds: seconds.get(), seconds_are_budget: false }
-        }
+        Some(Length::Seconds(seconds)) => Limits { steps: u64::MAX, seconds: seconds.get(), seconds_are_budget: false },
     };
     let planned_steps = match spec.length {
         Some(Length::Epochs(epochs)) => batches.steps_of_epochs(epochs.get()),

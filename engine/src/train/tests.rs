@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use results::{FailureCause, Outcome, Phase, Summary, Warning, WorkloadRecord};
 
 use super::check::faulty::{Fault, Faulty};
-use super::settings::Limits;
 use super::in_random_order;
+use super::settings::Limits;
 use crate::data::{DataError, DataSet, DataSetDefinition, DataSource};
 use crate::error::EngineError;
 use crate::model::ModelError;

@@ -8,11 +8,12 @@ use async_trait::async_trait;
 use engine::backends::reference::ReferenceBackend;
 use engine::{
     AdapterChoice, Backend, DataError, DataSet, DataSetDefinition, DataSource, Edges, EngineError, EvaluationSet,
-    Event, NoMeter, Observer, RunRequest, SUITES, StepReport, TestReport, Trainer, TrainingJob, Workload,
-    backends, check_workload,
+    Event, NoMeter, Observer, RunRequest, SUITES, StepReport, TestReport, Trainer, TrainingJob, Workload, backends,
+    check_workload,
 };
 use results::{
-    Adapter, Client, ClientKind, Compared, Correctness, Departure, Length, Precision, Provenance, RunSpec, WorkloadRecord,
+    Adapter, Client, ClientKind, Compared, Correctness, Departure, Length, Precision, Provenance, RunSpec,
+    WorkloadRecord,
 };
 
 use crate::skipped::skipped;

@@ -1,6 +1,6 @@
 //! Runs of every kind that a card may have to show.
 
-use results::api::{StoredRun, Tier};
+use results::api::{Note, StoredRun, Tier};
 use results::{CurvePoint, Outcome, PeakSample, RunRecord, Target, Window, WorkloadRecord, summary};
 
 use super::Card;
@@ -41,7 +41,7 @@ pub(super) fn of_networks(number: usize) -> StoredRun {
 
 pub(super) fn flagged() -> StoredRun {
     let note = "keras-mnist-mlp: trained again from step 120 to 140, the state differs by 40.0 % of its change.";
-    StoredRun { tier: Tier::Flagged, notes: vec![note.to_owned()], ..run() }
+    StoredRun { tier: Tier::Flagged, notes: vec![Note::finding(note)], ..run() }
 }
 
 pub(super) fn without_figures() -> StoredRun {

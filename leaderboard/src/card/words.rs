@@ -66,7 +66,8 @@ impl Card {
     pub(crate) fn of(run: &StoredRun) -> Self {
         let record = &run.record;
         let standard = if record.is_standard() { "" } else { ", with other settings: not ranked" };
-        let reason = (run.tier == Tier::Flagged).then(|| run.notes.first().map(|note| plain(note))).flatten();
+        let reason =
+            (run.tier == Tier::Flagged).then(|| run.notes.first().map(|note| plain(&note.to_string()))).flatten();
         Self {
             run_id: run.run_id.clone(),
             device: Device::of(record),

@@ -77,7 +77,7 @@ impl Act {
         match self {
             Self::Hide | Self::SetTier(Tier::Hidden) => Ok(Trust { own, word: Some(Word::Hidden) }),
             Self::Flag | Self::SetTier(Tier::Flagged) => {
-                Ok(Trust { own, word: Some(Word::Flagged { note: note(reason) }) })
+                Ok(Trust { own, word: Some(Word::Flagged { reason: reason.unwrap_or_default().to_owned() }) })
             }
             Self::SetTier(tier) => Ok(Trust { own: Own { tier, ..own }, word: None }),
             Self::Restore if before.word.is_none() => {
@@ -86,12 +86,6 @@ impl Act {
             Self::Restore => Ok(Trust { own, word: None }),
         }
     }
-}
-
-fn note(reason: Option<&str>) -> String {
-    let Some(reason) = reason else { return "A moderator flagged this run and gave no reason.".to_owned() };
-    let end = if reason.ends_with(['.', '!', '?', '…']) { "" } else { "." };
-    format!("A moderator flagged this run: {reason}{end}")
 }
 
 impl Storage {

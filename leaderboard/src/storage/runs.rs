@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
-use results::api::{Deed, RankedClass, Tier, Verdict};
+use results::api::{Deed, Note, RankedClass, Tier, Verdict};
 use results::{ClientKind, Precision, RunRecord, Suite, Summary};
 use sqlx::any::AnyRow;
 use sqlx::{AnyConnection, Row};
@@ -15,7 +15,7 @@ use super::{Result, Storage, verifications};
 pub(crate) struct NewRun<'a> {
     pub(crate) run_id: &'a str,
     pub(crate) tier: Tier,
-    pub(crate) notes: &'a [String],
+    pub(crate) notes: &'a [Note],
     pub(crate) submitted_unix_seconds: f64,
     /// Hash of the record without run id and nonce.
     pub(crate) fingerprint: &'a str,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use results::api::Tier;
+use results::api::{Note, Tier};
 use sqlx::{AnyConnection, Row};
 
 use super::runs::{hold, tier};
@@ -15,13 +15,16 @@ use crate::secrets::random_word;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Own {
     pub(crate) tier: Tier,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Word {
     Hidden,
-    Flagged { note: String },
+    /// The reason is empty if none was given.
+    Flagged {
+        reason: String,
+    },
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -35,8 +38,9 @@ impl Trust {
         match &self.word {
             None => self.own.clone(),
             Some(Word::Hidden) => Own { tier: Tier::Hidden, notes: self.own.notes.clone() },
-            Some(Word::Flagged { note }) => {
-                let notes = std::iter::once(note).chain(&self.own.notes).cloned().collect();
+            Some(Word::Flagged { reason }) => {
+                let moderated = Note::Moderated { reason: reason.clone() };
+                let notes = std::iter::once(&moderated).chain(&self.own.notes).cloned().collect();
                 Own { tier: Tier::Flagged, notes }
             }
         }
@@ -46,13 +50,13 @@ impl Trust {
 /// Reads the trust in a run and locks it until the transaction ends. Returns `None` for an unknown run.
 pub(super) async fn read(connection: &mut AnyConnection, run_id: &str) -> Result<Option<Trust>> {
     let Some(shown) = hold(connection, run_id).await? else { return Ok(None) };
-    let said = sql!("SELECT own_tier AS tier, own_notes, note FROM moderated_runs WHERE run_id = $1", [run_id])
+    let said = sql!("SELECT own_tier AS tier, own_notes, reason FROM moderated_runs WHERE run_id = $1", [run_id])
         .fetch_optional(&mut *connection)
         .await?;
     if let Some(row) = said {
         let own = Own { tier: tier(&row)?, notes: row.json("own_notes")? };
-        let note: Option<String> = row.try_get("note")?;
-        let word = note.map_or(Word::Hidden, |note| Word::Flagged { note });
+        let reason: Option<String> = row.try_get("reason")?;
+        let word = reason.map_or(Word::Hidden, |reason| Word::Flagged { reason });
         return Ok(Some(Trust { own, word: Some(word) }));
     }
     let row = sql!("SELECT notes FROM runs WHERE run_id = $1", [run_id]).fetch_one(connection).await?;
@@ -78,13 +82,13 @@ pub(super) async fn write(
             execute!(connection, "DELETE FROM moderated_runs WHERE run_id = $1", [run_id])?;
         }
         Some(word) => {
-            let note = if let Word::Flagged { note } = word { Some(note.as_str()) } else { None };
+            let reason = if let Word::Flagged { reason } = word { Some(reason.as_str()) } else { None };
             execute!(
                 connection,
-                "INSERT INTO moderated_runs (run_id, own_tier, own_notes, note) VALUES ($1, $2, $3, $4) \
+                "INSERT INTO moderated_runs (run_id, own_tier, own_notes, reason) VALUES ($1, $2, $3, $4) \
                  ON CONFLICT (run_id) DO UPDATE SET own_tier = excluded.own_tier, own_notes = excluded.own_notes, \
-                 note = excluded.note",
-                [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, note]
+                 reason = excluded.reason",
+                [run_id, now.own.tier.name(), serde_json::to_string(&now.own.notes)?, reason]
             )?;
         }
     }

@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use results::api::Tier;
+use results::api::{Note, Tier};
 use results::{RunRecord, Summary};
 use sqlx::{AnyConnection, Row};
 
@@ -20,8 +20,6 @@ const TAKE: &str = concat!(
      WHERE served.prefix = started.prefix), 0.0), queued_unix_seconds, waiting.run_id LIMIT 1) RETURNING run_id, attempts, ",
     as_flag!("in_part", "in_part")
 );
-/// Note on a submitter's other proven runs, which stay proven: many people may share an address.
-const OTHER_FLAGGED: &str = "Another run of this submitter on this day was flagged.";
 /// Selects the other runs of a submitter on that day.
 const OTHERS: &str = "SELECT others.run_id FROM runs JOIN runs others ON others.submitter = runs.submitter \
      WHERE runs.run_id = $1 AND others.run_id <> $1 ORDER BY others.run_id";
@@ -160,8 +158,8 @@ async fn doubt_others(connection: &mut AnyConnection, flagged: &str, now: f64) -
         let Some(before) = trust::read(connection, run_id).await? else { continue };
         if before.own.tier == Tier::Proven {
             let mut after = before.clone();
-            after.own.notes.retain(|note| note != OTHER_FLAGGED);
-            after.own.notes.push(OTHER_FLAGGED.to_owned());
+            after.own.notes.retain(|note| *note != Note::OtherFlagged);
+            after.own.notes.push(Note::OtherFlagged);
             devices.extend(trust::write(connection, run_id, &before, &after).await?);
         } else if before.own.tier == Tier::Checked && is_waiting(connection, run_id).await? {
             queue(connection, run_id, now, false).await?;

@@ -11,7 +11,7 @@ mod training;
 mod work;
 mod workload;
 
-use results::api::{StartRun, Tier, UsualNote};
+use results::api::{Note, StartRun, Tier};
 use results::{Outcome, RunRecord, WorkloadRecord};
 
 use crate::devices::Identity;
@@ -20,10 +20,6 @@ pub(crate) use bounds::{Checked, FieldPath, Refusal};
 pub(crate) use requests::{check_commitment, check_comparison, check_lap, check_proof};
 pub(crate) use run::check_schema_version;
 pub(crate) use workload::{Networks, check_networks};
-
-/// Follows the name of a network.
-const NOT_PROVABLE: &str =
-    ": a leaderboard cannot prove networks whose images alternate from epoch to epoch, so this one is not ranked.";
 
 /// Origin of a record.
 pub(crate) enum Origin<'a> {
@@ -40,7 +36,7 @@ pub(crate) enum Origin<'a> {
 #[derive(Debug, PartialEq)]
 pub(crate) struct Verdict {
     pub(crate) tier: Tier,
-    pub(crate) notes: Vec<String>,
+    pub(crate) notes: Vec<Note>,
     /// True if parts of it are to be verified, which may change the tier.
     pub(crate) verify: bool,
 }
@@ -71,7 +67,9 @@ pub(crate) fn check(record: &RunRecord, origin: &Origin<'_>) -> Result<Verdict, 
     work::check(record)?;
     let suite = work::known_suite(&FieldPath::ROOT.field("suite"), &record.suite)?;
     let missing = match origin {
-        Origin::Announced { seen, .. } => Some(proof::check(record, suite, seen)?),
+        Origin::Announced { seen, .. } => {
+            Some(proof::check(record, suite, seen)?.into_iter().map(Note::finding).collect())
+        }
         Origin::Imported => None,
     };
     Ok(verdict(record, missing))
@@ -122,11 +120,11 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
 }
 
 /// Returns the verdict on a record. `missing` lists what an announced run lacks for a proof.
-fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
+fn verdict(record: &RunRecord, missing: Option<Vec<Note>>) -> Verdict {
     let doubts = plausibility::doubts(record);
     let is_announced = missing.is_some();
-    let mut reasons = missing.unwrap_or_else(|| vec![UsualNote::SeedFromElsewhere.to_string()]);
-    reasons.extend(plausibility::unmarked_coarse_clock(record));
+    let mut reasons = missing.unwrap_or_else(|| vec![Note::SeedFromElsewhere]);
+    reasons.extend(plausibility::unmarked_coarse_clock(record).map(Note::finding));
     let tier = match is_announced {
         _ if !doubts.is_empty() => Tier::Flagged,
         true => Tier::Checked,
@@ -134,23 +132,22 @@ fn verdict(record: &RunRecord, missing: Option<Vec<String>>) -> Verdict {
     };
     // Only runs that may be ranked are verified.
     let verify = tier == Tier::Checked && reasons.is_empty() && record.is_standard();
-    let notes = doubts.into_iter().chain(reasons).chain(notes(record)).collect();
+    let notes = doubts.into_iter().map(Note::finding).chain(reasons).chain(notes(record)).collect();
     Verdict { tier, notes, verify }
 }
 
 /// Returns notes that do not depend on the tier.
-pub(crate) fn notes(record: &RunRecord) -> Vec<String> {
+pub(crate) fn notes(record: &RunRecord) -> Vec<Note> {
     let note = |of: &WorkloadRecord| {
         let workload = of.workload.clone();
-        let note = match of.outcome {
-            Outcome::Completed if is_provable(&workload) => return None,
-            Outcome::Completed => return Some(format!("{workload}{NOT_PROVABLE}")),
-            Outcome::Failed { .. } => UsualNote::NotTrained { workload },
-            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => UsualNote::NotCompleted { workload },
-        };
-        Some(note.to_string())
+        match of.outcome {
+            Outcome::Completed if is_provable(&workload) => None,
+            Outcome::Completed => Some(Note::NotProvable { workload }),
+            Outcome::Failed { .. } => Some(Note::NotTrained { workload }),
+            Outcome::Diverged { .. } | Outcome::Incorrect | Outcome::Cancelled => Some(Note::NotCompleted { workload }),
+        }
     };
-    let hides = results::software::may_be_a_program(record).then(|| UsualNote::PerhapsSoftware.to_string());
-    let misfit = Identity::of(record).misfit;
+    let hides = results::software::may_be_a_program(record).then_some(Note::PerhapsSoftware);
+    let misfit = Identity::of(record).misfit.map(Note::finding);
     record.workloads.iter().filter_map(note).chain(hides).chain(misfit).collect()
 }

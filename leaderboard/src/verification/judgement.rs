@@ -1,7 +1,7 @@
 //! The result of a verification.
 
 use results::RunRecord;
-use results::api::{Tier, UsualNote};
+use results::api::{Note, Tier};
 
 use super::examination::Found;
 use crate::storage::{Conclusion, Own};
@@ -23,9 +23,9 @@ fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
             let said = "It was checked and is proven now.".to_owned();
             Conclusion { own, said, unexamined: false, measured: measured.clone() }
         }
-        Found::Doubt(doubt) => flagged(own, vec![doubt.clone()]),
+        Found::Doubt(doubt) => flagged(own, vec![Note::finding(doubt)]),
         Found::Nothing(reason) => {
-            let kept = Own { tier: Tier::Checked, notes: vec![reason.clone()] };
+            let kept = Own { tier: Tier::Checked, notes: vec![Note::finding(reason)] };
             Conclusion { unexamined: true, ..unchanged(&kept, reason) }
         }
         Found::Interrupted => unchanged(own, "the server stopped."),
@@ -38,16 +38,15 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
             let mut own = own.clone();
             // Proven runs stay proven, and flagged runs have their reasons.
             let has_room = matches!(own.tier, Tier::Checked | Tier::Unverified);
-            let in_part = UsualNote::ComputedInPart.to_string();
-            if has_room && !own.notes.contains(&in_part) {
-                own.notes.push(in_part.clone());
+            if has_room && !own.notes.contains(&Note::ComputedInPart) {
+                own.notes.push(Note::ComputedInPart);
             }
-            unchanged(&own, &in_part)
+            unchanged(&own, &Note::ComputedInPart.to_string())
         }
         Found::Doubt(doubt) => {
-            let in_part = UsualNote::ComputedInPart.to_string();
-            let others = own.notes.iter().filter(|note| *note != doubt && **note != in_part);
-            let notes = [doubt].into_iter().chain(others).cloned().collect();
+            let doubt = Note::finding(doubt);
+            let others = own.notes.iter().filter(|note| **note != doubt && **note != Note::ComputedInPart);
+            let notes = [&doubt].into_iter().chain(others).cloned().collect();
             flagged(own, notes)
         }
         Found::Nothing(reason) => unchanged(own, reason),
@@ -55,9 +54,13 @@ fn judge_part(own: &Own, found: &Found) -> Conclusion {
     }
 }
 
-fn flagged(own: &Own, notes: Vec<String>) -> Conclusion {
-    let said = format!("It was {} and is flagged now: {}", own.tier.name(), notes.join(" "));
+fn flagged(own: &Own, notes: Vec<Note>) -> Conclusion {
+    let said = format!("It was {} and is flagged now: {}", own.tier.name(), joined(&notes));
     Conclusion { own: Own { tier: Tier::Flagged, notes }, said, unexamined: false, measured: Vec::new() }
+}
+
+fn joined(notes: &[Note]) -> String {
+    notes.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 fn unchanged(own: &Own, why: &str) -> Conclusion {
@@ -67,10 +70,9 @@ fn unchanged(own: &Own, why: &str) -> Conclusion {
 
 /// A run that has brought down so many verifications is left alone.
 pub(super) fn given_up(own: &Own, in_part: bool) -> Conclusion {
-    let reason = "This run could not be computed again, whatever the reason.";
     let is_open = own.tier == Tier::Checked && !in_part;
-    let own = if is_open { Own { tier: Tier::Checked, notes: vec![reason.to_owned()] } } else { own.clone() };
-    unchanged(&own, reason)
+    let own = if is_open { Own { tier: Tier::Checked, notes: vec![Note::NotComputed] } } else { own.clone() };
+    unchanged(&own, &Note::NotComputed.to_string())
 }
 
 #[cfg(test)]
@@ -80,7 +82,7 @@ mod tests {
     const TIERS: [Tier; 5] = [Tier::Proven, Tier::Checked, Tier::Unverified, Tier::Flagged, Tier::Hidden];
 
     fn own(tier: Tier) -> Own {
-        Own { tier, notes: vec!["As it was.".to_owned()] }
+        Own { tier, notes: vec![Note::finding("As it was.")] }
     }
 
     fn proof() -> Found {
@@ -110,12 +112,12 @@ mod tests {
     fn what_a_part_says_is_said_once_and_not_of_proven_runs() {
         let proven = judge_part(&own(Tier::Proven), &proof());
         assert_eq!(proven.own, own(Tier::Proven));
-        assert_eq!(proven.said, format!("It stays proven: {}", UsualNote::ComputedInPart));
+        assert_eq!(proven.said, format!("It stays proven: {}", Note::ComputedInPart));
         let once = judge_part(&own(Tier::Checked), &proof()).own;
-        assert_eq!(once.notes, ["As it was.".to_owned(), UsualNote::ComputedInPart.to_string()]);
+        assert_eq!(once.notes, [Note::finding("As it was."), Note::ComputedInPart]);
         assert_eq!(judge_part(&once, &proof()).own, once);
         let doubted = judge_part(&once, &doubt());
-        assert_eq!(doubted.own.notes, ["a: step 1 has another loss.", "As it was."]);
+        assert_eq!(doubted.own.notes, ["a: step 1 has another loss.", "As it was."].map(Note::finding));
         assert!(doubted.said.starts_with("It was checked and is flagged now: a: step 1"), "{}", doubted.said);
         assert_eq!(judge_part(&doubted.own, &doubt()).own, doubted.own);
     }

@@ -17,7 +17,11 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let answer = server.upload(&started.run_id, &record).with_status(201);
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
-    assert!(accepted.notes.iter().all(|note| note.contains("did not see its training")), "{:?}", accepted.notes);
+    assert!(
+        accepted.notes.iter().all(|note| note.to_string().contains("did not see its training")),
+        "{:?}",
+        accepted.notes
+    );
     server.set_tier(&accepted.run_id, Tier::Proven);
     assert_eq!(accepted.permalink, format!("/runs/{}", started.run_id));
     assert_eq!(accepted.deletion_link, format!("/runs/{}/delete#{}", started.run_id, accepted.deletion_secret));
@@ -127,7 +131,7 @@ fn failed_workload_is_stored_without_a_row() {
     let server = TestServer::start();
     let run = server.accepted(|record| record::diverge(&mut record.workloads[1]));
     assert_eq!(run.tier, Tier::Checked);
-    assert!(run.notes.iter().any(|note| note.contains("caffe-mnist was not completed")), "{:?}", run.notes);
+    assert!(run.notes.iter().any(|note| note.to_string().contains("caffe-mnist was not completed")), "{:?}", run.notes);
     let list: RunList = server.get("/api/v1/runs").parse();
     assert_eq!(list.rows.iter().map(|row| row.workload.as_str()).collect::<Vec<_>>(), ["keras-mnist-mlp"]);
     let stored: StoredRun = server.get(&format!("/api/v1/runs/{}", run.run_id)).parse();
@@ -173,8 +177,8 @@ fn failing(requests: usize) -> Rehearsal {
     run
 }
 
-fn left_out() -> String {
-    format!("{LARGE} could not be trained on this device and is left out of the table.")
+fn left_out() -> Note {
+    Note::NotTrained { workload: LARGE.to_owned() }
 }
 
 #[track_caller]
@@ -213,7 +217,7 @@ fn a_run_is_checked_where_a_network_failed_after_a_segment() {
     let verdict = failing(2).verdict(&server);
     let given_up =
         format!("{LARGE}: it was not completed, and its client knew already what of it would be computed again.");
-    assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![given_up, left_out()]));
+    assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![Note::finding(given_up), left_out()]));
     assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
 }
 

@@ -74,7 +74,7 @@ fn flagged_run_shows_its_reason_until_restored() {
     moderated(&server, &["flag", &run_id, "--reason", "Faster than its memory"]);
     let flagged = shown(&server, &run_id);
     assert_eq!(flagged.tier, Tier::Flagged);
-    assert_eq!(flagged.notes[0], "A moderator flagged this run: Faster than its memory.");
+    assert_eq!(flagged.notes[0].to_string(), "A moderator flagged this run: Faster than its memory.");
     assert_eq!(flagged.notes[1..], own);
     assert!(places(&server).is_empty());
     // Hidden for a while, it comes back as what it was before both.

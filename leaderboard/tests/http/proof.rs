@@ -67,7 +67,7 @@ fn small(record: &mut RunRecord) -> &mut WorkloadRecord {
 fn is_checked(server: &TestServer, run: &Rehearsal, reason: &str) {
     let verdict = run.verdict(server);
     assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
-    assert!(verdict.notes.iter().any(|note| note.contains(reason)), "{:?}", verdict.notes);
+    assert!(verdict.notes.iter().any(|note| note.to_string().contains(reason)), "{:?}", verdict.notes);
     assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
 }
 
@@ -116,7 +116,7 @@ fn states_that_do_not_train_into_each_other_flag_a_run() {
     );
     let verdict = run.verdict(&server);
     assert_eq!(verdict.tier, Tier::Flagged, "{:?}", verdict.notes);
-    assert!(verdict.notes[0].contains("of its change"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("of its change"), "{:?}", verdict.notes);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn first_losses_that_are_guessed_flag_a_run() {
     small(&mut run.record).first_losses.iter_mut().for_each(|loss| *loss *= 1.01);
     let verdict = run.verdict(&server);
     assert_eq!(verdict.tier, Tier::Flagged, "{:?}", verdict.notes);
-    assert!(verdict.notes[0].contains("from its seed, step 1"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("from its seed, step 1"), "{:?}", verdict.notes);
 }
 
 #[test]
@@ -143,7 +143,7 @@ fn a_flagged_run_is_noted_at_proven_runs_of_its_submitter() {
     for (run_id, is_noted) in [(same, true), (another, false)] {
         let verdict: Verdict = server.get(&format!("/api/v1/runs/{run_id}/verdict")).parse();
         assert_eq!(verdict.tier, Tier::Proven);
-        assert_eq!(verdict.notes.iter().any(|said| said == note), is_noted, "{:?}", verdict.notes);
+        assert_eq!(verdict.notes.iter().any(|said| said.to_string() == note), is_noted, "{:?}", verdict.notes);
     }
 }
 
@@ -170,7 +170,7 @@ fn an_accuracy_is_the_one_that_the_server_finds() {
 fn an_accuracy_one_point_above_the_servers_is_flagged() {
     let verdict = more_accurate(0.01).verdict(&rehearsal::server());
     assert_eq!(verdict.tier, Tier::Flagged, "{:?}", verdict.notes);
-    assert!(verdict.notes[0].contains("classify"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("classify"), "{:?}", verdict.notes);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_public_record_under_another_name_is_never_ranked() {
     let renamed = Rehearsal { messages: Vec::new(), record: named("Mine, announced") }.record_of(&started);
     let verdict = verdict_on(&server, &started, &server.upload(&started.run_id, &renamed));
     assert_eq!(verdict.tier, Tier::Checked, "{:?}", verdict.notes);
-    assert!(verdict.notes[0].contains("did not see its training"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("did not see its training"), "{:?}", verdict.notes);
 }
 
 /// Returns [`light`] with a pause of `seconds` between its first two laps.

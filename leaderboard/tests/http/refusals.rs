@@ -379,7 +379,7 @@ fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
     for (change, reason) in cases {
         let run = server.accepted(change);
         assert_eq!(run.tier, Tier::Flagged, "{reason}");
-        assert!(run.notes.iter().any(|note| note.contains(reason)), "{reason}: {:?}", run.notes);
+        assert!(run.notes.iter().any(|note| note.to_string().contains(reason)), "{reason}: {:?}", run.notes);
     }
     let mut imported = record::unregistered(3);
     imported.workloads[0].first_losses.clear();

@@ -43,7 +43,7 @@ fn checked_without_data() -> (TestServer, String) {
     let started = rehearsal::light().play_accepted(&server);
     let verdict = server.verdict_of(&started.run_id);
     assert_eq!(verdict.tier, Tier::Checked);
-    assert!(verdict.notes[0].contains("cannot compute"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("cannot compute"), "{:?}", verdict.notes);
     (server, started.run_id)
 }
 
@@ -68,7 +68,7 @@ fn wrong_first_losses_flag_a_proven_run() {
     assert!(said.starts_with("computed 1 runs again") && said.contains("was proven and is flagged now"), "{said}");
     let verdict = verdict(&server, &run.run_id);
     assert_eq!(verdict.tier, Tier::Flagged);
-    assert!(verdict.notes[0].contains(ANOTHER_LOSS), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains(ANOTHER_LOSS), "{:?}", verdict.notes);
     assert_eq!(ranked(&server), 0);
     assert_eq!(server.database().count("SELECT COUNT(*) FROM figures"), 0);
     // Nothing that a replay finds makes it proven again.
@@ -100,7 +100,7 @@ fn without_its_states_a_checked_run_is_never_proven() {
     assert!(said.contains("It stays checked: ") && said.contains(IN_PART), "{said}");
     let found = verdict(&server, &run_id);
     assert_eq!(found.tier, Tier::Checked);
-    assert!(found.notes.iter().any(|note| note.contains(IN_PART)), "{:?}", found.notes);
+    assert!(found.notes.iter().any(|note| note.to_string().contains(IN_PART)), "{:?}", found.notes);
     replayed_here(&server, &[&run_id]);
     assert_eq!(verdict(&server, &run_id), found, "it is said once");
     assert_eq!(ranked(&server), 0);
@@ -115,7 +115,7 @@ fn a_run_that_waited_until_its_states_were_forgotten_is_not_proven() {
     server.restart_with_verifiers(1);
     let verdict = server.verdict_of(&started.run_id);
     assert_eq!(verdict.tier, Tier::Checked);
-    assert!(verdict.notes.iter().any(|note| note.contains(IN_PART)), "{:?}", verdict.notes);
+    assert!(verdict.notes.iter().any(|note| note.to_string().contains(IN_PART)), "{:?}", verdict.notes);
 }
 
 #[test]
@@ -143,9 +143,9 @@ fn what_a_moderator_said_stands_over_what_a_replay_finds() {
     server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
     moderate("flag");
     let flagged = verdict(&server, &run.run_id);
-    assert_eq!(flagged.notes[0], "A moderator flagged this run: It is mine to say.");
+    assert_eq!(flagged.notes[0].to_string(), "A moderator flagged this run: It is mine to say.");
     assert!(moderate("restore").contains("is flagged now"));
-    assert!(verdict(&server, &run.run_id).notes[0].contains(ANOTHER_LOSS));
+    assert!(verdict(&server, &run.run_id).notes[0].to_string().contains(ANOTHER_LOSS));
 }
 
 #[test]

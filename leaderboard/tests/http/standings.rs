@@ -315,7 +315,11 @@ fn a_device_too_slow_for_its_name_is_unknown() {
         record.device.adapter.name = RTX_4090.to_owned();
         record.device.adapter.vendor = "nvidia".to_owned();
     });
-    assert!(run.notes.iter().any(|note| note.contains("is not ranked as NVIDIA GeForce RTX 4090")), "{:?}", run.notes);
+    assert!(
+        run.notes.iter().any(|note| note.to_string().contains("is not ranked as NVIDIA GeForce RTX 4090")),
+        "{:?}",
+        run.notes
+    );
     server.set_tier(&run.run_id, Tier::Proven);
     let found = device(&server, "unknown-nvidia");
     assert_eq!((found.device_name.as_str(), found.device_source), ("unknown device (NVIDIA)", DeviceSource::Masked));

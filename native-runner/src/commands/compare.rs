@@ -4,8 +4,7 @@ use std::rc::Rc;
 use engine::backends::Devices;
 use engine::measure::Schedule;
 use engine::{
-    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition,
-    Workload,
+    BACKENDS, Backend, Edges, EngineError, KNOWN_BACKENDS, Observer, RunRequest, Stopped, SuiteDefinition, Workload,
 };
 use results::comparison::{Comparison, Contender, Refused};
 use results::{FailureCause, Outcome, Provenance, RunRecord, RunSpec, SeedSource, WorkloadRecord, comparison};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 use std::{io, thread};
 
 use clap::Args;
-use results::api::AcceptedRun;
+use results::api::{AcceptedRun, Note};
 use results::open_data::LICENCE_ADDRESS;
 use results::{InputMode, RunRecord};
 
@@ -186,8 +186,8 @@ impl Submission {
         screen.prose("", "That takes longer than usual; the permalink will show what came of it.", 0)
     }
 
-    fn show_notes(&self, notes: &[String], screen: Screen) -> Result<(), Failure> {
-        notes.iter().try_for_each(|note| screen.prose("               ", &clean(note), 15))
+    fn show_notes(&self, notes: &[Note], screen: Screen) -> Result<(), Failure> {
+        notes.iter().try_for_each(|note| screen.prose("               ", &clean(&note.to_string()), 15))
     }
 
     fn show(&self, accepted: &AcceptedRun, screen: Screen) -> Result<(), Failure> {

@@ -507,7 +507,8 @@ mod tests {
             ("torch-mnist", &[10, 100, 1000, 10_000]),
             ("theano-mnist", &[50, 500, 5000]),
         ] {
-            let found: BTreeSet<u32> = of("gtdl-batch-size", workload).iter().filter_map(|of| of.spec.batch_size).collect();
+            let found: BTreeSet<u32> =
+                of("gtdl-batch-size", workload).iter().filter_map(|of| of.spec.batch_size).collect();
             assert!(found.iter().eq(sizes), "{workload}: {found:?}");
         }
         assert_eq!(cells("gtdl-batch-size").len(), 4 + 2 + 4 + 2 + 4 + 3);
@@ -516,7 +517,8 @@ mod tests {
             ("caffe-cifar10", [(1, 100), (2, 100), (2, 200), (4, 100), (4, 400)]),
         ] {
             let cells = of("gtdl-devices", workload).into_iter();
-            let found: BTreeSet<_> = cells.map(|of| (of.spec.devices.unwrap().get(), of.spec.batch_size.unwrap())).collect();
+            let found: BTreeSet<_> =
+                cells.map(|of| (of.spec.devices.unwrap().get(), of.spec.batch_size.unwrap())).collect();
             assert_eq!(found, BTreeSet::from(batches));
         }
         let mut modes: BTreeMap<(String, Option<u32>), BTreeSet<InputMode>> = BTreeMap::new();

@@ -138,7 +138,8 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     }
     let full_limit = cell.spec.length;
     // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
-    let of_suite = (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
+    let of_suite =
+        (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
     cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
     Ok(Cell::new(Settings::Run(cell), full_limit))
 }

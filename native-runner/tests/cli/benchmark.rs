@@ -56,7 +56,11 @@ fn json_on_standard_output_moves_the_table_to_standard_error() {
     let line = "--backend reference --steps 3 --batch-size 16 --learning-rate 1e30 --json -";
     let finished = Runner::new(line).tiny().run().expect_status(3);
     let record: RunRecord = finished.json();
-    finished.expect_errors(&["Training throughput", "Verdict", &format!("repeat with --seed {}", record.requested.seed)]);
+    finished.expect_errors(&[
+        "Training throughput",
+        "Verdict",
+        &format!("repeat with --seed {}", record.requested.seed),
+    ]);
 }
 
 #[test]

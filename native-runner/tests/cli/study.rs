@@ -295,7 +295,10 @@ fn a_scaled_study_says_so_everywhere() {
         .expect_errors(&["shortened to 0.5"]);
     assert_eq!(study.plan()["scale"], 0.5);
     let cells = study.cells();
-    assert_eq!((&cells[0]["settings"]["spec"]["length"]["steps"], &cells[0]["full_limit"]["steps"]), (&3.into(), &6.into()));
+    assert_eq!(
+        (&cells[0]["settings"]["spec"]["length"]["steps"], &cells[0]["full_limit"]["steps"]),
+        (&3.into(), &6.into())
+    );
     assert_eq!(cells[0]["scale"], 0.5);
     assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
     // The whole length is another study.

@@ -1,8 +1,8 @@
 //! Records to compare.
 
 use results::{
-    Adapter, ColdStart, Device, DeviceKind, Epoch, Evaluation, Provenance, Resources, RunRecord, RunSpec, SCHEMA_VERSION,
-    Settings, Suite, Window, WorkloadRecord,
+    Adapter, ColdStart, Device, DeviceKind, Epoch, Evaluation, Provenance, Resources, RunRecord, RunSpec,
+    SCHEMA_VERSION, Settings, Suite, Window, WorkloadRecord,
 };
 
 pub(crate) const WORKLOAD: &str = "example";

@@ -5,7 +5,8 @@ use results::api::StartedRun;
 use results::{
     Adapter, Client, ClientKind, ColdStart, Compared, Correctness, CurvePoint, Device, DeviceKind, Disagreement, Epoch,
     Evaluation, FailureCause, Outcome, PeakSample, Precision, Provenance, ResourceSample, Resources, RunRecord,
-    RunSpec, SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window, WorkloadRecord, summary,
+    RunSpec, SCHEMA_VERSION, SeedSource, Settings, Stretch, Suite, Summary, Target, Warning, WeightSample, Window,
+    WorkloadRecord, summary,
 };
 
 pub(crate) const ENGINE_VERSION: &str = "0.1.0";
@@ -22,11 +23,7 @@ pub(crate) fn suite() -> Suite {
 
 /// An honest record of an announced run.
 pub(crate) fn for_run(started: &StartedRun) -> RunRecord {
-    RunRecord {
-        run_id: Some(started.run_id.clone()),
-        nonce: Some(started.nonce.clone()),
-        ..unregistered(started.seed)
-    }
+    RunRecord { run_id: Some(started.run_id.clone()), nonce: Some(started.nonce.clone()), ..unregistered(started.seed) }
 }
 
 /// A comparison that found no difference.

@@ -15,10 +15,10 @@ use futures_channel::oneshot;
 use results::{Adapter, Feature, Precision};
 use shaders::{Form, Matrices, Stored};
 
+use crate::backends::AdapterChoice;
 #[cfg(test)]
 use crate::backends::wgsl::plan::Omission;
 use crate::backends::wgsl::variants::Abilities;
-use crate::backends::AdapterChoice;
 use crate::clock::Clock;
 use crate::error::EngineError;
 use adapters::{Features, KernelSet, describe, enumerate};
