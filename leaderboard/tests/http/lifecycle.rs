@@ -1,6 +1,6 @@
 //! A run from its announcement to its deletion.
 
-use results::api::{AcceptedRun, RunList, StartRun, StoredRun, Tier};
+use results::api::{AcceptedRun, Note, RunList, StartRun, StoredRun, Tier};
 use results::{FailureCause, Outcome, RunRecord, Suite, WorkloadRecord};
 
 use crate::support::record::{OUT_OF_MEMORY, fail};
