@@ -11,9 +11,9 @@ use crate::limits::ProxyHeader;
 use crate::validation::FieldPath;
 use crate::{DatabaseAddress, PublicUrl};
 
-/// Serves the Gradmark leaderboard: the API, and the page and the data sets where they are given.
+/// Serves the Gradmark leaderboard: the API and, if specified, the page and the data sets.
 ///
-/// Without a subcommand it serves. The subcommands look after a leaderboard; docs/HOSTING.md describes them.
+/// Without a subcommand, starts the server. The subcommands maintain a leaderboard. See docs/HOSTING.md.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "leaderboard",
@@ -21,33 +21,33 @@ use crate::{DatabaseAddress, PublicUrl};
     args_conflicts_with_subcommands = true,
     after_help = "Examples:
   leaderboard
-      The API alone on http://127.0.0.1:8080, with its data base in gradmark.sqlite.
+      Serves only the API, on http://127.0.0.1:8080, with the database gradmark.sqlite.
   leaderboard --page dist --data data
-      The page as `cargo xtask run` built it, and the data sets that it trains on, as far as they are there.
+      Also serves the page that `cargo xtask run` built, and the data sets found in `data`.
   leaderboard --listen 127.0.0.1:0 --database /tmp/try.sqlite
-      A free port; the address is the first line on stdout.
+      Listens on a free port and prints the address as the first line on stdout.
   leaderboard --database 'postgres://gradmark@db.example/gradmark?sslmode=verify-full'
-      On a PostgreSQL server, whose data base several of these may share. The password comes from PGPASSWORD or from
-      ~/.pgpass, because other users of this machine can read a command line.
+      Uses a PostgreSQL database, which several servers may share. Pass the password in PGPASSWORD or ~/.pgpass,
+      because other users of this machine can read the command line.
   leaderboard --behind-tls --trusted-proxy-header x-forwarded-for --public-url https://board.example
-      Behind a proxy with TLS that says which address each request came from, so that limits are for each of them, and
-      under a name with which links to pictures of results begin.
+      Runs behind a TLS proxy. Limits apply to the client addresses that the proxy reports. Links to result images
+      start with the public URL.
   leaderboard --metrics-listen 127.0.0.1:9187
-      Numbers for Prometheus at http://127.0.0.1:9187/metrics, which the public address does not have.
+      Serves Prometheus metrics at http://127.0.0.1:9187/metrics, and not on the public address.
   leaderboard --snapshots snapshots
-      Each day's results as files, for a week, which anyone may download from /snapshots/.
+      Writes all results to files once a day and serves them under /snapshots/ for a week.
   leaderboard backup --database gradmark.sqlite gradmark-monday.sqlite
-      A copy of the data base, also while the server runs.
+      Copies the database. The server may be running.
   leaderboard export --database gradmark.sqlite results.csv
-      All visible results as a table, and its sum in results.csv.sha256.
+      Writes all visible results as a table, and its checksum to results.csv.sha256.
   leaderboard moderate hide 0123456789abcdef --reason 'A rude name'
-      Takes a run off the lists. `leaderboard moderate restore` gives it back what it was; the log of both is public.
+      Hides a run from the lists. `leaderboard moderate restore` undoes this. Both appear in the public log.
   leaderboard moderate merge-devices claimed-rtx4090-oc nvidia-geforce-rtx-4090 --reason 'The same card'
-      Counts the runs of one device as those of another one, now and later.
+      Counts all present and future runs of the first device as runs of the second.
   leaderboard replay --here --data data --tier proven
-      Computes the first steps of all proven runs again, and says what became of each.
+      Recomputes the first steps of all proven runs and prints each outcome.
 
-The server stops cleanly on Ctrl-C and on SIGTERM. Logs go to stderr and hold no addresses."
+Ctrl-C and SIGTERM stop the server cleanly. Logs go to stderr and contain no client addresses."
 )]
 pub struct CommandLine {
     #[command(subcommand)]
@@ -56,16 +56,16 @@ pub struct CommandLine {
     pub serve: Config,
 }
 
-/// Tasks of a host apart from serving.
+/// Maintenance tasks of a host.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Task {
-    /// Ask a running server whether it and its data base answer; the exit status is 0 when they do
+    /// Check that a running server and its database respond; exit with status 0 if they do
     Health {
-        /// Address of the server itself, without TLS
+        /// URL of the server itself, without TLS or proxy
         #[arg(default_value = "http://127.0.0.1:8080", value_name = "URL")]
         server: String,
     },
-    /// Copy the SQLite data base into a new file, also while the server runs; for PostgreSQL there is pg_dump
+    /// Copy the SQLite database to a new file, even while the server runs; use pg_dump for PostgreSQL
     Backup {
         /// File to write; it must not exist
         #[arg(value_name = "FILE")]
@@ -73,7 +73,7 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Put a back-up in the place of the SQLite data base, whose file is kept under another name; stop the server first
+    /// Replace the SQLite database with a backup, keeping the old file under another name; stop the server first
     Restore {
         /// File that `leaderboard backup` wrote
         #[arg(value_name = "FILE")]
@@ -81,67 +81,68 @@ pub enum Task {
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Write all visible results into a new file, as anyone may download them, and its SHA-256 beside it
+    /// Export all visible results, as in the public download, to a new file with its SHA-256 in a second file
     Export {
-        /// File to write; neither it nor FILE.sha256 may exist
+        /// File to write; FILE and FILE.sha256 must not exist
         #[arg(value_name = "FILE")]
         to: PathBuf,
-        /// csv, jsonl or parquet; by itself what FILE ends with, and csv where that is none of them
+        /// csv, jsonl or parquet; by default, taken from the extension of FILE, or csv if that is none of them
         #[arg(long, value_name = "FORMAT", value_parser = export_format)]
         format: Option<ExportFormat>,
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Take back what `leaderboard export --format jsonl` wrote, also while the server runs; what was deleted here stays away
+    /// Import a file that `leaderboard export --format jsonl` wrote, except runs deleted here; the server may be
+    /// running
     Import {
-        /// File of JSON Lines
+        /// JSON Lines file to import
         #[arg(value_name = "FILE")]
         from: PathBuf,
-        /// Believe the file: keep tiers, notes, times and ids as they are there. Without this each run is held to every
-        /// rule again and is unverified, like any record that somebody imports. Say it of your own files only
+        /// Keep the tiers, notes, times and ids in the file. Without this option, every run is validated again and
+        /// becomes unverified, like any imported record. Use it only for your own exports
         #[arg(long)]
         trust: bool,
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Bring the tables of the data base up to date, as a server does when it starts, and say what was done
+    /// Update the database tables, as the server does when it starts, and print the applied migrations
     Migrate {
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Hide, flag and restore runs, and merge devices, each with a reason that anyone can read
+    /// Hide, flag and restore runs, and merge devices, each with a public reason
     ///
-    /// What was done, to which run or device, when and why is public: on the page /moderation, in GET /api/v1/moderation, and in
-    /// `leaderboard moderate log`. It stays there when a run is deleted.
+    /// Every action is public with its run or device, time and reason: on the page /moderation, in
+    /// GET /api/v1/moderation, and in `leaderboard moderate log`. The entry remains when the run is deleted.
     Moderate {
         #[command(subcommand)]
         deed: Moderation,
     },
-    /// Compute parts of runs again that were computed before, and say what became of each
+    /// Recompute parts of verified runs and print each outcome
     ///
-    /// A running server with --data and --verifiers takes them from the queue, after the runs that it has never verified; with
-    /// --here this process does it. States are deleted when a run was verified, so that only the first steps can be computed
-    /// again: such a replay makes no run proven, it can only raise doubts. A run that could not be verified because the server
-    /// lacked something, such as a data set, is verified as a whole as long as its states are kept, which is about a week.
+    /// A running server with --data and --verifiers takes the runs from the queue, after all runs that it has never
+    /// verified. With --here, this process recomputes them. The server deletes a run's states once it is verified, so
+    /// only the first steps can be recomputed: such a replay can raise doubts but cannot make a run proven. A run that
+    /// could not be verified because the server lacked something, such as a data set, is verified in full while its
+    /// states exist, for about a week.
     Replay(Replay),
-    /// Say how far a run is to be trusted; `hidden` takes it off the lists and its own page
+    /// Set the tier of a run; `hidden` removes it from the lists and hides its page
     SetTier {
-        /// The run, as its link names it: /runs/RUN_ID
+        /// Id of the run, as in its link: /runs/RUN_ID
         #[arg(value_name = "RUN_ID")]
         run_id: String,
         /// proven, checked, unverified, flagged or hidden
         #[arg(value_name = "TIER", value_parser = tier)]
         tier: Tier,
-        /// Why, for everybody who reads the moderation log; at most 300 characters
+        /// Reason to show in the public moderation log; at most 300 characters
         #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
         reason: Option<Reason>,
         #[command(flatten)]
         database: ExistingDatabase,
     },
-    /// Delete runs, or comparisons, for ever, as their own deletion links would; the moderation log keeps their ids and
-    /// nothing else
+    /// Permanently delete runs or comparisons, as their deletion links do; only their ids remain, in the moderation log
     Remove {
-        /// The runs, or comparisons, as their links name them: /runs/RUN_ID, /comparisons/ID
+        /// Ids of the runs or comparisons, as in their links: /runs/RUN_ID, /comparisons/ID
         #[arg(value_name = "RUN_ID", required = true)]
         run_ids: Vec<String>,
         #[command(flatten)]
@@ -152,7 +153,7 @@ pub enum Task {
 /// Database of a task.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ExistingDatabase {
-    /// The server's: its SQLite file, or a PostgreSQL address
+    /// Database of the server: path of the SQLite file, or a PostgreSQL address
     #[arg(long = "database", default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
     pub address: DatabaseAddress,
 }
@@ -168,39 +169,40 @@ fn export_format(name: &str) -> Result<ExportFormat, String> {
 /// Settings of a server.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Config {
-    /// Address and port to listen on; port 0 takes a free one
+    /// Address and port to listen on; port 0 selects a free port
     #[arg(long, default_value = "127.0.0.1:8080", value_name = "ADDRESS:PORT")]
     pub listen: String,
-    /// SQLite file, made when it does not exist; or postgres://USER@HOST/NAME, a data base that is there
+    /// Path of the SQLite database, created if missing; or postgres://USER@HOST/NAME, an existing database
     #[arg(long, default_value = "gradmark.sqlite", value_name = "FILE|ADDRESS")]
     pub database: DatabaseAddress,
-    /// Folder of the built page, with its index.html
+    /// Folder of the built page, which contains index.html
     #[arg(long, value_name = "DIR")]
     pub page: Option<PathBuf>,
-    /// Folder of the converted data sets, served under /data
+    /// Folder of the converted data sets, which are served under /data
     #[arg(long, value_name = "DIR")]
     pub data: Option<PathBuf>,
-    /// Folder of a file of all visible results for each day and format, made when it does not exist. Each is kept for a week
-    /// and served under /snapshots; runs that are deleted meanwhile stay in it for so long
+    /// Folder for daily snapshots of all visible results, one file per format, created if missing. Snapshots are served
+    /// under /snapshots for a week; a run deleted in that time remains in them
     #[arg(long, value_name = "DIR")]
     pub snapshots: Option<PathBuf>,
-    /// What to log: error, warn, info, debug, trace, or a filter such as leaderboard=debug
+    /// Log level: error, warn, info, debug or trace; or a filter such as leaderboard=debug
     #[arg(long, default_value = "info", value_name = "LEVEL")]
     pub log: String,
-    /// File of the secret under which runs are announced; made when it does not exist. By itself it lies beside the SQLite
-    /// file; servers that share a data base share it, and one on PostgreSQL has to be told
+    /// File of the secret for announced runs, created if missing. The default is next to the SQLite file; with
+    /// PostgreSQL, this option is required. Servers that share a database must use the same secret
     #[arg(long, value_name = "FILE")]
     pub secret_file: Option<PathBuf>,
-    /// The secret itself, which takes the file's place
+    /// The secret itself, instead of a file
     #[arg(long, env = "GRADMARK_SECRET", hide = true, hide_env_values = true)]
     pub secret: Option<String>,
-    /// Threads that compute parts of runs again; 0 leaves that to other servers of the same data base
+    /// Number of threads that recompute parts of runs; 0 leaves that to other servers on the same database
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u8).range(0..=64))]
     pub verifiers: u8,
-    /// How long after its start a run may be uploaded
+    /// Time after its announcement in which a run may be uploaded
     #[arg(long, default_value_t = 6 * 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub run_lifetime_seconds: u32,
-    /// Connections that one address may have open; by itself 128, and as many as there are for a proxy on this machine
+    /// Maximum number of open connections per address; by default 128, or the server's total for a proxy on this
+    /// machine
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub connections_per_address: Option<u16>,
     #[command(flatten)]
@@ -225,37 +227,37 @@ impl Default for Config {
     }
 }
 
-/// Acts of a moderator. A public log, /moderation, lists each with its reason.
+/// Actions of a moderator. The public log, /moderation, lists each with its reason.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Moderation {
-    /// Take runs off the lists and off their own pages; the same records cannot be uploaded again
+    /// Remove runs from the lists and hide their pages; the same records cannot be uploaded again
     Hide(OfRuns),
-    /// Mark runs as doubtful: they are listed with that word and the reason, and not ranked
+    /// Mark runs as flagged: they are listed with the reason and not ranked
     Flag(OfRuns),
-    /// Give runs that were hidden or flagged back what they are without that
+    /// Undo hiding or flagging: give runs back the tier that they have without it
     Restore(OfRuns),
-    /// Count all runs of one device as those of another one, now and later
+    /// Count all present and future runs of one device as runs of another
     MergeDevices {
-        /// Key of the device that is no device of its own: what follows /devices/ in the address of its page
+        /// Key of the device to merge: the part after /devices/ in its page's address
         #[arg(value_name = "FROM_KEY")]
         from: String,
-        /// Key of the device that it is
+        /// Key of the device to merge it into
         #[arg(value_name = "INTO_KEY")]
         into: String,
         #[command(flatten)]
         of: OfDevice,
     },
-    /// Count the runs of a device that was merged as its own again
+    /// Undo a merge: count the runs of a merged device as its own again
     SeparateDevices {
-        /// Key of the device that was merged into another one
+        /// Key of the merged device
         #[arg(value_name = "KEY")]
         key: String,
         #[command(flatten)]
         of: OfDevice,
     },
-    /// Print what moderators did, the latest first
+    /// Print the moderation log, newest first
     Log {
-        /// At most this many lines
+        /// Maximum number of lines
         #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
         limit: u32,
         #[command(flatten)]
@@ -266,10 +268,10 @@ pub enum Moderation {
 /// Runs of one act, and its reason.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OfRuns {
-    /// The runs, as their links name them: /runs/RUN_ID
+    /// Ids of the runs, as in their links: /runs/RUN_ID
     #[arg(value_name = "RUN_ID", required = true)]
     pub run_ids: Vec<String>,
-    /// Why. THIS IS PUBLIC, and stays in the log when the run is deleted: quote nothing of the run. At most 300 characters
+    /// PUBLIC reason. It remains in the log when the run is deleted, so do not quote the run. At most 300 characters
     #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
     pub reason: Reason,
     #[command(flatten)]
@@ -279,7 +281,7 @@ pub struct OfRuns {
 /// Reason of an act on a device.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OfDevice {
-    /// Why. THIS IS PUBLIC, and so are both keys, which stay in the log whatever becomes of the runs. At most 300 characters
+    /// PUBLIC reason. It remains in the log with both keys, even if the runs are deleted. At most 300 characters
     #[arg(long, value_name = "TEXT", value_parser = Reason::parse)]
     pub reason: Reason,
     #[command(flatten)]
@@ -289,22 +291,22 @@ pub struct OfDevice {
 /// Runs to compute again, and the place to do it.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Replay {
-    /// The runs, as their links name them: /runs/RUN_ID
+    /// Ids of the runs, as in their links: /runs/RUN_ID
     #[arg(value_name = "RUN_ID", required_unless_present_any = ["all_checked", "tier"])]
     pub run_ids: Vec<String>,
-    /// All checked runs, as --tier checked
+    /// Recompute all checked runs; same as --tier checked
     #[arg(long, conflicts_with_all = ["run_ids", "tier"])]
     pub all_checked: bool,
-    /// All runs of this tier
+    /// Recompute all runs of this tier
     #[arg(long, value_name = "TIER", value_parser = tier, conflicts_with = "run_ids")]
     pub tier: Option<Tier>,
-    /// Compute in this process, whether a server runs or not
+    /// Recompute in this process instead of waiting for a server
     #[arg(long, requires = "data")]
     pub here: bool,
     /// Folder of the converted data sets, for --here
     #[arg(long, value_name = "DIR", requires = "here")]
     pub data: Option<PathBuf>,
-    /// Do not wait until a server has computed them
+    /// Return at once instead of waiting for a server to recompute them
     #[arg(long, conflicts_with = "here")]
     pub no_wait: bool,
     #[command(flatten)]
@@ -340,40 +342,40 @@ impl fmt::Debug for Clock {
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Protection")]
 pub struct Protection {
-    /// Runs that one address may announce in an hour, half of them at once; 0 for no limit. The /24 (IPv4) or /48
-    /// (IPv6) around it has four times each limit of an address
+    /// Maximum number of runs that an address may announce per hour, half of them at once; 0 for no limit. Each limit
+    /// per address is four times as high for the /24 (IPv4) or /48 (IPv6) around it
     #[arg(long, default_value_t = 60, value_name = "N")]
     pub announcements_per_hour: u32,
-    /// Records that one address may import in an hour, half of them at once; 0 for no limit
+    /// Maximum number of records that an address may import per hour, half of them at once; 0 for no limit
     #[arg(long, default_value_t = 30, value_name = "N")]
     pub imports_per_hour: u32,
-    /// What one address may send in a second for runs that it announced, ten times that at once; 0 for no limit
+    /// Maximum number of requests per second and address for announced runs, ten times that at once; 0 for no limit
     #[arg(long, default_value_t = 200, value_name = "N")]
     pub uploads_per_second: u32,
-    /// Requests of all other kinds that one address may make in a second, ten times that at once; 0 for no limit
+    /// Maximum number of other requests per second and address, ten times that at once; 0 for no limit
     #[arg(long, default_value_t = 50, value_name = "N")]
     pub reading_per_second: u32,
-    /// Header in which the proxy in front writes the address of its client. Say this only when every client comes
-    /// through that proxy: anyone else could write there what they like
+    /// Header in which the proxy reports the client's address. Use this only if all clients connect through the proxy:
+    /// others could forge the header
     #[arg(long, value_enum, value_name = "HEADER")]
     pub trusted_proxy_header: Option<ProxyHeader>,
-    /// Announced runs that may be open, neither used nor expired; 0 for no limit
+    /// Maximum number of announced runs that are neither uploaded nor expired; 0 for no limit
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     pub open_runs: u32,
-    /// Bytes of imported records that are stored in a day (UTC), for the whole data base; 0 for no limit
+    /// Maximum bytes of imported records per day (UTC), for the whole database; 0 for no limit
     #[arg(long, default_value_t = 1 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
     pub import_bytes_per_day: u64,
-    /// Bytes of states that wait to be verified, an eighth of them for runs of one /24 or /48; 0 for no limit
+    /// Maximum bytes of states that wait to be verified, an eighth of that per /24 or /48; 0 for no limit
     #[arg(long, default_value_t = 8 << 30, value_name = "BYTES", value_parser = clap::value_parser!(u64).range(..1 << 60))]
     pub weights_bytes: u64,
-    /// Tell browsers to use TLS only (Strict-Transport-Security); for a server that is reached through a proxy with TLS
+    /// Send Strict-Transport-Security, so that browsers use only TLS; for a server behind a TLS proxy
     #[arg(long)]
     pub behind_tls: bool,
-    /// Address under which people reach the server, such as https://board.example, which previews of links to results
-    /// begin with. Without it they begin with the host that each request names
+    /// Public URL of the server, such as https://board.example, for the addresses in link previews. By default, they
+    /// use the host that the request names
     #[arg(long, value_name = "URL")]
     pub public_url: Option<PublicUrl>,
-    /// Address and port that answer GET /metrics for Prometheus, for nobody else's eyes; off unless given
+    /// Address and port that serve GET /metrics for Prometheus; keep them private. Off by default
     #[arg(long, value_name = "ADDRESS:PORT")]
     pub metrics_listen: Option<String>,
 }

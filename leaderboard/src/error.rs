@@ -59,34 +59,34 @@ impl ApiError {
     }
 
     pub(crate) fn busy() -> Self {
-        let message = "The leaderboard has too much to do right now. Wait a few seconds and try again.";
+        let message = "The leaderboard is busy. Wait a few seconds and try again.";
         Self::unavailable("busy", message, 5).refused_by("busy")
     }
 
     pub(crate) fn too_many_cards() -> Self {
-        let message = "Too many pictures of results are being drawn right now. Wait a few seconds and try again.";
+        let message = "The leaderboard is rendering too many images right now. Wait a few seconds and try again.";
         Self::unavailable("busy", message, 5).refused_by("cards")
     }
 
     pub(crate) fn read_only() -> Self {
         let message =
-            "The leaderboard can be read but stores nothing at the moment. Keep the record, and try again later.";
+            "The leaderboard is read-only at the moment and stored nothing. Keep the record and try again later.";
         Self::unavailable("read_only", message, 60)
     }
 
     /// Refuses an address that sends too many requests; the message does not say which address.
     pub(crate) fn too_many_requests(kind: Kind, wait: Duration) -> Self {
         let what = match kind {
-            Kind::Announcements => "so many runs were announced",
-            Kind::Imports => "so many records were imported",
-            Kind::Uploads => "so much was sent for announced runs",
-            Kind::Reading => "so many requests came",
+            Kind::Announcements => "announced too many runs",
+            Kind::Imports => "imported too many records",
+            Kind::Uploads => "sent too many requests for announced runs",
+            Kind::Reading => "sent too many requests",
         };
         let seconds = whole_seconds(wait);
         Self::new(
             StatusCode::TOO_MANY_REQUESTS,
             "too_many_requests",
-            format!("From your address {what} that the leaderboard asks you to wait. Try again in {seconds} s."),
+            format!("Your address {what}. Try again in {seconds} s."),
         )
         .retry_after(wait)
         .refused_by(kind.name())
@@ -94,7 +94,7 @@ impl ApiError {
 
     /// Logs what happened and tells the client only that something did.
     pub(crate) fn internal(cause: &(dyn std::error::Error + 'static)) -> Self {
-        tracing::error!(cause, "a request failed inside the server");
+        tracing::error!(cause, "a request failed with an internal error");
         Self::failed_inside()
     }
 }
@@ -111,19 +111,22 @@ macro_rules! refusals {
 }
 
 refusals! {
-    unknown_run: NOT_FOUND "unknown_run", "No run with this id is here. It may have been deleted, or the link may be incomplete.";
-    unknown_route: NOT_FOUND "unknown_route", "The API has nothing at this path. Its calls are listed at /api.";
+    unknown_run: NOT_FOUND "unknown_run",
+        "No run has this id. It may have been deleted, or the link may be incomplete.";
+    unknown_route: NOT_FOUND "unknown_route", "The API has no such path. /api lists its calls.";
     method_not_allowed: METHOD_NOT_ALLOWED "method_not_allowed",
-        "This path does not take this method; the Allow header names those that it takes.";
-    broken_body: BAD_REQUEST "broken_body", "The body broke off before its end. Send it again.";
-    wrong_nonce_of_run: FORBIDDEN "wrong_nonce", "This is not the nonce that was given to this run.";
-    expired: GONE "expired", "The time to upload this run is over. Start a new run, or import this record as unverified.";
-    deleted: GONE "deleted", "This very record was here and was deleted, and what is deleted stays away. Make a new run.";
+        "This path does not accept this method. The Allow header lists the accepted ones.";
+    broken_body: BAD_REQUEST "broken_body", "The body is incomplete. Send it again.";
+    wrong_nonce_of_run: FORBIDDEN "wrong_nonce", "This is not the nonce of this run.";
+    expired: GONE "expired",
+        "The time to upload this run has expired. Start a new run, or import this record as unverified.";
+    deleted: GONE "deleted",
+        "This record was deleted and cannot be uploaded again. Start a new run.";
     full: INSUFFICIENT_STORAGE "full",
-        "The leaderboard has no room left, so that nothing was stored. Keep the record, and try again when its host has \
-         made room.";
+        "The leaderboard has no disk space left and stored nothing. Keep the record, and try again when its host has \
+         freed some space.";
     failed_inside: INTERNAL_SERVER_ERROR "internal",
-        "The leaderboard failed and has logged why. Nothing was stored; try again later.";
+        "The leaderboard failed and logged the cause. Nothing was stored. Try again later.";
 }
 
 impl IntoResponse for ApiError {
@@ -153,15 +156,15 @@ impl From<StorageError> for ApiError {
         let cause = &error as &dyn std::error::Error;
         let refusal = match error.trouble() {
             Some(Trouble::Busy | Trouble::Unopened) => {
-                tracing::warn!(cause, "the data base is too busy, or cannot be reached");
+                tracing::warn!(cause, "the database is too busy or cannot be reached");
                 Self::busy()
             }
             Some(Trouble::Full) => {
-                tracing::error!(cause, "the disk of the data base is full: make room, nothing else is needed");
+                tracing::error!(cause, "the database's disk is full: free some space; no restart is needed");
                 Self::full()
             }
             Some(Trouble::ReadOnly) => {
-                tracing::error!(cause, "the data base cannot be written: see who may write it, and how it is mounted");
+                tracing::error!(cause, "the database is read-only: check its permissions and how its disk is mounted");
                 Self::read_only()
             }
             None => Self::internal(&error),

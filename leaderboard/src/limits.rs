@@ -152,9 +152,9 @@ pub(crate) struct Peer(pub(crate) IpAddr);
 /// Header in which a proxy writes its client's address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum ProxyHeader {
-    /// A list, whose last entry the proxy itself wrote
+    /// A list whose last entry was written by the proxy
     XForwardedFor,
-    /// One address
+    /// A single address
     XRealIp,
 }
 
@@ -210,7 +210,10 @@ pub(crate) fn counted(peer: IpAddr, headers: &HeaderMap, trusted: Option<ProxyHe
     let Some(line) = headers.get_all(header.name()).iter().next_back() else { return own };
     let written = line.to_str().ok().and_then(|line| line.rsplit(',').next()).and_then(|entry| address(entry.trim()));
     if written.is_none() {
-        tracing::warn!(header = header.name(), "the proxy's header ends in no address: its requests count together");
+        tracing::warn!(
+            header = header.name(),
+            "no address at the end of the proxy's header: such requests share one limit"
+        );
     }
     Some(written.unwrap_or(peer))
 }
@@ -258,8 +261,8 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_open_runs",
-            "More runs are announced and not yet uploaded than this leaderboard keeps. Try again in some minutes, or \
-             run without announcing and import the record.",
+            "The leaderboard has too many announced runs that are not uploaded yet. Try again in a few minutes, or run \
+             without announcing and import the record.",
         )
         .retry_after(Duration::from_secs(600))
         .refused_by("open_runs")
@@ -274,8 +277,8 @@ impl ApiError {
         Self::new(
             StatusCode::SERVICE_UNAVAILABLE,
             "too_many_imports",
-            "This leaderboard has imported as much as it takes in a day. Keep the record and import it tomorrow (UTC); \
-             announced runs can still be uploaded.",
+            "The leaderboard has reached its daily limit of imports. Keep the record and import it tomorrow (UTC). \
+             Announced runs can still be uploaded.",
         )
         .retry_after(Duration::from_secs_f64(rest))
         .refused_by("import_bytes")
@@ -332,7 +335,7 @@ impl<C: Clock + Clone> Rate<C> {
         let mut limiter = self.limiter.write().unwrap_or_else(PoisonError::into_inner);
         limiter.retain_recent();
         if limiter.len() > MOST_NETWORKS / 2 {
-            tracing::warn!(most = MOST_NETWORKS, "too many addresses ask at once to count them: counting begins anew");
+            tracing::warn!(most = MOST_NETWORKS, "too many client addresses at once: all rate limits were reset");
             *limiter = Limiter::hashmap_with_clock(self.quota, self.clock.clone());
         }
     }

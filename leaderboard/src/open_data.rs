@@ -14,11 +14,11 @@ use crate::storage::{ListQuery, Place, Storage, StorageError};
 pub(crate) enum ExportError {
     #[error(transparent)]
     Storage(#[from] StorageError),
-    #[error("a run cannot be written as JSON: {0}")]
+    #[error("cannot write a run as JSON: {0}")]
     Json(#[from] serde_json::Error),
-    #[error("the table cannot be written as Parquet: {0}")]
+    #[error("cannot write the table as Parquet: {0}")]
     Parquet(#[from] ParquetError),
-    #[error("the thread that wrote it ended early")]
+    #[error("the exporting thread ended early")]
     Stopped,
 }
 
@@ -57,48 +57,45 @@ pub(crate) fn about(runs: u64) -> ExportAbout {
         licence: LICENCE.to_owned(),
         licence_address: LICENCE_ADDRESS.to_owned(),
         runs,
-        csv: "UTF-8, a line of names first, commas between cells, double quotes around cells that need them, a line feed \
-              after each line. A run has a line for each of its workloads, whatever became of it. An empty cell means \
-              that the run does not have the value, never zero. A text that begins with =, +, -, @, an apostrophe, a \
-              tab, a line feed or a carriage return has one apostrophe more before it, so that no spreadsheet takes it \
-              for a formula: take that one away to have the text as it was."
+        csv: "UTF-8, with a header line, commas between cells, double quotes where needed, and a line feed after each \
+              line. A run has one line for each of its workloads, with any outcome. An empty cell means that the run \
+              does not have the value; it never means zero. A text that starts with =, +, -, @, an apostrophe, a tab, \
+              a line feed or a carriage return is prefixed with an apostrophe, so that spreadsheets do not read it as \
+              a formula: remove that apostrophe to restore the text."
             .to_owned(),
         csv_columns: columns().iter().map(Column::described).collect(),
-        jsonl: "A JSON document in each line, one for each run, in the order in which they were submitted: what \
-                /api/v1/runs/{id} answers. /api/v1/schema describes its record."
+        jsonl: "One JSON document per line and run, in the order of submission, as /api/v1/runs/{id} returns it. \
+                /api/v1/schema describes its record."
             .to_owned(),
-        parquet: "The rows and columns of the CSV, typed, in groups of at most 10,000 rows, compressed with gzip. Numbers \
-                  are DOUBLE or INT64, truth values BOOLEAN, texts UTF-8 as they were, without an apostrophe more. \
-                  submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does not have the \
-                  value. The file's key-value metadata have licence, licence_address, schema_version (that of the \
-                  records), gradmark_version, and columns, which is csv_columns of this answer as JSON."
+        parquet: "The rows and columns of the CSV with types, in groups of at most 10,000 rows, compressed with gzip. \
+                  Numbers are DOUBLE or INT64, truth values are BOOLEAN, and texts are UTF-8 without the additional \
+                  apostrophe. submitted_unix_seconds is a TIMESTAMP in microseconds, UTC. Null means that the run does \
+                  not have the value. The key-value metadata of the file contains licence, licence_address, \
+                  schema_version (of the records), gradmark_version, and columns, which is the csv_columns of this \
+                  response as JSON."
             .to_owned(),
-        of_a_list: "With the filters and the order of /api/v1/runs beside the format, an export has what that list has, and \
-                    nothing else: a run has only those of its workloads that are in the list, in JSON Lines too. A workload \
-                    that failed is in no list."
+        of_a_list: "With the filters and the order of /api/v1/runs in addition to the format, an export contains \
+                    exactly that list: a run has only its workloads in the list, also in JSON Lines. A failed workload \
+                    is in no list."
             .to_owned(),
-        snapshots: "Where the host keeps them, files of the last seven days lie under /snapshots/, made soon after \
-                    midnight UTC, each with its SHA-256 beside it; /api/v1/snapshots lists them. A run that is deleted \
-                    or hidden is absent from every export at once, and stays in the snapshots that have it until they \
-                    are deleted, on the seventh day after their own."
+        snapshots: "If the host enabled them, /snapshots/ has the files of the last seven days, written soon after \
+                    midnight UTC, each with a file of its SHA-256; /api/v1/snapshots lists them. A deleted or hidden \
+                    run is removed from all exports at once, and remains in existing snapshots until they are deleted, \
+                    seven days after their date."
             .to_owned(),
     }
 }
 
 pub(super) fn columns() -> Vec<Column<StoredRun>> {
     let own: [Column<StoredRun>; 3] = [
-        Column::of("run_id", "the run, whose page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
+        Column::of("run_id", "id of the run; its page is /runs/RUN_ID", Text(|run, _| &run.run_id)),
         Column::in_unit(
             "submitted_unix_seconds",
             "s",
-            "when it was handed in, since 1970 UTC",
+            "time of the upload, since 1970 UTC",
             Moment(|run, _| run.submitted_unix_seconds),
         ),
-        Column::of(
-            "tier",
-            "how far it was checked: proven, checked, unverified or flagged",
-            Text(|run, _| run.tier.name()),
-        ),
+        Column::of("tier", "tier of the run: proven, checked, unverified or flagged", Text(|run, _| run.tier.name())),
     ];
     own.into_iter().chain(record_columns()).collect()
 }
@@ -208,7 +205,7 @@ impl ExportedRuns {
         self.read += runs.len() as u64;
         self.left_out += left_out;
         if self.ended() && self.left_out > 0 {
-            tracing::warn!(left_out = self.left_out, "an export left out runs that cannot be read");
+            tracing::warn!(left_out = self.left_out, "an export omitted unreadable runs");
         }
         Ok(Some(runs))
     }

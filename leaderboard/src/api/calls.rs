@@ -172,47 +172,47 @@ pub(super) fn all() -> impl Iterator<Item = Call> {
 fn runs_and_lists() -> Vec<Call> {
     vec![
         call(GET, "/v1/runs", list::show)
-            .about("Results that fit a query, page by page: of one workload the fastest first, otherwise the newest")
+            .about("Lists the results that match a query: fastest first for a single workload, otherwise newest first")
             .query::<ListRuns>()
-            .answers::<RunList>("200", "A page of them")
+            .answers::<RunList>("200", "A page of results")
             .refuses(&[BAD_QUERY]),
         call(POST, "/v1/runs", submissions::start)
             .about("Registers a run before it starts")
             .takes::<StartRun>()
-            .answers::<StartedRun>("201", "Id, nonce and seed of the run")
+            .answers::<StartedRun>("201", "The id, nonce and seed of the run")
             .refuses(&[
                 ("422", &["bad_name", "out_of_range", "too_long", "unknown_suite"]),
                 ("503", &["too_many_open_runs"]),
             ]),
         call(POST, "/v1/runs/import", submissions::import)
-            .about("Hands in the record of a run that was not registered")
+            .about("Imports the record of a run that was not registered")
             .takes::<RunRecord>()
-            .answers::<AcceptedRun>("201", "The record is stored as unverified")
-            .answers::<AcceptedRun>("200", "The same record with the same header `Idempotency-Key`: its answer again")
+            .answers::<AcceptedRun>("201", "The record was stored as unverified")
+            .answers::<AcceptedRun>("200", "The same record and `Idempotency-Key` header as before: the same response")
             .refuses(RECORD)
             .refuses(&[("400", &["bad_idempotency_key"]), ("409", &["already_submitted"]), ("410", &["deleted"])])
             .refuses(&[("503", &["too_many_imports"])]),
         call(GET, "/v1/runs/{id}", runs::show)
-            .about("A run with everything that is stored of it")
+            .about("Returns a run with all stored data")
             .answers::<StoredRun>("200", "The run")
             .refuses(&[UNKNOWN_RUN]),
         call(PUT, "/v1/runs/{id}", submissions::upload)
-            .about("Hands in the record of a registered run")
+            .about("Uploads the record of a registered run")
             .takes::<RunRecord>()
-            .answers::<AcceptedRun>("200", "The same record came a moment ago; this is a further deletion secret")
-            .answers::<AcceptedRun>("201", "The record is stored")
+            .answers::<AcceptedRun>("200", "The same record was uploaded a moment ago; returns another deletion secret")
+            .answers::<AcceptedRun>("201", "The record was stored")
             .refuses(RECORD)
             .refuses(&[("403", &["wrong_nonce"]), UNKNOWN_RUN, ("409", &["already_submitted"])])
             .refuses(&[("410", &["deleted", "expired"])])
             .refuses(&[("422", &["wrong_engine_version", "wrong_run_id", "wrong_seed", "wrong_suite"])]),
         call(DELETE, "/v1/runs/{id}", runs::delete)
-            .about("Deletes a run for ever")
+            .about("Permanently deletes a run")
             .bearer("deletion_secret")
-            .answers_with("204", "It is gone", None)
+            .answers_with("204", "The run was deleted", None)
             .refuses(DELETING)
             .refuses(&[UNKNOWN_RUN]),
         call(GET, "/v1/moderation", list::moderation_log)
-            .about("What moderators did and why, the newest first")
+            .about("Returns the actions of moderators with their reasons, newest first")
             .query::<ModerationQuery>()
             .answers::<ModerationLog>("200", "A page of the log")
             .refuses(&[BAD_QUERY]),
@@ -222,35 +222,34 @@ fn runs_and_lists() -> Vec<Call> {
 fn runs_in_training() -> Vec<Call> {
     vec![
         call(POST, "/v1/runs/{id}/laps", segments::open_lap)
-            .about("Begins a lap: segments of training that follow each other with nothing in between")
+            .about("Starts a lap: consecutive segments of training with nothing between them")
             .takes::<OpenLap>()
-            .answers::<OpenedLap>("200", "Beacons of its first two segments")
+            .answers::<OpenedLap>("200", "The beacons of the lap's first two segments")
             .refuses(TRAINING),
         call(POST, "/v1/runs/{id}/segments", segments::commit)
-            .about("Commits to the state with which a segment ended")
+            .about("Commits to the state at the end of a segment")
             .takes::<CommitSegment>()
             .answers::<CommittedSegment>(
                 "200",
-                "Beacon of the segment after the next one, unless the lap ends, and the draws that fall on this \
-                 segment",
+                "The beacon of the segment after the next one, unless the lap ends, and the draws of this segment",
             )
             .refuses(TRAINING),
         call(POST, "/v1/runs/{id}/proof", segments::prove)
-            .about("Ends the training of a workload, and sends hashes that are wanted")
+            .about("Ends the training of a workload, and sends requested hashes")
             .takes::<ProvePart>()
-            .answers::<ProofWanted>("200", "Hashes or states that are wanted next")
+            .answers::<ProofWanted>("200", "The hashes or states to send next")
             .refuses(TRAINING),
         call(PUT, "/v1/runs/{id}/states/{workload}/{step}", segments::show)
-            .about("Sends a state that is wanted")
+            .about("Sends a requested state")
             .takes_bytes()
             .bearer("nonce")
-            .answers_with("204", "It is kept until it has been looked at", None)
+            .answers_with("204", "The state was stored until its verification", None)
             .refuses(&[("401", &["missing_nonce"]), ("403", &["wrong_nonce"]), UNKNOWN_RUN])
             .refuses(&[("409", &["already_submitted", "unexpected_segment"]), ("410", &["expired"])])
             .refuses(&[("422", &["bad_name", "not_provable", "unknown_workload", "wrong_state"])]),
         call(GET, "/v1/runs/{id}/verdict", runs::verdict)
-            .about("How far a run is trusted by now")
-            .answers::<Verdict>("200", "Its tier, and why")
+            .about("Returns the current tier of a run")
+            .answers::<Verdict>("200", "The tier, and the reasons for it")
             .refuses(&[UNKNOWN_RUN]),
     ]
 }
@@ -259,22 +258,22 @@ fn pictures() -> Vec<Call> {
     const NO_BADGE: &[Refusal] = &[BAD_QUERY, UNKNOWN_RUN, ("404", &["unknown_workload"])];
     vec![
         call(GET, "/v1/runs/{id}/badge.svg", pictures::badge_svg)
-            .about("A result in one line, as a picture")
+            .about("Returns a badge: a one-line result as an image")
             .query::<BadgeQuery>()
-            .answers_with("200", "The picture", SVG)
+            .answers_with("200", "The image", SVG)
             .refuses(NO_BADGE),
         call(GET, "/v1/runs/{id}/badge.json", pictures::badge_json)
-            .about("A result in one line, as shields.io reads it")
+            .about("Returns a badge in the JSON format of shields.io")
             .query::<BadgeQuery>()
-            .answers::<Badge>("200", "What the badge says")
+            .answers::<Badge>("200", "The text of the badge")
             .refuses(NO_BADGE),
         call(GET, "/v1/runs/{id}/card.png", pictures::card_png)
-            .about("A result as a picture of 1200 × 630 pixels, for previews of links")
-            .answers_with("200", "The picture", Some(Content::Other("image/png")))
+            .about("Returns a result as a 1200 × 630 pixel image, for link previews")
+            .answers_with("200", "The image", Some(Content::Other("image/png")))
             .refuses(&[UNKNOWN_RUN]),
         call(GET, "/v1/runs/{id}/card.svg", pictures::card_svg)
-            .about("The same picture for programs that draw it themselves, with the fonts that they have")
-            .answers_with("200", "The picture", SVG)
+            .about("Returns the same image as SVG, which programs render with their own fonts")
+            .answers_with("200", "The image", SVG)
             .refuses(&[UNKNOWN_RUN]),
     ]
 }
@@ -282,52 +281,52 @@ fn pictures() -> Vec<Call> {
 fn devices_and_tables() -> Vec<Call> {
     vec![
         call(GET, "/v1/runs/{id}/standing", standings::of_run)
-            .about("Where a run stands among all proven ones, and its score")
-            .answers::<RunStanding>("200", "Its share of each workload")
+            .about("Compares a run with all proven runs, and returns its score")
+            .answers::<RunStanding>("200", "The position among proven runs for each workload, and the score")
             .refuses(&[UNKNOWN_RUN]),
         call(GET, "/v1/standings", standings::show)
-            .about("The places of devices, all tables of a suite at once")
+            .about("Ranks devices, in all tables of a suite at once")
             .query::<StandingsQuery>()
-            .answers::<Standings>("200", "A table for each network")
+            .answers::<Standings>("200", "One table per network")
             .refuses(&[BAD_QUERY]),
         call(GET, "/v1/distribution", standings::show_distribution)
-            .about("How many proven runs of a workload have which rate")
+            .about("Returns the distribution of rates among the proven runs of a workload")
             .query::<DistributionQuery>()
-            .answers::<Distribution>("200", "Their number in each bin")
+            .answers::<Distribution>("200", "The number of runs in each bin")
             .refuses(&[BAD_QUERY]),
         call(GET, "/v1/devices/{key}", devices::show)
-            .about("What all runs of a device come to")
-            .answers::<DeviceSummary>("200", "Its figures, and its latest runs")
+            .about("Summarizes all runs of a device")
+            .answers::<DeviceSummary>("200", "The metrics of the device, and its latest runs")
             .refuses(&[UNKNOWN_DEVICE]),
         call(GET, "/v1/devices/{key}/history", devices::show_history)
-            .about("What the latest proven runs of a device come to by engine version, by driver and by month")
+            .about("Summarizes the latest proven runs of a device by engine version, driver or month")
             .query::<DeviceHistoryQuery>()
-            .answers::<DeviceHistory>("200", "The groups of one category")
+            .answers::<DeviceHistory>("200", "The groups of one category, with their metrics")
             .refuses(&[BAD_QUERY, UNKNOWN_DEVICE]),
         call(GET, "/v1/compare", compare::show)
-            .about("Two to four runs, or devices, side by side, with ratios to the first")
+            .about("Compares two to four runs or devices, with ratios to the first")
             .query::<ComparingQuery>()
-            .answers::<Comparing>("200", "Figures, and what differs")
+            .answers::<Comparing>("200", "The metrics, and the differences")
             .refuses(&[BAD_QUERY, UNKNOWN_RUN, UNKNOWN_DEVICE]),
         call(POST, "/v1/comparisons", comparisons::share)
-            .about("Shares a comparison of back ends, whose records are no runs and rank nowhere")
+            .about("Shares a comparison of backends; its records do not count as runs and are not ranked")
             .takes::<SharedComparison>()
-            .answers::<AcceptedComparison>("201", "It is kept")
+            .answers::<AcceptedComparison>("201", "The comparison was stored")
             .answers::<AcceptedComparison>(
                 "200",
-                "The same comparison with the same header `Idempotency-Key`: its answer again",
+                "The same comparison and `Idempotency-Key` header as before: the same response",
             )
             .refuses(RECORD)
             .refuses(&[("400", &["bad_idempotency_key"]), ("503", &["too_many_imports"])])
             .refuses(&[("422", &["not_standard", "several_devices", "streamed_input", "too_few", "unknown_suite"])]),
         call(GET, "/v1/comparisons/{id}", comparisons::show)
-            .about("A comparison of back ends, with the records that its tables are made from")
+            .about("Returns a comparison of backends with its records")
             .answers::<StoredComparison>("200", "The comparison")
             .refuses(&[UNKNOWN_COMPARISON]),
         call(DELETE, "/v1/comparisons/{id}", comparisons::delete)
-            .about("Deletes a comparison for ever")
+            .about("Permanently deletes a comparison")
             .bearer("deletion_secret")
-            .answers_with("204", "It is gone", None)
+            .answers_with("204", "The comparison was deleted", None)
             .refuses(DELETING)
             .refuses(&[UNKNOWN_COMPARISON]),
     ]
@@ -337,31 +336,33 @@ fn open_data() -> Vec<Call> {
     let schema = Some(Content::Other("application/schema+json"));
     let table = Some(Content::Other("text/csv"));
     vec![
-        call(GET, "/", openapi::html).about("This API as a page for people").answers_with("200", "The page", HTML),
+        call(GET, "/", openapi::html)
+            .about("Returns this documentation as a page")
+            .answers_with("200", "The page", HTML),
         call(GET, "/v1/data-sets", list_data_sets)
-            .about("Which data sets the server can hand out to pages")
-            .answers::<DataSetList>("200", "All of them"),
+            .about("Lists the data sets, and whether the server has them")
+            .answers::<DataSetList>("200", "All data sets"),
         call(GET, "/v1/export", export::all)
-            .about("All visible results as one file, or those of a list with its filters and order, under CC0")
+            .about("Exports all visible results as one file, or those of a list with its filters and order, under CC0")
             .query::<ExportQuery>()
             .answers_with(
                 "200",
-                "A table (format=csv), one with types (format=parquet), or a JSON document a line (format=jsonl)",
+                "A table (format=csv), a table with types (format=parquet), or JSON documents (format=jsonl)",
                 table,
             )
             .refuses(&[BAD_QUERY]),
         call(GET, "/v1/export/about", export::about)
-            .about("What the columns of an export mean, its licence, and how many runs there are")
-            .answers::<ExportAbout>("200", "All of that"),
+            .about("Describes the columns of an export, its license and the number of runs")
+            .answers::<ExportAbout>("200", "The description"),
         call(GET, "/v1/snapshots", export::list_snapshots)
-            .about("Exports of the last days that lie ready under /snapshots/, where the host keeps them")
-            .answers::<SnapshotList>("200", "Their names, sizes and sums"),
-        call(GET, "/v1/schema", runs::schema).about("The JSON Schema of a run record").answers_with(
+            .about("Lists the daily exports under /snapshots/, if the host enabled them")
+            .answers::<SnapshotList>("200", "The names, sizes and checksums of the files"),
+        call(GET, "/v1/schema", runs::schema).about("Returns the JSON Schema of a run record").answers_with(
             "200",
             "The schema",
             schema,
         ),
-        call(GET, "/v1/openapi.json", openapi::json).about("This API as an OpenAPI document").answers_with(
+        call(GET, "/v1/openapi.json", openapi::json).about("Returns this API as an OpenAPI document").answers_with(
             "200",
             "The document",
             Some(Content::Other("application/json")),

@@ -48,9 +48,9 @@ fn document() -> Value {
     }
     let bearer = |what: &str| json!({ "type": "http", "scheme": "bearer", "description": what });
     let about = format!(
-        "Registers runs, checks and keeps their records, and lists them. Results are open data ({LICENCE}). Time is in \
-         seconds and memory in bytes. Every refusal has a code for programs, which stays as it is, and a sentence for \
-         people; who is asked to wait finds the seconds in Retry-After. What is read has an ETag."
+        "Registers runs, validates and stores their records, and lists them. Results are open data ({LICENCE}). Time \
+         is in seconds and memory in bytes. Every error has a stable code for programs and a sentence for people. If \
+         you should retry later, Retry-After gives the seconds to wait. GET responses have an ETag."
     );
     json!({
         "openapi": "3.1.0",
@@ -59,8 +59,8 @@ fn document() -> Value {
         "components": {
             "schemas": generator.take_definitions(true),
             "securitySchemes": {
-                "nonce": bearer("The nonce that the registration of the run gave."),
-                "deletion_secret": bearer("The secret that the answer to the upload had."),
+                "nonce": bearer("The nonce from the response to the registration of the run."),
+                "deletion_secret": bearer("The deletion secret from the response to the upload."),
             },
         },
     })
@@ -81,7 +81,7 @@ fn operation(call: &Call, generator: &mut SchemaGenerator) -> Value {
     for (status, codes) in call.all_refusals() {
         let schema = generator.subschema_for::<ErrorBody>();
         let refusal = json!({
-            "description": format!("Refused with the code {}", codes.join(", ")),
+            "description": format!("Error with the code {}", codes.join(", ")),
             "content": { "application/json": { "schema": schema } },
             "x-codes": codes,
         });
@@ -146,8 +146,8 @@ fn page(document: &Value) -> String {
     );
     let _ = writeln!(text, "<p>{}</p>", string(&document["info"]["description"]));
     text.push_str(
-        "<p>For programs: <a href=\"/api/v1/openapi.json\">the OpenAPI document</a>, with the schema of everything that is \
-         sent and answered, and <a href=\"/api/v1/schema\">the JSON Schema of a run record</a>.</p>\n",
+        "<p>For programs: <a href=\"/api/v1/openapi.json\">the OpenAPI document</a>, with the schemas of all requests \
+         and responses, and <a href=\"/api/v1/schema\">the JSON Schema of a run record</a>.</p>\n",
     );
     for (path, item) in members(&document["paths"]) {
         for (method, call) in members(item) {

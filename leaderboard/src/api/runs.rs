@@ -64,8 +64,8 @@ pub(crate) async fn delete(
 pub(super) fn deletion_secret<'a>(headers: &'a HeaderMap, thing: &str) -> Result<&'a str> {
     bearer(headers).ok_or_else(|| {
         let message = format!(
-            "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload had \
-             it."
+            "Deleting {thing} takes its deletion secret, as `Authorization: Bearer <secret>`. The answer to the upload \
+             had it."
         );
         ApiError::new(StatusCode::UNAUTHORIZED, "missing_secret", message)
     })

@@ -100,7 +100,7 @@ fn an_imported_record_is_unverified_and_never_ranked() {
     assert!(refusal.message.contains(&accepted.run_id), "{}", refusal.message);
     assert_eq!(server.delete(&accepted.run_id, &accepted.deletion_secret).status, 204);
     let refusal = server.import(&record).assert_refused(410, "deleted", "");
-    assert!(refusal.message.contains("stays away"), "{}", refusal.message);
+    assert!(refusal.message.contains("cannot be uploaded again"), "{}", refusal.message);
 }
 
 #[test]
