@@ -6,32 +6,32 @@ use crate::model::ModelError;
 /// Errors of the engine. Each text says what happened and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    #[error("there is no workload named `{name}`; there are: {}", known.join(", "))]
+    #[error("there is no workload named `{name}`; available: {}", known.join(", "))]
     UnknownWorkload { name: String, known: Vec<String> },
-    #[error("there is no suite named `{name}`; there are: {}", known.join(", "))]
+    #[error("there is no suite named `{name}`; available: {}", known.join(", "))]
     UnknownSuite { name: String, known: Vec<String> },
-    #[error("there is no back end named `{name}`; this program has: {}; --program adds an external one", known.join(", "))]
+    #[error("there is no backend named `{name}`; available: {}; add an external program with --program", known.join(", "))]
     UnknownBackend { name: String, known: Vec<String> },
-    #[error("this program was built without `{name}`; `--features {feature}` on cargo's command line adds it")]
+    #[error("this program was built without `{name}`; build it with `--features {feature}`")]
     BackendNotBuilt { name: &'static str, feature: &'static str },
     #[error("no adapter fits `{asked}`; {}", found_list(found))]
     NoAdapter { asked: String, found: Vec<String> },
     #[error(
-        "the back end `{backend}` counts devices of its own, among which --adapter {index} means another one: {reason}; \
-         ask for a part of the device's name, or run `{backend}` by itself"
+        "the backend `{backend}` numbers its devices differently, so --adapter {index} is ambiguous: {reason}; \
+         select part of the device's name, or run `{backend}` alone"
     )]
     IndexOfOthers { backend: &'static str, index: usize, reason: String },
-    #[error("{whose} does not compute in {precision}: {reason}; ask for {instead}")]
+    #[error("{whose} does not support {precision}: {reason}; use {instead}")]
     NoPrecision { whose: String, precision: &'static str, reason: String, instead: &'static str },
-    #[error("{setting} is for the back end `{suited}`, and not for {}", given.join(", "))]
+    #[error("{setting} works only with the backend `{suited}`, not with {}", given.join(", "))]
     Unsuited { setting: &'static str, suited: &'static str, given: Vec<String> },
-    #[error("the back end `{backend}` needs --remote HOST[:PORT], where `native-runner serve-device` runs")]
+    #[error("the backend `{backend}` needs --remote HOST[:PORT], the address of `native-runner serve-device`")]
     NoHost { backend: &'static str },
     #[error("no device is served at {address}: {reason}; start `native-runner serve-device` there")]
     Unreachable { address: String, reason: String },
     #[error("{what} must be {allowed}, but is {value}")]
     InvalidSetting { what: &'static str, allowed: String, value: String },
-    #[error("this back end does not give the same bits when it trains again, so its runs cannot be proven")]
+    #[error("this backend does not train reproducibly to the bit, so its runs cannot be proven")]
     NotRepeatable,
     #[error(transparent)]
     Data(#[from] DataError),
@@ -43,13 +43,13 @@ pub enum EngineError {
     OutOfMemory { message: String },
     /// Predicted from sizes, before anything is allocated.
     #[error(
-        "{what} needs {needed_bytes} bytes, and this device allows {allowed_bytes}; a smaller batch size needs less"
+        "{what} needs {needed_bytes} bytes, but this device allows {allowed_bytes}; use a smaller batch size"
     )]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     /// The same for the smallest possible batch.
     #[error(
-        "{workload} does not fit in any batch: {what} needs {needed_bytes} bytes, and {allowed_bytes} are to be had; it needs \
-         a device with more memory"
+        "{workload} does not fit with any batch size: {what} needs {needed_bytes} bytes, but {allowed_bytes} are available; \
+         use a device with more memory"
     )]
     NoBatchFits { workload: String, what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error(
@@ -58,19 +58,19 @@ pub enum EngineError {
     )]
     DeviceLost { message: String },
     #[error(
-        "the device has not answered for {seconds} seconds since {when}: its driver, or the browser's part that talks to it, \
-         hangs; close the browser, start it again, and try a smaller batch size"
+        "the device has not answered for {seconds} seconds since {when}: its driver or the browser's GPU process hangs; \
+         restart the browser and try a smaller batch size"
     )]
     NoAnswer { when: &'static str, seconds: u32 },
     /// No measurement of such a device counts.
     #[error(
-        "the device says that its work is done, but {missing}: its driver drops work, or does it more than once; a newer \
-         driver or browser may help"
+        "the device reported its work as done, but {missing}: its driver drops or repeats work; a newer driver or browser \
+         may help"
     )]
     WorkDropped { missing: String },
     #[error(
-        "the link to the remote device broke: `native-runner serve-device` has ended there, or says what went wrong, or \
-         the network is down"
+        "the link to the remote device broke: `native-runner serve-device` has ended, or reports an error, or the \
+         network is down"
     )]
     LinkLost,
     #[error("the program `{program}` failed: {message}")]
@@ -78,23 +78,23 @@ pub enum EngineError {
     #[error("the program `{program}` cannot train this network: {message}")]
     ProgramLacks { program: String, message: String },
     #[error(
-        "{asked} devices were asked for, and this machine has {found} like {name}; `native-runner adapters` lists them"
+        "{asked} devices were requested, but this machine has {found} like {name}; `native-runner adapters` lists them"
     )]
     TooFewDevices { asked: usize, found: usize, name: String },
     #[error(
-        "devices that share batches must be alike, or rounding would drive their weights apart, and these are not alike: \
-         {one}, {other}; name those that are, as in {instead}"
+        "devices that share batches must be alike, because rounding would make their weights diverge, but these differ: \
+         {one}, {other}; select equal devices, as in {instead}"
     )]
     UnlikeDevices { one: String, other: String, instead: &'static str },
-    #[error("the back end `{backend}` trains on one device: {reason}; `--backend wgsl` trains on several")]
+    #[error("the backend `{backend}` trains on a single device: {reason}; `--backend wgsl` trains on several")]
     OneDevice { backend: String, reason: &'static str },
-    #[error("the back end `{backend}` takes no input mode, and `{mode}` was asked for: {reason}")]
+    #[error("the backend `{backend}` does not support the input mode `{mode}`: {reason}")]
     OwnInput { backend: String, mode: &'static str, reason: &'static str },
-    #[error("the back end `{backend}` has no choice of layouts, and `{layout}` was asked for: {reason}")]
+    #[error("the backend `{backend}` does not support the layout `{layout}`: {reason}")]
     OneLayout { backend: String, layout: &'static str, reason: &'static str },
     #[error("device {number} of {devices} ({name}): {error}")]
     OfDevice { number: usize, devices: usize, name: String, error: Box<Self> },
-    #[error("Burn panicked, which is a fault of its own, of the driver's or of ours: {message}")]
+    #[error("Burn panicked, because of a bug in Burn, the driver or Gradmark: {message}")]
     Panicked { message: String },
 }
 
@@ -125,7 +125,7 @@ impl EngineError {
 
 fn found_list(found: &[String]) -> String {
     if found.is_empty() {
-        "this machine offers none to this program (is a GPU driver with Vulkan, Metal or DX12 installed?)".to_owned()
+        "this machine has none (is a GPU driver with Vulkan, Metal or DX12 installed?)".to_owned()
     } else {
         format!("this machine has: {}", found.join("; "))
     }

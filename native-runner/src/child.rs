@@ -88,14 +88,14 @@ impl Child {
         let how = match ended.how {
             How::Status { code: Some(0), .. } => return Ok(ended.stdout),
             How::TimedOut => {
-                return Err(format!("it had not finished after {} s and was ended", limit.as_secs_f64()));
+                return Err(format!("it did not finish within {} s and was ended", limit.as_secs_f64()));
             }
             How::Status { signal: Some(signal), .. } => {
                 let name = match signal {
-                    4 => " (an instruction that this processor does not have)",
-                    6 => " (it gave up)",
-                    7 | 11 => " (it reached for memory that is not its own)",
-                    9 => " (ended from outside, perhaps because memory ran out)",
+                    4 => " (an instruction that this processor does not support)",
+                    6 => " (it aborted)",
+                    7 | 11 => " (an invalid memory access)",
+                    9 => " (killed, perhaps because memory ran out)",
                     _ => "",
                 };
                 format!("it crashed with signal {signal}{name}")
@@ -107,7 +107,7 @@ impl Child {
         Err(match last_words {
             Some(line) => {
                 let visible = line.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
-                format!("{how}; its last words: {}", visible.take(MAX_LAST_WORDS).collect::<String>())
+                format!("{how}; its last line: {}", visible.take(MAX_LAST_WORDS).collect::<String>())
             }
             None => how,
         })
@@ -184,7 +184,7 @@ impl Ended {
         match (self.how, own) {
             (_, Some(own)) => own,
             (How::Status { signal: Some(9), .. }, _) => {
-                "was killed (SIGKILL), by somebody or by the system for want of memory".to_owned()
+                "was killed (SIGKILL), by a user or by the system for lack of memory".to_owned()
             }
             (How::Status { signal: Some(signal), .. }, _) => format!("was ended by {}", signal_name(signal)),
             (How::Status { code: Some(code), .. }, _) => {
@@ -235,9 +235,9 @@ mod tests {
         assert_eq!(shell("kill -SEGV $$", 10.0).unwrap_err().split(" (").next(), Some("it crashed with signal 11"));
         assert_eq!(
             shell("echo first >&2; echo ' the reason ' >&2; exit 3", 10.0).unwrap_err(),
-            "it ended with status 3; its last words: the reason"
+            "it ended with status 3; its last line: the reason"
         );
-        assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it had not finished after 1 s and was ended");
+        assert_eq!(shell("exec sleep 600", 1.0).unwrap_err(), "it did not finish within 1 s and was ended");
         assert!(Child::start(Command::new("/no/such/program")).is_err());
     }
 }

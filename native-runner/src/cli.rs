@@ -39,33 +39,33 @@ Examples:
   native-runner --adapter integrated               … on the integrated one
   native-runner --adapter cpu --workload keras-mnist-mlp --epochs 2
                                                    … on a software adapter, one workload, two epochs
-  native-runner --workload-file my_network.toml    a network of your own, from a file
-  native-runner --json result.json                 keep the record
+  native-runner --workload-file my_network.toml    your own network, from a file
+  native-runner --json result.json                 store the record
   native-runner --backend all --workload keras-mnist-mlp --epochs 2
-                                                   every back end that runs here side by side, from three seeds
+                                                   compare all backends of this machine, three seeds each
   native-runner --backend wgsl,burn-flex --seeds 5 --output runs --json -
-                                                   two of them from five seeds, each record in a file to upload
-  native-runner --adapter all                      all GPUs of this machine together, each with a share of every batch
+                                                   compare two backends, five seeds each; store each record
+  native-runner --adapter all                      share each batch among all GPUs of this machine
   native-runner --backend burn-remote --remote gpu1.example,gpu2.example
-                                                   the devices that two machines serve, in the same way
-  native-runner --upload https://gradmark.example  put the result on a leaderboard, after asking
+                                                   share each batch among the devices of two other machines
+  native-runner --upload https://gradmark.example  upload the result to a leaderboard, after asking
   native-runner adapters                           list the devices of this machine
-  native-runner study gtdl-batch-size --scale 0.01 a published study, a hundredth as long
+  native-runner study gtdl-batch-size --scale 0.01 run a published study at 1 % of its length
   native-runner compare --baseline base head --fail-if-slower 5%
-                                                   is the second folder of records slower than the first?
-  native-runner doctor                             what is installed, what is wrong, and what to do about it
+                                                   check whether the second folder of records is slower
+  native-runner doctor                             check this installation and suggest fixes
   native-runner trace --workload keras-mnist-mlp --backend wgsl --seed 4 --batch-size 16 --steps 20
-                                                   show that a device computes the right thing
+                                                   check that a device computes correctly
 
 Exit status:
-  0 done   1 something unexpected; also where a workload or one of several back ends could not be trained
-    and the others' figures are there
-  2 wrong usage, or no such adapter, back end or workload
-  3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the others'
-    figures are there)   5 upload refused   6 a regression (compare)   7 `doctor`: a run would not work
+  0 success   1 unexpected error, or a workload or one of several backends could not be trained (the
+    other results are shown)
+  2 wrong usage, or unknown adapter, backend or workload
+  3 diverged or wrong results   4 device lost, out of memory, or too small for a workload (the other
+    results are shown)   5 upload refused   6 regression (compare)   7 a run would not work (doctor)
   130 cancelled";
 
-/// Stands for every back end of this program but the plain reference, which is slow.
+/// Stands for every backend of this program but the plain reference, which is slow.
 pub(crate) const ALL: &str = "all";
 
 const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("GRADMARK_COMMIT"), ")");
@@ -83,7 +83,7 @@ accuracy and time to accuracy. Without a subcommand it runs a suite of workloads
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// Log on standard error what is done; `-vv` and `-vvv` more of it, with what libraries say
+    /// Log events to standard error; `-vv` and `-vvv` log more, including events of libraries
     #[arg(short, long, global = true, action = ArgAction::Count, help_heading = "Logs")]
     pub(crate) verbose: u8,
     #[command(flatten)]
@@ -104,36 +104,36 @@ pub(crate) enum Command {
     Adapters(ListArgs),
     /// List the workloads and what they train
     Workloads(WorkloadsArgs),
-    /// List the back ends of this program
+    /// List the backends of this program
     Backends(ListArgs),
     /// List the data sets and where they come from
     DataSets(DataSetsArgs),
-    /// Say what is installed, whether it computes rightly, and what to do about what is wrong
+    /// Check the installation and whether each backend computes correctly, and suggest fixes
     #[cfg(feature = "wgsl")]
     Doctor(DoctorArgs),
-    /// Measure what the device can do at best, and how near to it the kernels come
+    /// Measure the device's peak rates, and how close the kernels come to them
     #[cfg(feature = "wgsl")]
     Kernels(KernelsArgs),
-    /// Measure steps per second of workloads on several back ends side by side, without tests or a score
+    /// Measure steps per second of workloads on several backends, without evaluation or a score
     Steps(StepsArgs),
-    /// Run a study: a matrix of runs, each in a process of its own, in a folder that can be gone on with
+    /// Run a study: a matrix of runs, each in its own process, in a folder that can be resumed
     Study(Box<StudyArgs>),
-    /// Measure where the time of a training step goes, launch by launch
+    /// Profile a training step launch by launch
     #[cfg(feature = "wgsl")]
     Profile(ProfileArgs),
-    /// Train a few steps on the first samples and write losses, norms and logits, to compare with a golden trace
+    /// Train a few steps on the first samples; write losses, norms and logits to compare with a golden trace
     Trace(TraceArgs),
-    /// Write what a study or any records say as one HTML file: findings, plots, published figures
+    /// Write an HTML report of a study or of records: findings, plots, published results
     Report(ReportArgs),
-    /// Write a study's or any records as one table: CSV, JSON Lines, Parquet or Markdown
+    /// Export the records of a study or of files as one table: CSV, JSON Lines, Parquet or Markdown
     Export(ExportArgs),
-    /// Compute from records of few devices how steps would scale to 1,024
+    /// Predict from records of a few devices how steps scale to 1,024 devices
     Scaling(ScalingArgs),
-    /// Compare kept records with a baseline: slower, faster or tied, and an exit status for continuous integration
+    /// Compare stored records with a baseline; the exit status reports regressions to continuous integration
     Compare(CompareRecordsArgs),
-    /// Upload a record that was kept in a file
+    /// Upload a record from a file
     Upload(UploadArgs),
-    /// Serve a device of this machine, for `--backend burn-remote` elsewhere to train on
+    /// Serve a device of this machine to `--backend burn-remote` on other machines
     #[cfg(feature = "burn-remote")]
     ServeDevice(ServeDeviceArgs),
     #[command(flatten)]
@@ -160,29 +160,30 @@ pub(crate) struct DataSetsArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DeviceArgs {
     /// Adapter to use: `any` (the best that is not software), `discrete`, `integrated`, `cpu`, an index, or part of a
-    /// name; `native-runner adapters` lists them. With `wgsl` also `all`, or indices such as `0,1`: they share each batch
+    /// name; `native-runner adapters` lists them. `wgsl` also accepts `all`, or indices such as `0,1`, which share each
+    /// batch
     #[arg(long, value_name = "ADAPTER", default_value = "any", help_heading = "Device", value_parser = short_text)]
     pub(crate) adapter: String,
-    /// Back end to compute with; `native-runner backends` lists them. A run takes several, separated by commas, or `all`
-    /// but the plain reference, and compares them
+    /// Backend to compute with; `native-runner backends` lists them. A run compares several, separated by commas, or
+    /// `all` (all except the plain reference)
     #[arg(long, value_name = "NAME", default_value = engine::BACKENDS[0].name, help_heading = "Device")]
     pub(crate) backend: String,
-    /// What is stored and multiplied: `f32`; `f16` where the device has it (sums stay f32; shown, never ranked);
-    /// `f16-matrix`, the same with products on the device's matrix units, where it lists cooperative matrices (never
-    /// ranked either); or `f64` on the reference
+    /// Number format of stored and multiplied values: `f32`; `f16` if the device supports it (sums stay f32; never
+    /// ranked); `f16-matrix`, the same with products on the device's matrix units, if it lists cooperative matrices
+    /// (never ranked); or `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
-    /// Devices that share each batch with `wgsl`, as one with the whole batch would train: so many adapters of one kind, or
-    /// logical devices of a software adapter. `burn-remote` trains on as many as --remote has addresses. Such a run is never
-    /// ranked [default: those that --adapter names]
+    /// Number of devices that share each batch with `wgsl`, with the same result as one device: adapters of one kind, or
+    /// logical devices of a software adapter. `burn-remote` uses one device per address of --remote. Never ranked
+    /// [default: the devices of --adapter]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
-    /// How the samples of a batch come to the device with `wgsl`: `resident`, where the data set lies there, which is the
-    /// standard; `prefetch`, where the host brings the next batches while the device computes; or `stream`, where the
-    /// device waits for each. What is streamed is never ranked
+    /// How samples reach the device with `wgsl`: `resident` stores the data set on the device, which is the standard;
+    /// `prefetch` uploads the next batches while the device computes; `stream` makes the device wait for each batch.
+    /// Runs with `prefetch` or `stream` are never ranked
     #[arg(long, value_name = "MODE", help_heading = "Device")]
     pub(crate) input: Option<InputMode>,
-    /// How images lie in an external program that has a choice: `nhwc` (channels last), or `nchw` (channels first)
+    /// Image layout of an external program that supports both: `nhwc` (channels last) or `nchw` (channels first)
     #[arg(long, value_name = "ORDER", help_heading = "Device")]
     pub(crate) layout: Option<Layout>,
     #[command(flatten)]
@@ -201,7 +202,7 @@ impl DeviceArgs {
     }
 }
 
-/// Adapter of a command that measures without back ends of other kinds.
+/// Adapter of a command that measures without backends of other kinds.
 #[derive(Debug, Args)]
 pub(crate) struct AdapterArgs {
     /// Adapter to use, as for a run; `native-runner adapters` lists them
@@ -218,7 +219,7 @@ impl AdapterArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Folder of the data sets; without it, what is missing is fetched [default: the workspace's `data`, or the cache]
+    /// Folder of the data sets; if set, nothing is fetched [default: the workspace's `data`, or the cache]
     #[arg(
         long = "data",
         value_name = "DIR",
@@ -227,7 +228,7 @@ pub(crate) struct DataArgs {
         hide_env_values = true
     )]
     pub(crate) folder: Option<PathBuf>,
-    /// Folder `en` of the published bAbI archive [default: stories of the same kind are generated]
+    /// Folder `en` of the published bAbI archive [default: generate similar stories]
     #[arg(
         long = "babi",
         value_name = "FOLDER",
@@ -242,20 +243,20 @@ pub(crate) struct DataArgs {
 pub(crate) struct BenchmarkArgs {
     #[command(flatten)]
     pub(crate) device: DeviceArgs,
-    /// Name to show for this device, where the platform does not tell it
+    /// Name to show for this device if the platform does not report one
     #[arg(long = "name", value_name = "NAME", help_heading = "Device", value_parser = short_text)]
     pub(crate) claimed_name: Option<String>,
     #[command(flatten)]
     pub(crate) training: TrainingArgs,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Write the record as JSON; `-` is standard output, and all else then goes to standard error
+    /// Write the record as JSON; `-` is standard output, and everything else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
-    /// Folder to write every record of a comparison to, a file each, as `upload` takes it
+    /// Folder for the records of a comparison, one file each, ready for `upload`
     #[arg(long = "output", value_name = "FOLDER", help_heading = "Data and output")]
     pub(crate) records: Option<PathBuf>,
-    /// Leaderboard to register the run with and to upload it to, after asking
+    /// Leaderboard to register the run with and upload it to, after asking
     #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
@@ -263,7 +264,7 @@ pub(crate) struct BenchmarkArgs {
     /// End when standard input ends: a study's cells do not outlive the study
     #[arg(long, hide = true)]
     pub(crate) ends_with_input: bool,
-    /// End once the back end is open: a study looks for what keeps its cells from running
+    /// End once the backend is open: a study looks for what keeps its cells from running
     #[arg(long, hide = true)]
     pub(crate) opens_only: bool,
 }
@@ -305,7 +306,7 @@ impl BenchmarkArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
 pub(crate) struct TrainingArgs {
-    /// Workloads to train, separated by commas [default: those of the suite]
+    /// Workloads to train, separated by commas [default: the suite's]
     #[arg(long = "workload", value_name = "A,B", value_delimiter = ',')]
     pub(crate) workloads: Vec<String>,
     #[command(flatten)]
@@ -316,7 +317,7 @@ pub(crate) struct TrainingArgs {
     /// Seed of weights, shuffles and dropout [default: the leaderboard's, or a random one]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u32>,
-    /// Compare runs from so many seeds, `--seed` and those after it [default: 3 with several back ends]
+    /// Number of seeds to compare, starting with `--seed` [default: 3 with several backends]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub(crate) seeds: Option<u32>,
     /// Samples in a batch [default: the workload's]
@@ -325,16 +326,16 @@ pub(crate) struct TrainingArgs {
     /// Learning rate [default: the workload's]
     #[arg(long, value_name = "X")]
     pub(crate) learning_rate: Option<f64>,
-    /// Train so many passes over the training set
+    /// Number of passes over the training set
     #[arg(long, value_name = "N", group = "limit")]
     epochs: Option<NonZero<u32>>,
-    /// Train so many steps and measure nothing beyond them
+    /// Number of steps to train; measures nothing beyond them
     #[arg(long, value_name = "N", group = "limit")]
     steps: Option<NonZero<u64>>,
-    /// Train for so many seconds and measure nothing beyond them
+    /// Seconds to train; measures nothing beyond them
     #[arg(long, value_name = "X", group = "limit")]
     seconds: Option<Positive>,
-    /// Test accuracy, 0 to 1, to time [default: the workload's]
+    /// Test accuracy, 0 to 1, to measure the time to [default: the workload's]
     #[arg(long, value_name = "X")]
     pub(crate) target_accuracy: Option<f64>,
 }
@@ -360,26 +361,26 @@ pub(crate) struct TraceArgs {
     /// Steps to train
     #[arg(long, value_name = "N")]
     pub(crate) steps: u32,
-    /// Whether dropout layers drop
+    /// Enable or disable dropout layers
     #[arg(long, value_name = "on|off", default_value = "off", hide_possible_values = true, action = ArgAction::Set, value_parser = on_or_off())]
     pub(crate) dropout: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Where to write the trace; `-` is standard output
+    /// File to write the trace to; `-` is standard output
     #[arg(long, value_name = "FILE", default_value = "-", help_heading = "Data and output")]
     pub(crate) json: JsonTarget,
 }
 
 pub(crate) const PORT: u16 = 4400;
 
-/// Options of a device, each for one back end only.
+/// Options of a device, each for one backend only.
 #[derive(Debug, Args)]
 pub(crate) struct PlaceArgs {
-    /// Threads that `burn-flex` computes with on the processor [default: one for each core]
+    /// Number of threads for `burn-flex` [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
     threads: Option<NonZero<usize>>,
-    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said. Devices at
-    /// several addresses, separated by commas, share each batch, as one with the whole batch would train
+    /// Address of `native-runner serve-device` for `burn-remote`; the default port is 4400. Devices at several addresses,
+    /// separated by commas, share each batch, with the same result as one device
     #[arg(
         long,
         value_name = "HOST[:PORT]",
@@ -388,7 +389,7 @@ pub(crate) struct PlaceArgs {
         value_parser = host_and_port
     )]
     pub(crate) remote: Vec<String>,
-    /// Seconds without a sign of life after which a remote device is given up
+    /// Seconds without an answer after which a remote device counts as lost
     #[arg(
         long,
         value_name = "X",
@@ -398,17 +399,17 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
-    /// Features of the device that `wgsl` does without, separated by commas: `subgroups`, `f16`, `timestamps`. Such a run
-    /// shows what they bring, and is never ranked
+    /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`. Shows the effect
+    /// of each feature; never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
-    /// Whether several devices of `wgsl` exchange the gradients that are there while they compute the others: `on` or `off`
-    /// [default: on, but off on a software adapter, whose cores would have to do both]
+    /// Exchange finished gradients while several devices of `wgsl` compute the others: `on` or `off` [default: on, but
+    /// off on a software adapter, whose cores would have to do both]
     #[arg(long, value_name = "SWITCH", help_heading = "Device", value_parser = on_or_off())]
     overlap: Option<bool>,
     #[command(flatten)]
     pub(crate) external: ProgramArgs,
-    /// Time the kernels again, instead of taking those that were the fastest on this device before
+    /// Tune the kernels again instead of using the stored choices for this device
     #[arg(long, help_heading = "Device")]
     retune: bool,
 }
@@ -449,7 +450,7 @@ fn feature(text: &str) -> Result<Feature, String> {
 /// Parses `HOST`, `HOST:PORT`, or an address of version 6 in brackets.
 pub(crate) fn host_and_port(text: &str) -> Result<String, String> {
     let text = text.trim();
-    let wrong = || format!("it must be a host and, unless it is {PORT}, a port, as in `gpu.example:{PORT}`");
+    let wrong = || format!("it must be a host and an optional port (default {PORT}), as in `gpu.example:{PORT}`");
     if text.is_empty() || text.chars().any(|letter| "/?#@,".contains(letter) || letter <= ' ' || letter.is_control()) {
         return Err(wrong());
     }
@@ -499,7 +500,7 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
     for name in names {
         if is_file_name(name) {
             let text = format!(
-                "there is no workload named `{name}`; --workload-file trains the network that a file describes"
+                "there is no workload named `{name}`; use --workload-file to train a network from a file"
             );
             return Err(Failure::Usage(text));
         }
@@ -516,12 +517,12 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
 
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// An external program as one more back end, called NAME: it is started with COMMAND and trains the same networks from
-    /// the same weights on the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` come with
-    /// this program and need no COMMAND, only a Python that has them. Can be given several times; never ranked
+    /// Add the external program COMMAND as a backend named NAME, which trains the same networks from the same weights on
+    /// the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` are bundled: they need no
+    /// COMMAND, only a Python with these packages. Repeatable; never ranked
     #[arg(long = "program", value_name = "NAME[=COMMAND]", help_heading = "Device")]
     pub(crate) programs: Vec<NamedProgram>,
-    /// Seconds without an answer after which an external program is given up [default: 900]
+    /// Seconds without an answer after which an external program is ended [default: 900]
     #[arg(long = "program-timeout", value_name = "X", help_heading = "Device", value_parser = positive_seconds)]
     pub(crate) timeout: Option<f64>,
 }
@@ -534,8 +535,8 @@ impl ProgramArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadFileArgs {
-    /// Train the network that a TOML or JSON file describes: layers, optimiser, schedule, data set (docs/WORKLOADS.md).
-    /// Can be given several times; never ranked
+    /// TOML or JSON file of a network to train: layers, optimizer, schedule, data set (docs/WORKLOADS.md). Repeatable;
+    /// never ranked
     #[arg(long = "workload-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
 }
@@ -550,7 +551,7 @@ impl WorkloadFileArgs {
             }
             let workload = workload_file::load(file)?;
             if found.iter().any(|other| other.name == workload.name) {
-                let text = format!("{}: another file describes a network called `{}`", file.display(), workload.name);
+                let text = format!("{}: another file has a network named `{}`", file.display(), workload.name);
                 return Err(Failure::Usage(text));
             }
             found.push(workload);
@@ -565,7 +566,7 @@ pub(crate) struct OneWorkloadArgs {
     /// Workload to train; `native-runner workloads` lists them
     #[arg(long = "workload", value_name = "NAME")]
     name: Option<String>,
-    /// File that describes the network to train, instead (docs/WORKLOADS.md)
+    /// File of the network to train, instead of a built-in one (docs/WORKLOADS.md)
     #[arg(long = "workload-file", value_name = "FILE")]
     file: Option<PathBuf>,
 }
@@ -581,19 +582,19 @@ impl OneWorkloadArgs {
 
 const WORKLOADS_EXAMPLES: &str = "\
 Examples:
-  native-runner workloads                          those that are built in
+  native-runner workloads                          list the built-in workloads
   native-runner workloads --workload-file my_network.toml
-                                                   is there a mistake in the file, and how large is its network?
+                                                   check a file and show the size of its network
   native-runner workloads --schema > workload.schema.json
-                                                   what editors check such a file with";
+                                                   write the JSON Schema for editors";
 
 #[derive(Debug, Args)]
 #[command(after_help = WORKLOADS_EXAMPLES)]
 pub(crate) struct WorkloadsArgs {
-    /// Show the network that a TOML or JSON file describes, instead (docs/WORKLOADS.md). Can be given several times
+    /// TOML or JSON file of a network to show instead (docs/WORKLOADS.md). Repeatable
     #[arg(long = "workload-file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Print the JSON Schema of such a file
+    /// Print the JSON Schema of these files
     #[arg(long, conflicts_with_all = ["files", "json"])]
     pub(crate) schema: bool,
     /// Print JSON

@@ -43,9 +43,9 @@ impl Availability {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Files { folder } => format!("files in {}", quoted(folder)),
-            Self::Generated => "generated; --babi names the folder of the published files".to_owned(),
-            Self::AlwaysGenerated => "always generated, and never ranked".to_owned(),
-            Self::Missing => "missing; fetched when it is needed, or with `native-runner fetch-data`".to_owned(),
+            Self::Generated => "generated; set --babi to the folder of the published files".to_owned(),
+            Self::AlwaysGenerated => "always generated, never ranked".to_owned(),
+            Self::Missing => "missing; fetched when needed, or with `native-runner fetch-data`".to_owned(),
         }
     }
 }

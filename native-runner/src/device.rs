@@ -27,7 +27,7 @@ use crate::screen::Screen;
 /// Default time limit of an external program, long enough to compile.
 const PROGRAM_TIMEOUT_SECONDS: f64 = 900.0;
 
-/// Opens the back end named `name`. A remote one is watched as long as it lives, and has its own clock, because it
+/// Opens the backend named `name`. A remote one is watched as long as it lives, and has its own clock, because it
 /// runs in another thread.
 pub(crate) fn open(
     name: &str,
@@ -58,7 +58,7 @@ fn open_silently(
             return Err(EngineError::OneDevice { backend: name.to_owned(), reason });
         }
         if let Some(mode) = opening.input {
-            let reason = "an external program gets its batches through a pipe, and what that takes is not counted";
+            let reason = "an external program receives its batches through a pipe, whose time is not measured";
             return Err(EngineError::OwnInput { backend: name.to_owned(), mode: mode.name(), reason });
         }
         return open_program(program, opening, place.external.timeout.unwrap_or(PROGRAM_TIMEOUT_SECONDS), clock);
@@ -83,7 +83,7 @@ fn open_program(
     if opening.adapter != AdapterChoice::Any {
         return Err(EngineError::InvalidSetting {
             what: "the adapter",
-            allowed: format!("left out: the program `{}` chooses its device itself", program.name),
+            allowed: format!("omitted: the program `{}` chooses its device itself", program.name),
             value: opening.adapter.to_string(),
         });
     }
@@ -140,7 +140,7 @@ pub(crate) struct Unavailable {
     reason: String,
 }
 
-/// Opens the named back ends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
+/// Opens the named backends in each of these precisions. Those that [`ALL`] stands for may be missing, which is
 /// reported on standard error; named ones may not, nor a remote device with an address.
 pub(crate) fn open_several(
     names: &[&str],
@@ -151,13 +151,13 @@ pub(crate) fn open_several(
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
     if choice.is_of_several() {
         let text = format!(
-            "--adapter {choice} is for a run of one back end, whose batches they share; name a single adapter here"
+            "--adapter {choice} works only in a run of one backend, whose batches the adapters share; select a single adapter"
         );
         return Err(Failure::Usage(text));
     }
     if place.remote.len() > 1 {
         let text = format!(
-            "--remote {} is for a run of one back end, whose batches these devices share; name a single address here",
+            "--remote {} works only in a run of one backend, whose batches the devices share; set a single address",
             place.remote.join(",")
         );
         return Err(Failure::Usage(text));
@@ -198,7 +198,7 @@ pub(crate) fn open_several(
         return Err(error.into());
     }
     if opened.is_empty() {
-        return Err(Failure::Usage("this program has only the plain reference; ask for it with --backend".to_owned()));
+        return Err(Failure::Usage("this program has only the plain reference; select it with --backend".to_owned()));
     }
     for Unavailable { backend, reason } in &unavailable {
         Screen::Error.prose(&format!("{backend}  "), &format!("cannot run here: {reason}"), 2)?;
@@ -206,7 +206,7 @@ pub(crate) fn open_several(
     Ok((opened, unavailable))
 }
 
-/// Returns the names of back ends, each once, and whether it may be missing because [`ALL`] stands for it.
+/// Returns the names of backends, each once, and whether it may be missing because [`ALL`] stands for it.
 fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
     let mut wanted: Vec<(&str, bool)> = Vec::new();
     for name in names {
@@ -221,7 +221,7 @@ fn wanted<'a>(names: &[&'a str], programs: &[&'a str]) -> Vec<(&'a str, bool)> {
     wanted
 }
 
-/// Returns the adapter choice for back end `name` among all `named`: the same device for each one with a choice,
+/// Returns the adapter choice for backend `name` among all `named`: the same device for each one with a choice,
 /// however it counts devices.
 fn choice_beside(
     named: &[&str],
@@ -241,7 +241,7 @@ fn choice_beside(
             match beside(Devices::Platform).find(|other| *other != name) {
                 None => Ok(choice.clone()),
                 Some(other) => {
-                    let reason = format!("`{other}` counts others");
+                    let reason = format!("`{other}` numbers other devices");
                     Err(EngineError::IndexOfOthers { backend, index: *index, reason })
                 }
             }
@@ -355,7 +355,7 @@ mod tests {
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-cuda").unwrap(), second);
         assert_eq!(of(&["burn-cuda", "burn-flex"], "burn-flex").unwrap(), AdapterChoice::Any);
         let error = of(&["burn-cuda", "burn-rocm"], "burn-rocm").unwrap_err().to_string();
-        assert!(error.contains("--adapter 1") && error.contains("`burn-cuda` counts others"), "{error}");
+        assert!(error.contains("--adapter 1") && error.contains("`burn-cuda` numbers other devices"), "{error}");
         let twice = [adapter("B"), adapter("B")];
         assert!(choice_beside(&beside, "burn-cuda", &second, &twice).is_err());
     }

@@ -23,9 +23,9 @@ pub(crate) enum Failure {
     /// A failure with advice, or with the location of the results.
     #[error("{failure}\n{advice}")]
     Advised { failure: Box<Self>, advice: String },
-    #[error("the operating system gives no random numbers ({0}); a seed can be chosen with --seed")]
+    #[error("the operating system provides no random numbers ({0}); set a seed with --seed")]
     NoRandomness(getrandom::Error),
-    /// Training diverged, or the back end disagreed with the reference.
+    /// Training diverged, or the backend disagreed with the reference.
     #[error("{0}")]
     WrongResults(String),
     #[error("{error}{}", advice.as_ref().map(|text| format!("\n{text}")).unwrap_or_default())]
@@ -42,7 +42,7 @@ pub(crate) enum Failure {
     /// The doctor found that a run would not work.
     #[error("{0}")]
     NothingTrains(String),
-    #[error("cancelled; what was measured until then is above{}", if *kept { " and in the JSON" } else { "" })]
+    #[error("cancelled; the results so far are above{}", if *kept { " and in the JSON" } else { "" })]
     Cancelled { kept: bool },
     /// A cancelled task that can be resumed.
     #[error("cancelled {reached}")]
@@ -113,7 +113,7 @@ fn suggestion(error: &EngineError) -> Option<String> {
         _ => return None,
     };
     let is_missing = matches!(error, EngineError::UnknownBackend { .. }) && BACKENDS.iter().all(|of| of.name != name);
-    let missing = format!(" It is not in this program; `--features {name}` on cargo's command line adds it.");
+    let missing = format!(" It is not in this program; build it with `--features {name}`.");
     Some(format!("Did you mean `{name}`?{}", if is_missing { missing.as_str() } else { "" }))
 }
 

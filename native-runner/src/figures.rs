@@ -27,22 +27,22 @@ impl Refusal {
         let (reason, detail) = match outcome {
             Outcome::Measured(_) => return None,
             Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => (
-                format!("does not fit, for {what} may not be larger than {}", bytes(*allowed_bytes)),
+                format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes)),
                 bytes(*needed_bytes),
             ),
             Outcome::TooSlow { predicted_seconds, allowed_seconds } => (
                 format!(
-                    "would take longer than {} each time (--budget-seconds)",
+                    "exceeds {} per repetition (--budget-seconds)",
                     figure("training_seconds", *allowed_seconds)
                 ),
                 format!("about {}", figure("training_seconds", *predicted_seconds)),
             ),
-            Outcome::Skipped { reason } => (format!("left out: {reason}"), String::new()),
+            Outcome::Skipped { reason } => (format!("skipped: {reason}"), String::new()),
             Outcome::Failed { message } => (format!("failed: {message}"), String::new()),
             Outcome::Wrong(difference) => {
-                (format!("{difference}, so nothing was timed; a newer GPU driver may help"), String::new())
+                (format!("{difference}, so it was not timed; a newer GPU driver may help"), String::new())
             }
-            Outcome::Cancelled => ("stopped before its first window".to_owned(), String::new()),
+            Outcome::Cancelled => ("cancelled before its first window".to_owned(), String::new()),
         };
         Some(Self { reason, detail })
     }
@@ -99,11 +99,10 @@ mod tests {
         let text_of_size = text(&Any::DoesNotFit { what, needed_bytes: 3 << 20, allowed_bytes: 1 << 20 });
         assert_eq!(
             text_of_size,
-            "does not fit, for the workload as a whole may not be larger than 1048576 bytes, 1.0 MiB (3145728 bytes, \
-             3.0 MiB)"
+            "does not fit: the workload as a whole is limited to 1048576 bytes, 1.0 MiB (3145728 bytes, 3.0 MiB)"
         );
         let slow = text(&Any::TooSlow { predicted_seconds: 3.0, allowed_seconds: 0.5 });
-        assert_eq!(slow, "would take longer than 500.0 ms each time (--budget-seconds) (about 3.000 s)");
+        assert_eq!(slow, "exceeds 500.0 ms per repetition (--budget-seconds) (about 3.000 s)");
     }
 
     #[test]

@@ -76,7 +76,7 @@ impl Leaderboard {
         let time = date.and_then(|date| httpdate::parse_http_date(date).ok());
         let description: Value = self.read_answer(&response, &text)?;
         let version = description["info"]["version"].as_str();
-        let version = version.ok_or_else(|| self.not_a_leaderboard("no version of its API".to_owned()))?;
+        let version = version.ok_or_else(|| self.not_a_leaderboard("no API version".to_owned()))?;
         Ok(About { version: clean(version), time })
     }
 
@@ -86,7 +86,7 @@ impl Leaderboard {
         let id_is_plain = !started.run_id.is_empty()
             && started.run_id.len() <= 64
             && started.run_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_');
-        if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("a run id that is not one".to_owned())) }
+        if id_is_plain { Ok(started) } else { Err(self.not_a_leaderboard("an invalid run id".to_owned())) }
     }
 
     pub(crate) fn open_lap(&self, run_id: &str, lap: &OpenLap) -> Result<OpenedLap, LeaderboardError> {
@@ -178,7 +178,7 @@ impl Leaderboard {
         tracing::info!(status = response.status().as_u16(), "{asked}");
         let text = response.body_mut().with_config().limit(MAX_ANSWER_BYTES).read_to_string();
         let text = text.map_err(|error| match error {
-            ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an answer that does not end".to_owned()),
+            ureq::Error::BodyExceedsLimit(_) => self.not_a_leaderboard("an endless answer".to_owned()),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.not_a_leaderboard("an answer that is not text".to_owned())
             }
@@ -207,7 +207,7 @@ impl Leaderboard {
         let (leaderboard, status) = (self.address.to_string(), response.status());
         if status.is_redirection() {
             let to = response.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
-            let to = clean(to.unwrap_or("an address that it does not give"));
+            let to = clean(to.unwrap_or("an unknown address"));
             return LeaderboardError::Redirected { leaderboard, to };
         }
         if let Ok(body) = serde_json::from_str::<ErrorBody>(text) {
@@ -225,7 +225,7 @@ impl Leaderboard {
         match error {
             ureq::Error::Timeout(_) => LeaderboardError::TimedOut { leaderboard, seconds },
             ureq::Error::Protocol(_) => self.not_a_leaderboard("something that is not HTTP".to_owned()),
-            ureq::Error::HostNotFound => self.unreachable("no machine with this name was found"),
+            ureq::Error::HostNotFound => self.unreachable("host not found"),
             ureq::Error::Io(error) => self.unreachable(&error.to_string()),
             error => self.unreachable(&error.to_string()),
         }
@@ -271,7 +271,7 @@ impl FromStr for Address {
             return Err("it must begin with http:// or https://".to_owned());
         }
         let authority = uri.authority().map(|authority| authority.as_str()).unwrap_or_default();
-        let Some(host) = uri.host().filter(|host| !host.is_empty()) else { return Err("it names no host".to_owned()) };
+        let Some(host) = uri.host().filter(|host| !host.is_empty()) else { return Err("it has no host".to_owned()) };
         if authority.contains('@') {
             return Err("it must not contain a user name or password".to_owned());
         }
@@ -290,26 +290,26 @@ impl fmt::Display for Address {
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LeaderboardError {
-    #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address right?")]
+    #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?")]
     Unreachable { leaderboard: String, reason: String },
     #[error(
-        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or give it longer with --upload-timeout"
+        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase --upload-timeout"
     )]
     TimedOut { leaderboard: String, seconds: f64 },
-    #[error("{leaderboard} sends its visitors on to {to}; give the leaderboard's own address")]
+    #[error("{leaderboard} redirects to {to}; use the leaderboard's own address")]
     Redirected { leaderboard: String, to: String },
     #[error("the leaderboard refused: {message} ({details})")]
     Refused { message: String, details: String, status: u16 },
-    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault: try again later")]
+    #[error("the leaderboard at {leaderboard} failed with status {status}; this is not your fault, so try again later")]
     Broken { leaderboard: String, status: u16 },
     #[error(
-        "the leaderboard at {leaderboard} serves no {file} as it was published: fetch from another, or make it with \
+        "the leaderboard at {leaderboard} does not serve {file}; fetch it from another leaderboard, or make it with \
          `cargo xtask data` in a checkout of Gradmark"
     )]
     NoData { leaderboard: String, file: String },
-    #[error("{leaderboard} refuses the record as too large")]
+    #[error("{leaderboard} refused the record because it is too large")]
     TooLarge { leaderboard: String },
-    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address right?")]
+    #[error("{leaderboard} does not answer like a Gradmark leaderboard: it sent {found}; is the address correct?")]
     NotALeaderboard { leaderboard: String, found: String },
 }
 

@@ -23,7 +23,7 @@ use engine::{
 };
 use results::{Adapter, Precision, Warning};
 
-/// Opens the back end that computes at these addresses, in its own thread.
+/// Opens the backend that computes at these addresses, in its own thread.
 pub(crate) fn open(
     addresses: &[String],
     timeout_seconds: f64,
@@ -243,7 +243,7 @@ impl<Held> Drop for Caller<Held> {
 
 /// Error for a thread that has panicked.
 fn ended() -> EngineError {
-    EngineError::Panicked { message: "the thread that computes elsewhere has ended".to_owned() }
+    EngineError::Panicked { message: "the thread of the remote device has ended".to_owned() }
 }
 
 /// Waits for an answer, or until none can come because the server is lost or the thread has ended.
@@ -342,7 +342,7 @@ impl Watch {
 
 /// Returns the first address of a host that answers.
 fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
-    let addresses = address.to_socket_addrs().map_err(|error| format!("the host is not known ({error})"))?;
+    let addresses = address.to_socket_addrs().map_err(|error| format!("the host is unknown ({error})"))?;
     let mut last = None;
     for server in addresses {
         match sign_of_life(&server, patience) {
@@ -353,9 +353,9 @@ fn find(address: &str, patience: Duration) -> Result<SocketAddr, String> {
     Err(match last {
         None => "the host has no address".to_owned(),
         Some(error) => match error.kind() {
-            ErrorKind::ConnectionRefused => "nobody listens there".to_owned(),
+            ErrorKind::ConnectionRefused => "connection refused".to_owned(),
             ErrorKind::TimedOut | ErrorKind::WouldBlock => {
-                format!("there was no answer for {} s", patience.as_secs_f64())
+                format!("no answer within {} s", patience.as_secs_f64())
             }
             ErrorKind::UnexpectedEof => "the connection was closed without an answer".to_owned(),
             _ => error.to_string(),

@@ -90,7 +90,7 @@ fn report_failure(failure: &Failure) {
     if failure.is_for_the_doctor() {
         drop(screen.prose(
             "",
-            "`native-runner doctor` says what is installed, what is wrong with it, and what to do.",
+            "Run `native-runner doctor` to check the installation and get suggestions.",
             0,
         ));
     }

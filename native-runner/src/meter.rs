@@ -45,7 +45,7 @@ struct Watched {
 }
 
 impl MachineMeter {
-    /// Prepares the sensors of a back end before anything is timed. A remote device has none here, and an external
+    /// Prepares the sensors of a backend before anything is timed. A remote device has none here, and an external
     /// program has its own time and memory.
     pub(crate) fn of(backend: &dyn Backend) -> Self {
         let root = PathBuf::from("/");

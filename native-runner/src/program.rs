@@ -82,7 +82,7 @@ impl FromStr for NamedProgram {
         let ready = READY.iter().find(|ready| ready.name == text.trim());
         let ready = ready.ok_or_else(|| {
             let names: Vec<&str> = READY.iter().map(|ready| ready.name).collect();
-            format!("it must be NAME=COMMAND, {EXAMPLE}, or one that is ready: {}", names.join(", "))
+            format!("it must be NAME=COMMAND, {EXAMPLE}, or a bundled program: {}", names.join(", "))
         })?;
         Ok(Self { name: ready.name, command: Vec::new() })
     }
@@ -145,8 +145,8 @@ impl RunningProgram {
 
     fn write(&self, message: &Message) -> Result<(), String> {
         match self.input.borrow_mut().as_mut() {
-            Some(input) => write_message(input, message).map_err(|error| format!("it reads no more: {error}")),
-            None => Err("it was told to end".to_owned()),
+            Some(input) => write_message(input, message).map_err(|error| format!("it does not read its input: {error}")),
+            None => Err("it was asked to end".to_owned()),
         }
     }
 
@@ -163,7 +163,7 @@ impl RunningProgram {
         let said = if lines.is_empty() {
             String::new()
         } else {
-            format!("; its last words:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
+            format!("; its last lines:\n{}", lines.iter().cloned().collect::<Vec<_>>().join("\n"))
         };
         EngineError::ProgramFailed { program: self.name.to_owned(), message: format!("{message}{how}{said}") }
     }
@@ -185,7 +185,7 @@ impl external::Program for RunningProgram {
             Ok(Err(error)) => Err(self.failed(&error)),
             Err(RecvTimeoutError::Timeout) => {
                 let seconds = self.timeout.as_secs_f64();
-                Err(self.failed(&format!("it has not answered for {seconds} s; --program-timeout gives it longer")))
+                Err(self.failed(&format!("it has not answered for {seconds} s; increase --program-timeout")))
             }
             Err(RecvTimeoutError::Disconnected) => Err(self.failed("it has ended")),
         }
@@ -256,14 +256,13 @@ fn read_message(input: &mut impl BufRead) -> Result<Message, String> {
     }
     let header = parse(&line).map_err(|error| {
         let begin: String = String::from_utf8_lossy(&line).trim().chars().take(80).collect();
-        format!("its answer is no line of JSON ({error}): {begin:?}")
+        format!("its answer is not a line of JSON ({error}): {begin:?}")
     })?;
     let bytes = match header.get(BYTES) {
         None => 0,
         Some(bytes) => bytes.as_u64().filter(|&bytes| bytes <= MAX_PAYLOAD_BYTES).ok_or_else(|| {
             format!(
-                "the field `{BYTES}` of its answer says that {bytes} bytes follow, and must be a whole number up to \
-                 {MAX_PAYLOAD_BYTES}"
+                "the field `{BYTES}` of its answer is {bytes}, but must be a whole number up to {MAX_PAYLOAD_BYTES}"
             )
         })?,
     };
@@ -330,7 +329,7 @@ impl ReadyProgram {
     /// Returns the command with the first Python that has the modules.
     pub(crate) fn command(&self) -> Result<Command, String> {
         let python = self.python()?;
-        let folder = cache().ok_or("this user has no folder for caches; name the command, as in NAME=COMMAND")?;
+        let folder = cache().ok_or("this user has no cache folder; set the command, as in NAME=COMMAND")?;
         let folder = folder.join(format!("programs-{}", digest()));
         write_programs(&folder)
             .map_err(|error| format!("its files cannot be written to {}: {error}", folder.display()))?;
@@ -354,7 +353,7 @@ impl ReadyProgram {
         pythons.iter().find(has_modules).cloned().ok_or_else(|| {
             let tried: Vec<String> = pythons.iter().map(|python| format!("`{}`", python.display())).collect();
             format!(
-                "no Python has {}: tried {}; `python3 -m pip install {}` gets them, and {PYTHON} names another Python",
+                "no Python has {}: tried {}; install them with `python3 -m pip install {}`, or set {PYTHON} to another Python",
                 self.modules.join(" and "),
                 tried.join(", "),
                 self.packages
@@ -423,7 +422,7 @@ mod tests {
             ("python3 pytorch.py", "NAME=COMMAND"),
             ("torch", "ready: pytorch, keras-jax, keras-tensorflow"),
             ("Pytorch=python3", "lower-case"),
-            ("wgsl=python3", "our own"),
+            ("wgsl=python3", "a built-in backend"),
             ("pytorch=", "missing"),
             ("pytorch=python3 'x", "does not end"),
         ] {
@@ -442,9 +441,9 @@ mod tests {
     #[test]
     fn error_names_the_message_that_was_answered_wrongly() {
         for (answer, part) in [
-            ("no JSON", "after the message `hello`, its answer is no line of JSON"),
+            ("no JSON", "after the message `hello`, its answer is not a line of JSON"),
             ("{}", "after the message `hello`, the field `protocol` of its answer is missing"),
-            ("{\"protocol\": 2}", "the field `protocol` of its answer is 2, and must be 1"),
+            ("{\"protocol\": 2}", "the field `protocol` of its answer is 2, but must be 1"),
             ("{\"protocol\": 1, \"device\": 7}", "the field `device` of its answer cannot be read"),
         ] {
             let script = format!("read line; echo '{answer}'");

@@ -300,7 +300,7 @@ pub(crate) struct StudyProgress {
 
 impl StudyProgress {
     pub(crate) fn new(interrupt: Interrupt) -> Self {
-        let notice = "Ending the cell that runs; what is finished is kept".to_owned();
+        let notice = "Ending the current cell; finished cells are stored".to_owned();
         Self { progress: Progress::new(interrupt, STUDY_TEMPLATE, notice) }
     }
 
@@ -322,7 +322,7 @@ impl StudyProgress {
     }
 
     pub(crate) fn ended(&mut self, finished: &Finished) {
-        let took = format!("{} in all", figure("training_seconds", finished.seconds));
+        let took = format!("{} in total", figure("training_seconds", finished.seconds));
         let figures = finished.workload().map(|workload| headline(&workload.summary));
         let figures = figures.or_else(|| finished.kernels().map(|record| in_short(&record.report)));
         let text = match (finished.ending, figures, &finished.reason) {
@@ -342,7 +342,7 @@ fn counts_entries(line: &str) -> bool {
 
 fn in_short(report: &KernelReport) -> String {
     let KernelSummary { entries, measured, peak_share, .. } = KernelSummary::of(&report.entries);
-    let share = peak_share.map(|share| format!("{:.1} % of the peak in the median", share * 100.0));
+    let share = peak_share.map(|share| format!("median {:.1} % of the peak", share * 100.0));
     let of_entries = (entries > 0).then(|| format!("{measured} of {entries} entries"));
     let peaks = report.peaks.iter().map(|peak| amount(peak.unit, peak.value)).collect::<Vec<_>>().join(", ");
     of_entries.into_iter().chain(share).chain([format!("peaks {peaks}")]).collect::<Vec<_>>().join(" · ")
@@ -365,7 +365,7 @@ impl Left {
         let cells = plural(self.unknown, "cell");
         match (self.known, self.unknown) {
             (Some(known), 0) => format!("about {} left", duration(known.value)),
-            (Some(known), _) => format!("about {} left, and {cells} of unknown duration", duration(known.value)),
+            (Some(known), _) => format!("about {} left, plus {cells} of unknown duration", duration(known.value)),
             (None, _) => "duration unknown".to_owned(),
         }
     }
@@ -453,6 +453,6 @@ mod tests {
         let known = Forecast { value: 60.0, source: Source::Cell };
         assert_eq!(Left::new([None, None].into_iter()).text(), "duration unknown");
         let text = Left::new([Some(known), None, Some(known)].into_iter()).text();
-        assert_eq!(text, "about 2 minutes left, and 1 cell of unknown duration");
+        assert_eq!(text, "about 2 minutes left, plus 1 cell of unknown duration");
     }
 }

@@ -15,7 +15,7 @@ use walkdir::WalkDir;
 use crate::failure::Failure;
 
 const STANDARD_INPUT: &str = "-";
-const HOW_TO_MAKE_ONE: &str = "records are what `native-runner --json FILE` and `--output FOLDER` write";
+const HOW_TO_MAKE_ONE: &str = "records are written by `native-runner --json FILE` and `--output FOLDER`";
 
 #[derive(Clone, Debug)]
 pub(crate) struct KeptRecord {
@@ -157,7 +157,7 @@ impl Source {
             let place = if path == "." { String::new() } else { format!(" in {path}") };
             self.unusable(&format!("{}{place}", error.inner()))
         })?;
-        let rest = |error: serde_json::Error| self.unusable(&format!("{error}; a file holds one document"));
+        let rest = |error: serde_json::Error| self.unusable(&format!("{error}; a file must have a single document"));
         json.end().map_err(rest)?;
         Ok(value)
     }
@@ -179,5 +179,5 @@ impl Source {
 }
 
 fn versions(found: u64) -> String {
-    format!("its layout has version {found}, this program knows version {SCHEMA_VERSION}")
+    format!("its layout has version {found}, but this program supports version {SCHEMA_VERSION}")
 }

@@ -55,7 +55,7 @@ pub(crate) fn not_trained(record: &RunRecord) -> Option<Failure> {
     let cause = causes().find(is_of_memory).or_else(|| causes().next())?;
     let sentences: Vec<String> =
         failed.iter().map(|(workload, _, reason)| format!("{} was not trained: {reason}", workload.workload)).collect();
-    let others = if failed.len() < record.workloads.len() { "; what the others brought is above" } else { "" };
+    let others = if failed.len() < record.workloads.len() { "; the other results are above" } else { "" };
     Some(Failure::NotTrained { cause, sentence: format!("{}{others}", sentences.join("; ")) })
 }
 
@@ -68,15 +68,15 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     match &record.outcome {
         Outcome::Completed | Outcome::Cancelled | Outcome::Failed { .. } => None,
         Outcome::Diverged { step } => Some(format!(
-            "{workload} diverged: the loss at step {step} was no finite number, or a thousand times the first one; try a smaller --learning-rate than {:?}",
+            "{workload} diverged: the loss at step {step} was not finite, or a thousand times the first loss; try a smaller --learning-rate than {:?}",
             record.settings.learning_rate
         )),
         Outcome::Incorrect => {
             let found = record.correctness.as_ref().and_then(Correctness::disagreement);
             let difference = found.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!(
-                "{workload}: this back end does not compute what the reference computes{difference}, so nothing was \
-                 timed; on a GPU a newer driver may help, and `native-runner doctor` looks at it"
+                "{workload}: this backend disagrees with the reference{difference}, so it was not timed; on a GPU, a newer \
+                 driver may help, and `native-runner doctor` checks it"
             ))
         }
     }
@@ -164,7 +164,7 @@ fn headline(record: &WorkloadRecord) -> String {
     match &record.outcome {
         Outcome::Completed => {}
         Outcome::Diverged { .. } => return format!("{name} diverged"),
-        Outcome::Incorrect => return format!("{name} computed wrongly"),
+        Outcome::Incorrect => return format!("{name} incorrect"),
         Outcome::Cancelled => return format!("{name} cancelled"),
         Outcome::Failed { .. } => return format!("{name} not trained"),
     }
@@ -200,7 +200,7 @@ fn unranked_because(record: &RunRecord) -> Vec<String> {
     };
     reasons.extend(record.workloads.iter().filter_map(ended));
     if record.run_id.is_none() {
-        reasons.push("no leaderboard gave the seed".to_owned());
+        reasons.push("seed not from a leaderboard".to_owned());
     }
     reasons
 }
@@ -210,10 +210,10 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
     let mut parts = Vec::new();
     parts.extend(resources.cpu_user_percent.map(|percent| format!("processor {percent:.0} % in user mode")));
     parts.extend(resources.cpu_system_percent.map(|percent| format!("{percent:.0} % in system mode")));
-    parts.extend(resources.machine_io_wait_percent.map(|percent| format!("machine waiting for discs {percent:.0} %")));
+    parts.extend(resources.machine_io_wait_percent.map(|percent| format!("machine waiting for disks {percent:.0} %")));
     parts.extend(
         resources.resident_memory_average_bytes.zip(resources.resident_memory_maximum_bytes).map(
-            |(average, maximum)| format!("memory {} on average, {} at most", mebibytes(average), mebibytes(maximum)),
+            |(average, maximum)| format!("memory {} on average, {} maximum", mebibytes(average), mebibytes(maximum)),
         ),
     );
     let usual = |value: fn(&ResourceSample) -> Option<f64>| {
@@ -221,7 +221,7 @@ fn resources_text(record: &WorkloadRecord) -> Option<String> {
     };
     parts.extend(usual(|of| of.gpu_busy_percent).map(|percent| format!("GPU busy {percent:.0} %")));
     let gpu_memory = resources.samples.iter().filter_map(|sample| sample.gpu_memory_bytes).max();
-    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} at most", mebibytes(bytes))));
+    parts.extend(gpu_memory.map(|bytes| format!("GPU memory {} maximum", mebibytes(bytes))));
     parts.extend(usual(|of| of.gpu_power_watts).map(|watts| format!("{watts:.0} W")));
     parts.extend(usual(|of| of.gpu_clock_hertz).map(|hertz| format!("{:.0} MHz", hertz / 1e6)));
     parts.extend(usual(|of| of.gpu_temperature_celsius).map(|degrees| format!("{degrees:.0} °C")));
@@ -241,7 +241,7 @@ fn communication_text(record: &WorkloadRecord) -> Option<String> {
         seconds(told.reading_seconds),
         seconds(told.summing_seconds),
         seconds(told.writing_seconds),
-        told.overlapped.map(|of| format!("; {} more while they computed", seconds(of.seconds()))).unwrap_or_default(),
+        told.overlapped.map(|of| format!("; {} more during computation", seconds(of.seconds()))).unwrap_or_default(),
         told.bytes >> 20,
         told.exchanges,
     ))
@@ -365,7 +365,7 @@ mod tests {
         record.departures = vec![Departure::Length { length: Length::Epochs(NonZero::new(2).unwrap()) }];
         record.run_id = None;
         let verdict = verdict(&record);
-        assert!(verdict.ends_with("not ranked: software adapter, 2 epochs, no leaderboard gave the seed"), "{verdict}");
+        assert!(verdict.ends_with("not ranked: software adapter, 2 epochs, seed not from a leaderboard"), "{verdict}");
     }
 
     #[test]
@@ -386,7 +386,7 @@ mod tests {
         record.workloads.push(other);
         let failure = not_trained(&record).unwrap();
         assert_eq!(failure.exit_code(), 1);
-        let expected = "airbench94 was not trained: no such kernel; what the others brought is above";
+        let expected = "airbench94 was not trained: no such kernel; the other results are above";
         assert_eq!(failure.to_string(), expected);
         assert!(verdict(&record).contains("airbench94 not trained"), "{}", verdict(&record));
         assert!(verdict(&record).ends_with("not ranked: airbench94: not trained"), "{}", verdict(&record));

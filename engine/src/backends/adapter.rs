@@ -92,7 +92,7 @@ impl AdapterChoice {
             Self::All | Self::Indices(_) => {
                 return Err(EngineError::InvalidSetting {
                     what: "the adapter",
-                    allowed: "a single one here; a run with `--backend wgsl` takes several".to_owned(),
+                    allowed: "a single one here; only runs with `--backend wgsl` support several".to_owned(),
                     value: self.to_string(),
                 });
             }
@@ -152,7 +152,7 @@ impl AdapterChoice {
         if let Some(devices) = devices.filter(|devices| devices.get() as usize != named.len()) {
             return Err(EngineError::InvalidSetting {
                 what: "the number of devices",
-                allowed: format!("left out, or {}, which are the adapters of `{self}`", named.len()),
+                allowed: format!("omitted, or {}, the number of adapters of `{self}`", named.len()),
                 value: devices.to_string(),
             });
         }
@@ -199,7 +199,7 @@ fn listed(choice: &AdapterChoice, indices: &[usize], adapters: &[Adapter]) -> Re
         None => Ok(indices.to_vec()),
         Some((_, index)) => Err(EngineError::InvalidSetting {
             what: "the adapters",
-            allowed: "different ones; only a software adapter is several devices".to_owned(),
+            allowed: "distinct; only a software adapter can be several devices".to_owned(),
             value: format!("{choice}, with {index} twice"),
         }),
     }
@@ -291,14 +291,14 @@ mod tests {
                 "any",
                 &mixed[..],
                 2,
-                &["2 devices were asked for, and this machine has 1 like A; `native-runner adapters`"],
+                &["2 devices were requested, but this machine has 1 like A; `native-runner adapters`"],
             ),
-            ("all", without_a, 3, &["left out, or 2", "but is 3"]),
+            ("all", without_a, 3, &["omitted, or 2", "but is 3"]),
             ("all", &mixed, 0, &["A (Vulkan, 1)", "B (Vulkan, 1)"]),
             ("all", &mixed[1..2], 0, &["no adapter fits `all`"]),
             ("0,0", &mixed, 0, &["0 twice"]),
             ("0,7", &mixed, 0, &["no adapter fits `0,7`"]),
-            ("0,3", &mixed, 0, &["are not alike"]),
+            ("0,3", &mixed, 0, &["these differ"]),
         ];
         for (asked, adapters, devices, parts) in refused {
             let error = choose(asked, adapters, devices).unwrap_err();

@@ -113,7 +113,7 @@ pub async fn states(clock: std::rc::Rc<dyn Clock>) -> Vec<BackendState> {
         let remark = match &opened {
             Ok(backend) if backend.adapter().software => {
                 let name = &backend.adapter().name;
-                Some(format!("only on {name}, a software adapter: ask for it with `--adapter cpu`"))
+                Some(format!("only on {name}, a software adapter: select it with `--adapter cpu`"))
             }
             Ok(_) => None,
             Err(error) => Some(error.to_string()),
@@ -143,15 +143,15 @@ pub(super) fn not_built(name: &'static str) -> EngineError {
 /// Returns the reason why a backend trains on one device only, if it does.
 pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
     match name {
-        super::REFERENCE => Some("it judges the others, with plain loops on one core of the processor"),
-        BURN_FLEX => Some("that is the processor, of which it uses every core (--threads says how many)"),
+        super::REFERENCE => Some("it computes with plain loops on one core of the processor"),
+        BURN_FLEX => Some("it uses the processor with all cores (--threads sets their number)"),
         BURN_CUDA => Some(
-            "Burn's own exchange of gradients is NCCL's, which does not say how long it takes, and waits for ever for a device \
-             that is gone; serve each device with `native-runner serve-device --backend burn-cuda --adapter N`, and train on \
-             all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
+            "Burn exchanges gradients with NCCL, which does not report its time and waits forever for a lost device; serve \
+             each device with `native-runner serve-device --backend burn-cuda --adapter N`, and train on all of them with \
+             `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
         ),
         BURN_WGPU | BURN_VULKAN | BURN_METAL | BURN_ROCM => Some(
-            "Burn exchanges gradients among CUDA devices only; serve each device with `native-runner serve-device --adapter \
+            "Burn exchanges gradients only among CUDA devices; serve each device with `native-runner serve-device --adapter \
              N`, and train on all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
         ),
         _ => None,
@@ -163,8 +163,8 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it reads each sample from memory as it computes"),
         BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => Some(
-            "it prepares each batch on the processor, as Burn's data loader does, and hands it over; Burn's queue decides how \
-             much of that is done while the device computes, and nobody can tell how long the device waits",
+            "it prepares each batch on the processor, like Burn's data loader; Burn's queue decides how much of this overlaps \
+             with computation, so the waiting time of the device is unknown",
         ),
         _ => None,
     }
@@ -174,9 +174,9 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
 pub(super) fn only_layout(name: &str) -> Option<&'static str> {
     match name {
         WGSL => Some("its kernels store channels last, in groups of four"),
-        super::REFERENCE => Some("it judges the others, with channels last"),
+        super::REFERENCE => Some("as the reference, it computes with channels last"),
         BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => {
-            Some("Burn's convolutions take channels first, and what their kernels make of that is Burn's own choice")
+            Some("Burn's convolutions take channels first, and Burn chooses the layout inside its kernels")
         }
         _ => None,
     }

@@ -76,9 +76,9 @@ pub async fn open_with(name: &str, opening: &Opening, clock: Rc<dyn Clock>) -> R
             let backend: Box<dyn Backend> = match precision {
                 Precision::F16 | Precision::F16Matrix => {
                     return Err(EngineError::NoPrecision {
-                        whose: format!("the back end `{REFERENCE}`"),
+                        whose: format!("the backend `{REFERENCE}`"),
                         precision: precision.name(),
-                        reason: "it computes as exactly as it can".to_owned(),
+                        reason: "it computes with full precision".to_owned(),
                         instead: "f32 or f64",
                     });
                 }

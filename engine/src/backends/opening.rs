@@ -8,7 +8,7 @@ use super::{AdapterChoice, BURN_FLEX, BURN_REMOTE, list};
 use crate::error::EngineError;
 
 pub(super) const REMOTES: &str = "the remote devices";
-pub(super) const DIFFERENT: &str = "different ones: each trains on a share of every batch of its own";
+pub(super) const DIFFERENT: &str = "distinct: each trains on its own share of every batch";
 
 #[derive(Clone, Debug)]
 pub struct Opening {
@@ -72,13 +72,13 @@ impl Opening {
             Err(EngineError::InvalidSetting { what, allowed: allowed.to_owned(), value })
         };
         if self.adapter.is_of_several() {
-            let allowed = "a single one: several served devices are named by their addresses, as in --remote \
+            let allowed = "a single one: several served devices are selected by their addresses, as in --remote \
                            HOST:4400,HOST:4401";
             return invalid("the adapter", allowed, self.adapter.to_string());
         }
         let served = self.remote.len();
         if let Some(devices) = self.devices.filter(|devices| served > 0 && devices.get() as usize != served) {
-            let allowed = format!("left out, or {served}, which is how many addresses --remote has");
+            let allowed = format!("omitted, or {served}, the number of addresses of --remote");
             return invalid("the number of devices", &allowed, devices.to_string());
         }
         let again = self.remote.iter().enumerate().find(|&(place, address)| self.remote[..place].contains(address));
@@ -86,7 +86,7 @@ impl Opening {
             return invalid(REMOTES, DIFFERENT, format!("{}, with {address} twice", self.remote.join(",")));
         }
         if let (Some(overlap), true) = (self.overlap, served > 1) {
-            let allowed = "left out: served devices exchange gradients after the backward pass";
+            let allowed = "omitted: served devices exchange gradients after the backward pass";
             return invalid("the overlap of exchanges", allowed, if overlap { "on" } else { "off" }.to_owned());
         }
         Ok(())
@@ -97,7 +97,7 @@ impl Opening {
         match self.overlap {
             Some(overlap) if !self.asks_for_several() => Err(EngineError::InvalidSetting {
                 what: "the overlap of exchanges",
-                allowed: "left out where a single device trains: it exchanges nothing (see --devices)".to_owned(),
+                allowed: "omitted for a single device, which exchanges nothing (see --devices)".to_owned(),
                 value: if overlap { "on" } else { "off" }.to_owned(),
             }),
             _ => Ok(()),
@@ -128,7 +128,7 @@ impl Opening {
     fn particulars(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let threads = self.threads.map(|_| ("a number of threads", BURN_FLEX));
         let remote = (!self.remote.is_empty()).then_some(("a remote device", BURN_REMOTE));
-        let without = (!self.without.is_empty()).then_some(("a feature to do without", list::WGSL));
+        let without = (!self.without.is_empty()).then_some(("a disabled feature", list::WGSL));
         threads.into_iter().chain(remote).chain(without)
     }
 
@@ -175,9 +175,9 @@ mod tests {
     fn an_ignored_option_is_refused_with_its_backend() {
         let opened = pollster::block_on(open_with(REFERENCE, &asking_for_both(), std::rc::Rc::new(Standstill)));
         let error = opened.err().unwrap().to_string();
-        assert_eq!(error, "a number of threads is for the back end `burn-flex`, and not for reference");
+        assert_eq!(error, "a number of threads works only with the backend `burn-flex`, not with reference");
         let error = asking_for_both().check(&[BURN_FLEX, REFERENCE]).unwrap_err().to_string();
-        assert_eq!(error, "a remote device is for the back end `burn-remote`, and not for burn-flex, reference");
+        assert_eq!(error, "a remote device works only with the backend `burn-remote`, not with burn-flex, reference");
     }
 
     #[test]
@@ -194,9 +194,9 @@ mod tests {
         let cases = [
             (
                 counted(3),
-                "the number of devices must be left out, or 2, which is how many addresses --remote has, but is 3",
+                "the number of devices must be omitted, or 2, the number of addresses of --remote, but is 3",
             ),
-            (asking("all", &["a:1"]), "several served devices are named by their addresses"),
+            (asking("all", &["a:1"]), "several served devices are selected by their addresses"),
             (asking("any", &["a:1", "b:1", "a:1"]), "but is a:1,b:1,a:1, with a:1 twice"),
             (
                 Opening { overlap: Some(true), ..two.clone() },
@@ -219,7 +219,7 @@ mod tests {
             for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {
                 let error = asking(mode, "any").check_input(name).unwrap_err().to_string();
                 let begin =
-                    format!("the back end `{name}` takes no input mode, and `{}` was asked for: it ", mode.name());
+                    format!("the backend `{name}` does not support the input mode `{}`: it ", mode.name());
                 assert!(error.starts_with(&begin), "{error}");
             }
             assert!(asking(mode, "any").check_input(list::WGSL).is_ok());
@@ -234,11 +234,11 @@ mod tests {
         let cases = [
             (list::WGSL, "its kernels store channels last, in groups of four"),
             (BURN_FLEX, "Burn's convolutions take channels first"),
-            (REFERENCE, "it judges the others, with channels last"),
+            (REFERENCE, "as the reference, it computes with channels last"),
         ];
         for (name, reason) in cases {
             let error = asking.check_layout(name).unwrap_err().to_string();
-            let begin = format!("the back end `{name}` has no choice of layouts, and `nchw` was asked for: {reason}");
+            let begin = format!("the backend `{name}` does not support the layout `nchw`: {reason}");
             assert!(error.starts_with(&begin), "{error}");
             assert!(Opening::new(Precision::F32, &AdapterChoice::Any).check_layout(name).is_ok());
         }

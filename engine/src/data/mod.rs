@@ -69,7 +69,7 @@ impl DataSet {
             }
             Origin::Stories(set) => stories::read(*set, &train, &test)?,
             Origin::Images(_) => {
-                let reason = "this set is generated wherever it is needed, and no file holds it".to_owned();
+                let reason = "this set is always generated and has no file".to_owned();
                 return Err(DataError::NotADataFile { file: definition.name.clone(), reason });
             }
         };
@@ -102,7 +102,7 @@ pub enum DataError {
     #[error("{file} could not be read: {reason}")]
     Unreadable { file: String, reason: String },
     #[error(
-        "{file} has {found} bytes where {expected} are expected, so it is truncated or not this file; `cargo xtask data` fetches it again"
+        "{file} has {found} bytes where {expected} are expected, so it is truncated or another file; `cargo xtask data` fetches it again"
     )]
     WrongSize { file: String, expected: u64, found: u64 },
     #[error("{file} was altered: its SHA-256 is {found}, not {expected}; `cargo xtask data` fetches it again")]
@@ -110,8 +110,8 @@ pub enum DataError {
     #[error("{file} is not a data file of Gradmark: {reason}; `cargo xtask data` fetches it again")]
     NotADataFile { file: String, reason: String },
     #[error(
-        "{file} is missing in {place}; it belongs to the published archive of the bAbI tasks, whose folder with the \
-         files of 1,000 training questions, `en`, is wanted here (with `en-10k` beside it)"
+        "{file} is missing in {place}; set this folder to `en` of the published bAbI archive, which has the files of \
+         1,000 training questions (with `en-10k` next to it)"
     )]
     NoStories { file: String, place: String },
     #[error("{file}, line {line}: {reason}; the published file has no such line")]
@@ -301,16 +301,16 @@ fn parse_compact_file(expected: &DataFile, mut bytes: Vec<u8>) -> Result<Split, 
     let found = [word(1), word(2), word(3), word(4), word(5), word(6)];
     let wanted = [1, expected.samples, expected.height, expected.width, expected.channels, expected.classes];
     if found != wanted {
-        return Err(format!("its header says {found:?} where {wanted:?} is expected"));
+        return Err(format!("its header has {found:?} where {wanted:?} is expected"));
     }
     let samples = expected.samples as usize;
     let pixels = samples * expected.features() as usize;
     if body.len() != pixels + samples {
-        return Err(format!("it holds {} bytes after the header, not {}", body.len(), pixels + samples));
+        return Err(format!("it has {} bytes after the header, not {}", body.len(), pixels + samples));
     }
     let labels: Vec<u16> = body[pixels..].iter().copied().map(u16::from).collect();
     if let Some(label) = labels.iter().find(|&&label| u32::from(label) >= expected.classes) {
-        return Err(format!("it holds the label {label}, but there are {} classes", expected.classes));
+        return Err(format!("it has the label {label}, but there are {} classes", expected.classes));
     }
     bytes.truncate(HEADER_BYTES + pixels);
     bytes.drain(..HEADER_BYTES);

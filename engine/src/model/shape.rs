@@ -36,7 +36,7 @@ pub enum ModelError {
     WindowTooLarge { model: &'static str, layer: usize, window: [u32; 2], height: u32, width: u32 },
     #[error("{model}: layer {layer} is not possible: {reason}")]
     Impossible { model: &'static str, layer: usize, reason: String },
-    #[error("{model}: layer {layer} is not supported by this back end: {reason}")]
+    #[error("{model}: layer {layer} is not supported by this backend: {reason}")]
     Unsupported { model: &'static str, layer: usize, reason: String },
 }
 
@@ -135,7 +135,7 @@ impl Model {
             }
             Layer::WordScores { vocabulary, .. } => {
                 if input.pixels() != 1 {
-                    return Err(impossible(format!("it compares words with one vector, not with {}", input.pixels())));
+                    return Err(impossible(format!("it compares words with a single vector, not with {}", input.pixels())));
                 }
                 Shape::vector(vocabulary)
             }
@@ -148,7 +148,7 @@ impl Model {
             Layer::Transpose => Shape::new(1, input.channels, input.pixels()),
             Layer::Concatenate => {
                 if inputs[1].pixels() != input.pixels() {
-                    return Err(impossible(format!("it lays {:?} behind {input:?}", inputs[1])));
+                    return Err(impossible(format!("it concatenates {:?} to {input:?}", inputs[1])));
                 }
                 Shape { channels: input.channels + inputs[1].channels, ..input }
             }

@@ -261,7 +261,7 @@ mod tests {
             said.starts_with("resnet50-synthetic in batches of 32, with a second network for its check, in"),
             "{said}"
         );
-        assert!(said.contains("needs 6400 bytes, and this device allows 6399"), "{said}");
+        assert!(said.contains("needs 6400 bytes, but this device allows 6399"), "{said}");
         assert!(Room { backend: &backend, free_bytes: Some(6400) }.holds(&workload, &job).is_ok());
     }
 

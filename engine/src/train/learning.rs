@@ -71,7 +71,7 @@ impl Repetition {
             self.times = if loss.to_bits() == self.loss.to_bits() { self.times + 1 } else { 1 };
             self.loss = loss;
             if self.times > MAX_REPEATED_LOSSES && loss != 0.0 && loss.is_finite() {
-                let missing = format!("every one of {MAX_REPEATED_LOSSES} steps in a row has the loss {loss}");
+                let missing = format!("{MAX_REPEATED_LOSSES} consecutive steps have the loss {loss}");
                 return Err(EngineError::WorkDropped { missing });
             }
         }
@@ -230,7 +230,7 @@ impl<'a> Learning<'a> {
         // JSON has no infinity: losses are kept up to the last finite one.
         let finite = &report.losses[..diverged.unwrap_or(report.losses.len())];
         if first_step == self.record.first_losses.len() as u64 {
-            #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
+            #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
             self.record.first_losses.extend(finite.iter().take(missing).map(|&loss| loss as f32));
         }
         let loss = finite.iter().sum::<f64>() / finite.len().max(1) as f64;

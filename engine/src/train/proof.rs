@@ -93,9 +93,9 @@ impl From<String> for Broken {
 /// `None` if it can be proven.
 pub(super) fn obstacle(workload: &Workload, backend: &dyn Backend) -> Option<&'static str> {
     if !backend.repeats_itself() {
-        Some("this back end does not give the same bits when it trains again")
+        Some("this backend does not train reproducibly to the bit")
     } else if !workload.is_provable() {
-        Some("its images are mirrored in every other epoch, which no single segment decides")
+        Some("its images are mirrored in every other epoch, which does not depend on a single segment")
     } else {
         None
     }
@@ -167,7 +167,7 @@ impl Learning<'_> {
         let state = self.trainer.state().await?;
         let state_sha256 = state.sha256();
         let step = self.step;
-        #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every back end that is timed")]
+        #[expect(clippy::cast_possible_truncation, reason = "losses are float32 on every backend that is timed")]
         let losses: Vec<f32> = losses.iter().map(|&loss| loss as f32).collect();
         let Some(proof) = &mut self.proof else { return Ok(()) };
         let segment = u32::try_from(self.record.segments.len()).unwrap_or(u32::MAX);

@@ -84,7 +84,7 @@ fn divergence_ends_the_run_with_its_step() {
 fn a_loss_that_repeats_is_none_unless_it_is_zero() {
     let run = |constant_loss| TrainingTest { constant_loss, ..TrainingTest::new(0.1) }.try_run().0;
     let error = run(Some(2.3)).unwrap_err().to_string();
-    assert!(error.contains("every one of 50 steps in a row has the loss 2.3"), "{error}");
+    assert!(error.contains("50 consecutive steps have the loss 2.3"), "{error}");
     assert!(run(Some(0.0)).is_ok(), "the network knows its samples by heart");
 }
 
@@ -249,7 +249,7 @@ fn a_lost_device_returns_the_finished_workloads() {
     assert_eq!(so_far.workloads.iter().map(|w| w.workload.as_str()).collect::<Vec<_>>(), [first]);
     assert_eq!(so_far.workloads[0].outcome, Outcome::Completed);
     let untuned = so_far.warnings.iter().filter(|warning| matches!(warning, Warning::Untuned { .. }));
-    assert_eq!(untuned.count(), 1, "what a back end warns of is in the record once");
+    assert_eq!(untuned.count(), 1, "what a backend warns of is in the record once");
     assert!(run(first).so_far.is_none());
 }
 
@@ -283,7 +283,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
         (
             || EngineError::DoesNotFit { what: "it".to_owned(), needed_bytes: 2, allowed_bytes: 1 },
             FailureCause::DoesNotFit,
-            "it needs 2 bytes, and this device allows 1",
+            "it needs 2 bytes, but this device allows 1",
         ),
         (
             || EngineError::DeviceRefused { message: "kernel dense".to_owned() },
@@ -293,7 +293,7 @@ fn a_failed_workload_is_an_outcome_and_others_continue() {
         (
             || ModelError::Unsupported { model: "a", layer: 1, reason: "no LSTM".to_owned() }.into(),
             FailureCause::Unsupported,
-            "layer 1 is not supported by this back end: no LSTM",
+            "layer 1 is not supported by this backend: no LSTM",
         ),
     ];
     for (error, expected, text) in errors {

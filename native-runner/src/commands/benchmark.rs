@@ -18,7 +18,7 @@ use crate::progress::{Interrupt, RunProgress};
 use crate::screen::Screen;
 use crate::{device, machine, progress, report};
 
-/// Runs a suite, shows its results, and keeps and uploads the record. Several back ends or seeds are compared. All
+/// Runs a suite, shows its results, and keeps and uploads the record. Several backends or seeds are compared. All
 /// arguments are checked before anything is trained.
 pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     if arguments.ends_with_input {
@@ -28,8 +28,8 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return compare(arguments);
     }
     if arguments.records.is_some() {
-        let text = "--output keeps the records of several back ends or seeds, and this is a single run; keep its record \
-                    with --json FILE";
+        let text = "--output stores the records of several backends or seeds, but this is a single run; store its \
+                    record with --json FILE";
         return Err(Failure::Usage(text.to_owned()));
     }
     let suite = find_suite(&arguments.training.suite)?;
@@ -37,14 +37,14 @@ pub(crate) fn benchmark(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let address = arguments.upload_to.as_ref();
     if let (Some(_), Some(program)) = (address, arguments.device.place.external.named(&arguments.device.backend)) {
         let text = format!(
-            "--upload takes nothing that the external program `{}` trained: nobody could prove it",
+            "--upload does not accept runs of the external program `{}`, because they cannot be proven",
             program.name
         );
         return Err(Failure::Usage(text));
     }
     if let (Some(_), Some(file)) = (address, arguments.training.files.files.first()) {
         let text =
-            format!("--upload takes no network of a file, as that of {} is: nobody could prove it", file.display());
+            format!("--upload does not accept the network of {}, because its run cannot be proven", file.display());
         return Err(Failure::Usage(text));
     }
     let submission = address.map(|address| Submission::new(address, &arguments.consent)).transpose()?;
@@ -119,8 +119,8 @@ impl Seed {
     fn find(asked: Option<u32>, suite: &SuiteDefinition, submission: Option<&Submission>) -> Result<Self, Failure> {
         match (asked, submission) {
             (Some(value), submission) => {
-                let unranked = ", so the upload will be unverified; leave --seed out to be ranked";
-                let origin = format!("as asked{}", if submission.is_some() { unranked } else { "" });
+                let unranked = ", so the upload will be unverified; omit --seed to be ranked";
+                let origin = format!("set with --seed{}", if submission.is_some() { unranked } else { "" });
                 Ok(Self { value, source: SeedSource::Chosen, registration: None, origin })
             }
             (None, Some(submission)) => {
@@ -153,11 +153,11 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
         InputMode::Resident => String::new(),
         streamed => format!(", input {}", streamed.text()),
     };
-    labelled("back end", &format!("{}, computing in {}{input}", backend.name(), backend.precision().name()))?;
+    labelled("backend", &format!("{}, computing in {}{input}", backend.name(), backend.precision().name()))?;
     labelled("seed", &format!("{} ({})", seed.value, seed.origin))?;
     if seed.registration.is_some() {
-        let proof = "a hash goes to the leaderboard about once a second; at the end a few random parts are trained again and \
-                     some states are sent, a few megabytes for each network";
+        let proof = "sends a hash to the leaderboard about once a second; at the end, trains a few random parts again and \
+                     uploads some states, a few megabytes per network";
         labelled("proof", proof)?;
     }
     screen.line("")
@@ -189,7 +189,7 @@ fn save(record: &RunRecord, arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Ok(());
     }
     let file = keep(record, &json)?;
-    Screen::Error.line(&format!("What was measured before is in {}.", file.display()))
+    Screen::Error.line(&format!("The results so far are in {}.", file.display()))
 }
 
 fn upload(

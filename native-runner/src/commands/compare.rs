@@ -39,26 +39,26 @@ struct Document<'a> {
     provenance: Provenance,
 }
 
-/// Trains workloads on several back ends from several seeds and compares the results. All arguments are checked
+/// Trains workloads on several backends from several seeds and compares the results. All arguments are checked
 /// before anything is trained.
 pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
     let suite = find_suite(&arguments.training.suite)?;
     let workloads = workloads(arguments, suite)?;
     if arguments.upload_to.is_some() {
-        let text = "a comparison uploads nothing: keep its records with --output FOLDER, and upload those that you \
-                    choose with native-runner upload FILE --to URL";
+        let text = "a comparison uploads nothing; store its records with --output FOLDER, and upload your choice \
+                    with native-runner upload FILE --to URL";
         return Err(Failure::Usage(text.to_owned()));
     }
     if arguments.device.opening().asks_for_several() {
-        let text = "a comparison of back ends or seeds trains on one device each; make a run for each number of --devices, or \
-                    a study with `devices`, and hold the records beside each other with native-runner report";
+        let text = "a comparison of backends or seeds trains on one device each; start one run per number of --devices, or \
+                    a study with `devices`, and compare the records with native-runner report";
         return Err(Failure::Usage(text.to_owned()));
     }
     let asked = [("input", arguments.device.input.is_some()), ("layout", arguments.device.layout.is_some())];
     if let Some((what, _)) = asked.into_iter().find(|(_, asked)| *asked) {
         let text = format!(
-            "a comparison of back ends or seeds takes no --{what}: make a run for each, or a study with `{what}s`, and hold \
-             the records beside each other with native-runner report"
+            "a comparison of backends or seeds does not support --{what}; start one run per value, or a study with \
+             `{what}s`, and compare the records with native-runner report"
         );
         return Err(Failure::Usage(text));
     }
@@ -127,7 +127,7 @@ impl Contest<'_> {
         let screen = Screen::Error;
         let labelled = |name: &str, text: &str| screen.prose(&screen.label(name, 12), text, 12);
         let title = screen.bold("Gradmark");
-        screen.line(&format!("{title} {}, back ends side by side", env!("CARGO_PKG_VERSION")))?;
+        screen.line(&format!("{title} {}, comparison of backends", env!("CARGO_PKG_VERSION")))?;
         for backend in self.backends {
             labelled(&contender(backend.as_ref()).to_string(), &describe(backend.adapter()))?;
         }
@@ -137,12 +137,12 @@ impl Contest<'_> {
             .filter(|name| BACKENDS.iter().all(|backend| backend.name != *name))
             .collect();
         if self.arguments.backends().contains(&ALL) && !missing.is_empty() {
-            let text = format!("{}; `native-runner backends` says how to add them", missing.join(", "));
+            let text = format!("{}; `native-runner backends` lists how to add them", missing.join(", "));
             labelled("not built", &text)?;
         }
         let seeds: Vec<String> = self.seeds.iter().map(u32::to_string).collect();
         let origin = match self.arguments.training.seed {
-            Some(_) => "as asked".to_owned(),
+            Some(_) => "set with --seed".to_owned(),
             None => format!("random; repeat with --seed {}", self.seeds[0]),
         };
         labelled("seeds", &format!("{} ({origin})", seeds.join(", ")))?;
@@ -261,7 +261,7 @@ struct Findings {
     pub(crate) cancelled: bool,
 }
 
-/// A workload that a back end cannot train, so that further seeds are skipped.
+/// A workload that a backend cannot train, so that further seeds are skipped.
 struct GivenUp {
     workload: &'static str,
     refused: Refused,
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn workload_too_large_fails_only_if_nothing_else_ran() {
         let mut findings = Findings::default();
-        let sentence = "it needs 2 bytes, and this device allows 1".to_owned();
+        let sentence = "it needs 2 bytes, but this device allows 1".to_owned();
         let failure = Failure::NotTrained { cause: FailureCause::DoesNotFit, sentence };
         findings.give_up(["one"].into_iter(), &wgsl(), failure);
         assert!(findings.conclude(true).is_ok());

@@ -37,16 +37,15 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
     for line in frameworks {
         screen.prose("", &line, 2)?;
     }
-    let text = "Times are medians over the seeds, × is how many times as long as the fastest takes, and ≈ is extrapolated \
-                from the windows that count where no epoch was finished. Training ends with the last look at the test set and \
-                leaves all looks out. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
-                compiling, tuning and the first step; it, the back end's device memory and the whole program's host memory are \
-                those of the first run.";
+    let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from counted \
+                windows because no epoch was finished. Training ends with the last evaluation and excludes all evaluations. \
+                Accuracy is the mean over the seeds ± one standard deviation. Start is building, compiling, tuning and the \
+                first step. Start, the backend's device memory and the program's host memory are from the first run.";
     screen.line("")?;
     screen.legend(text)
 }
 
-/// Shows the warnings of all runs, each kind once per back end and workload.
+/// Shows the warnings of all runs, each kind once per backend and workload.
 pub(crate) fn show_warnings(records: &[RunRecord]) -> Result<(), Failure> {
     let mut shown: Vec<(&RunRecord, &str, &Warning)> = Vec::new();
     for record in records {

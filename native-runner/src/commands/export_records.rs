@@ -36,12 +36,12 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
     let target = arguments.output.as_path();
     let is_standard_output = target.as_os_str() == STANDARD_OUTPUT;
     let format = arguments.format.or_else(|| RecordFormat::of(target)).ok_or_else(|| {
-        let text = "nothing says which format {} should have: end its name with .csv, .jsonl, .parquet or .md, or add \
-                    --format csv";
+        let text = "the format of {} is unknown; use a name that ends in .csv, .jsonl, .parquet or .md, or set \
+                    --format, as in --format csv";
         Failure::Usage(text.replace("{}", &target.display().to_string()))
     })?;
     if !is_standard_output && !arguments.force && holds_something(target) {
-        let text = format!("{} is there; choose another file, or write over it with --force", target.display());
+        let text = format!("{} exists; choose another file, or overwrite it with --force", target.display());
         return Err(Failure::Usage(text));
     }
     let found = input(&arguments.paths, None)?;
@@ -53,7 +53,7 @@ pub(crate) fn export_records(arguments: &ExportArgs) -> Result<(), Failure> {
         }
     }
     if runs.is_empty() {
-        let text = "there are no records of runs to export; kernels have `native-runner report` and --json";
+        let text = "there are no records of runs to export; for kernels use `native-runner report` or --json";
         return Err(Failure::Usage(text.to_owned()));
     }
     let bytes = encoded(format, &runs)?;
@@ -104,11 +104,11 @@ fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -
     let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
     Screen::Error.prose("", &written, 0)?;
     if without > 0 {
-        let text = format!("Left out: {} without a record; `native-runner report` says why.", plural(without, "cell"));
+        let text = format!("Left out: {} without a record; `native-runner report` lists the reasons.", plural(without, "cell"));
         Screen::Error.prose("! ", &text, 2)?;
     }
     if kernels > 0 {
-        let text = format!("Left out: {} of kernels, which no network trained.", plural(kernels, "record"));
+        let text = format!("Left out: {} of kernels, which are not training runs.", plural(kernels, "record"));
         Screen::Error.prose("! ", &text, 2)?;
     }
     Ok(())
@@ -118,16 +118,16 @@ pub(crate) fn columns() -> Vec<Column<LocalRun>> {
     let first: [Column<LocalRun>; 3] = [
         Column::of(
             "place",
-            "the file, or the cell of a study, that the record was found in",
+            "file of the record, or its cell of a study",
             Text(|run, _| &run.place),
         ),
         Column::in_unit(
             "started_unix_seconds",
             "s",
-            "start of the run, since 1970 UTC, by the clock of its machine",
+            "start of the run by its machine's clock, in seconds since 1970 UTC",
             Moment(|run, _| run.record.provenance.started_unix_seconds),
         ),
-        Column::of("commit", "of the engine's sources", Text(|run, _| &run.record.provenance.commit)),
+        Column::of("commit", "commit of the engine's sources", Text(|run, _| &run.record.provenance.commit)),
     ];
     first.into_iter().chain(record_columns()).chain(settings()).chain(resources()).collect()
 }
@@ -137,54 +137,54 @@ fn settings() -> [Column<LocalRun>; 10] {
     [
         Column::of(
             "reason",
-            "why the workload could not be trained",
+            "reason why the workload could not be trained",
             OptionalText(|_, workload| {
                 if let Outcome::Failed { reason, .. } = &workload.outcome { Some(reason.as_str()) } else { None }
             }),
         ),
-        Column::of("learning_rate", "before any schedule", Number(|_, workload| workload.settings.learning_rate)),
+        Column::of("learning_rate", "learning rate, before any schedule", Number(|_, workload| workload.settings.learning_rate)),
         Column::of(
             "devices",
-            "that shared each batch",
+            "number of devices that shared each batch",
             Whole(|_, workload| workload.communication.map_or(1, |communication| communication.devices.into())),
         ),
         Column::in_unit(
             "communication_seconds",
             "s",
-            "in which devices waited for each other's gradients",
+            "time that devices waited for each other's gradients",
             OptionalNumber(|_, workload| workload.communication.map(|communication| communication.seconds())),
         ),
         Column::of(
             "input",
-            "how batches came to the device: resident, prefetch or stream; empty where nobody told",
+            "input mode: resident, prefetch or stream; empty if not reported",
             OptionalText(|_, workload| workload.input.map(|input| input.mode.name())),
         ),
         Column::in_unit(
             "input_waiting_seconds",
             "s",
-            "in which the device waited for its next batch",
+            "time that the device waited for its next batch",
             OptionalNumber(|_, workload| workload.input.map(|input| input.waiting_seconds)),
         ),
         Column::in_unit(
             "first_step_seconds",
             "s",
-            "the first step that was timed",
+            "time of the first step",
             OptionalNumber(|_, workload| workload.cold_start.first_step_seconds),
         ),
         Column::of(
             "length",
-            "how long was trained, as it was asked for; empty where it is the suite's length",
+            "requested training length; empty for the suite's length",
             OptionalWords(|run, _| run.record.requested.length.map(|length| length.to_string())),
         ),
         Column::of(
             "scale",
-            "what a study multiplied its length by; empty outside a study",
+            "factor of a study on its length; empty outside a study",
             OptionalNumber(|run, _| run.scale),
         ),
         Column::in_unit(
             "training_seconds_to_last_evaluation",
             "s",
-            "training until the last evaluation; evaluations excluded",
+            "training until the last evaluation, evaluations excluded",
             OptionalNumber(|_, workload| workload.training_seconds()),
         ),
     ]
@@ -195,43 +195,43 @@ fn resources() -> [Column<LocalRun>; 7] {
         Column::in_unit(
             "cpu_user_percent",
             "%",
-            "processor time of the process in user mode while it trained; 100 is one core",
+            "processor time of the process in user mode during training; 100 is one core",
             OptionalNumber(|_, workload| workload.resources.cpu_user_percent),
         ),
         Column::in_unit(
             "cpu_system_percent",
             "%",
-            "the same in the system",
+            "processor time of the process in system mode during training; 100 is one core",
             OptionalNumber(|_, workload| workload.resources.cpu_system_percent),
         ),
         Column::in_unit(
             "machine_io_wait_percent",
             "%",
-            "time in which cores of the machine waited for discs; 100 is one core",
+            "time that the machine's cores waited for disks; 100 is one core",
             OptionalNumber(|_, workload| workload.resources.machine_io_wait_percent),
         ),
         Column::in_unit(
             "resident_memory_average_bytes",
             "B",
-            "memory of the process",
+            "resident memory of the process, average",
             OptionalWhole(|_, workload| workload.resources.resident_memory_average_bytes),
         ),
         Column::in_unit(
             "resident_memory_maximum_bytes",
             "B",
-            "its maximum",
+            "resident memory of the process, maximum",
             OptionalWhole(|_, workload| workload.resources.resident_memory_maximum_bytes),
         ),
         Column::in_unit(
             "joules_per_epoch",
             "J",
-            "energy of the device for a pass over the training set",
+            "energy of the device per pass over the training set",
             OptionalNumber(|_, workload| workload.summary.joules_per_epoch),
         ),
         Column::in_unit(
             "samples_per_joule",
             "samples/J",
-            "samples per second for each watt",
+            "samples trained per joule of the device",
             OptionalNumber(|_, workload| workload.summary.samples_per_joule),
         ),
     ]
@@ -240,7 +240,7 @@ fn resources() -> [Column<LocalRun>; 7] {
 type Find = fn(&RunRecord, &WorkloadRecord) -> String;
 
 const COLUMNS: [(&str, Find); 9] = [
-    ("back end", |run, _| run.device.backend.clone()),
+    ("backend", |run, _| run.device.backend.clone()),
     ("device", |run, _| run.device.adapter.name.clone()),
     ("batch", |_, workload| workload.settings.batch_size.to_string()),
     ("seed", |run, _| run.requested.seed.to_string()),
@@ -282,40 +282,40 @@ fn shown(id: &str, workload: &WorkloadRecord) -> String {
 const EXPORT_EXAMPLES: &str = "\
 Examples:
   native-runner export studies/gtdl-batch-size-2026-11-24 -o batches.parquet
-                                                   a study's records, typed, for pandas, Polars, DuckDB or R
-  native-runner export runs -o runs.csv            every record below a folder, for a spreadsheet
-  native-runner export a.json b.json -o both.jsonl whole records, one in a line
-  native-runner export runs -o runs.md             the main figures, to be read
-  native-runner export runs -o - --format csv      … on standard output
+                                                   typed records of a study for pandas, Polars, DuckDB or R
+  native-runner export runs -o runs.csv            all records of a folder for a spreadsheet
+  native-runner export a.json b.json -o both.jsonl whole records, one per line
+  native-runner export runs -o runs.md             the main metrics in Markdown
+  native-runner export runs -o - --format csv      write to standard output
 
-A row is a workload of a run, whatever became of it; docs/columns.csv has the unit and the meaning of each column.";
+Each row is a workload of a run, trained or not. docs/columns.csv lists the unit and meaning of each column.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXPORT_EXAMPLES)]
 pub(crate) struct ExportArgs {
-    /// Folder of a study, folder of records, or file that `--json` wrote; several make one table
+    /// Folder of a study, folder of records, or file from `--json`; several make one table
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// File to write, whose ending says the format: .csv, .jsonl, .parquet or .md; `-` is standard output
+    /// File to write; its extension selects the format: .csv, .jsonl, .parquet or .md; `-` is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: PathBuf,
-    /// Format in place of the one that the file's ending says
+    /// Format to use instead of the file extension's
     #[arg(long)]
     pub(crate) format: Option<RecordFormat>,
-    /// Write over a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RecordFormat {
-    /// A table of all figures for spreadsheets
+    /// Table of all metrics for spreadsheets
     Csv,
-    /// Whole records with all their samples, one in a line
+    /// Whole records with all samples, one per line
     Jsonl,
-    /// The table with types, for programs that analyse it
+    /// Typed table for data analysis
     Parquet,
-    /// The main figures, to be read
+    /// Main metrics as Markdown
     #[value(name = "md")]
     Markdown,
 }

@@ -62,9 +62,9 @@ fn page(command: clap::Command) -> Result<Vec<u8>, Failure> {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Installation {
-    /// Fetch data sets, and verify every byte
+    /// Fetch data sets and verify them
     FetchData(FetchDataArgs),
-    /// Print the completions of a shell
+    /// Print shell completions
     Completions(CompletionsArgs),
     /// Print the manual page
     Manual(ManualArgs),
@@ -72,13 +72,13 @@ pub(crate) enum Installation {
 
 #[derive(Debug, Args)]
 pub(crate) struct FetchDataArgs {
-    /// Leaderboard to fetch from, which has to serve them [default: npm's registry, which has the published originals]
+    /// Leaderboard to fetch from, which must serve them [default: the published originals from npm's registry]
     #[arg(long = "from", value_name = "URL")]
     pub(crate) leaderboard: Option<Address>,
-    /// Write the compressed twin of each file as well, which a server sends to browsers
+    /// Also write compressed files, which a server sends to browsers
     #[arg(long, conflicts_with = "leaderboard")]
     pub(crate) compressed: bool,
-    /// Sets to fetch, such as `mnist` [default: all]
+    /// Data sets to fetch, such as `mnist` [default: all]
     #[arg(value_name = "SET")]
     pub(crate) sets: Vec<String>,
     #[command(flatten)]
@@ -87,14 +87,14 @@ pub(crate) struct FetchDataArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct CompletionsArgs {
-    /// Shell to complete for
+    /// Shell to print completions for
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct ManualArgs {
-    /// Folder to write the pages to, that of each subcommand as well, instead of printing the first
+    /// Folder to write the pages of all commands to, instead of printing the first
     #[arg(long, value_name = "FOLDER")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -109,7 +109,7 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     let known: Vec<&str> = of_files.map(|set| set.name.as_str()).collect();
     if let Some(unknown) = arguments.sets.iter().find(|name| !known.contains(&name.as_str())) {
         return Err(Failure::Usage(format!(
-            "there is no data set {unknown} to fetch; there are {}{}",
+            "there is no data set {unknown} to fetch; available: {}{}",
             known.join(", "),
             did_you_mean(unknown, known.iter().copied())
         )));
@@ -126,7 +126,7 @@ pub(crate) fn fetch_data(arguments: &FetchDataArgs) -> Result<(), Failure> {
     for definition in DATA_SETS.iter().filter(|set| wanted(&set.name)) {
         let Origin::Files { train, test } = &definition.origin else { continue };
         if is_good(definition, &folder) {
-            Screen::Error.line(&format!("{} is in {} already.", definition.name, folder.display()))?;
+            Screen::Error.line(&format!("{} is already in {}.", definition.name, folder.display()))?;
             continue;
         }
         fetch(&leaderboard, definition, [train, test], &folder)?;

@@ -77,7 +77,7 @@ fn show(report: &KernelReport) -> Result<(), Failure> {
         let title = match suite {
             Suite::Gemm => "Matrix products, M × N × K as in DeepBench",
             Suite::Conv => "Convolutions, samples × width×height×channels → filters, kernel",
-            Suite::Rnn => "Recurrent layers without the products with their input, units, sequences × steps",
+            Suite::Rnn => "Recurrent layers without the products of their input, units, sequences × steps",
             Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks",
         };
         (title, entries_table(&of_suite(suite)), of_suite(suite))
@@ -141,30 +141,30 @@ fn spread(timing: &Timing) -> String {
 
 const KERNELS_EXAMPLES: &str = "\
 Examples:
-  native-runner kernels                            everything, on the best GPU
-  native-runner kernels --suite gemm,conv,rnn      products only, in percent of the measured peak
+  native-runner kernels                            measure everything on the best GPU
+  native-runner kernels --suite gemm,conv,rnn      measure products only, in percent of the measured peak
   native-runner kernels --suite memory,launch --adapter cpu --json
-                                                   bandwidth and launches of a software adapter, as JSON
-  native-runner kernels --budget-seconds 20        larger sizes too
+                                                   measure bandwidth and launches of a software adapter
+  native-runner kernels --budget-seconds 20        include larger sizes
 
-Every product is compared with plain sums before it is timed; a wrong one has no figure and ends the
-program with status 3. Sizes that do not fit are listed with what they need.";
+Every product is compared with plain sums before it is timed; a wrong result is not timed and ends the
+program with status 3. Sizes that do not fit are listed with their requirements.";
 
 #[derive(Debug, Args)]
 #[command(after_help = KERNELS_EXAMPLES)]
 pub(crate) struct KernelsArgs {
-    /// What to measure, separated by commas [default: everything]; products measure the peak of arithmetic as well
+    /// Suites to measure, separated by commas [default: all]; products also measure the peak of arithmetic
     #[arg(long = "suite", value_name = "A,B", value_delimiter = ',', value_parser = suite)]
     suites: Vec<Suite>,
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
-    /// Seconds that one entry may take for its few repetitions; what would take longer is skipped
+    /// Seconds that the repetitions of one entry may take; longer entries are skipped
     #[arg(long, value_name = "X", default_value_t = 2.0, value_parser = positive_seconds)]
     pub(crate) budget_seconds: f64,
-    /// Mebibytes that one entry may use on the device; what needs more is skipped
+    /// Mebibytes that one entry may use on the device; larger entries are skipped
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_mib: u32,
-    /// Write JSON with every sample; without a FILE or with `-` to standard output, in place of the tables
+    /// Write JSON with every sample; without FILE or with `-`, to standard output instead of the tables
     #[arg(long, value_name = "FILE", num_args = 0..=1, default_missing_value = "-")]
     pub(crate) json: Option<JsonTarget>,
     /// End when standard input does: a study has started this
@@ -178,7 +178,7 @@ pub(crate) struct KernelsArgs {
 fn suite(text: &str) -> Result<Suite, String> {
     let names = Suite::ALL.map(Suite::name);
     let found = Suite::ALL.into_iter().find(|suite| suite.name() == text.trim());
-    found.ok_or_else(|| format!("there are: {}", names.join(", ")))
+    found.ok_or_else(|| format!("it must be one of {}", names.join(", ")))
 }
 
 #[cfg(test)]

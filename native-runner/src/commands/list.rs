@@ -45,7 +45,7 @@ pub(crate) fn adapters(arguments: &ListArgs) -> Result<(), Failure> {
     }
     if adapters.is_empty() {
         let advice = "This machine offers no adapter to this program. Is a GPU driver with Vulkan, Metal or DX12 \
-                      installed? `native-runner doctor` says what is there and what is missing. `--backend reference` \
+                      installed? `native-runner doctor` lists what is installed and missing. `--backend reference` \
                       trains on the processor, slowly.";
         return SCREEN.prose("", advice, 0);
     }
@@ -113,7 +113,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
             SCREEN.prose("  ", workload.description, 2)?;
         }
         let accuracy = figure("accuracy", workload.target_accuracy);
-        let origin = if workload.is_built_in() { "as published" } else { "· of a file, so it is never ranked" };
+        let origin = if workload.is_built_in() { "as published" } else { "· from a file, never ranked" };
         let facts = format!(
             "data {} · {parameters} parameters · batch size {} · target accuracy {accuracy} · {} epochs {origin}",
             workload.data_set, workload.batch_size, workload.published_epochs
@@ -123,7 +123,7 @@ pub(crate) fn workloads(arguments: &WorkloadsArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Lists all back ends, built in or not, with the features that add them.
+/// Lists all backends, built in or not, with the features that add them.
 pub(crate) fn backends(arguments: &ListArgs) -> Result<(), Failure> {
     let states = pollster::block_on(engine::backends::states(Rc::new(MonotonicClock::start())));
     if arguments.json {

@@ -67,7 +67,7 @@ fn table(profile: &Profile) -> Table {
     let none = String::new;
     let titles = launches.iter().map(|launch| launch.kernel.to_owned());
     Table {
-        titles: titles.chain(["all launches, each by itself", "a step as a whole"].map(str::to_owned)).collect(),
+        titles: titles.chain(["sum of all launches", "whole step"].map(str::to_owned)).collect(),
         columns: vec![
             column("time", &|launch| time(launch.cost.seconds), time(sum.seconds), time(profile.step.seconds)),
             column("share", &|launch| share(&launch.cost), share(&sum), share(&profile.step)),
@@ -78,7 +78,7 @@ fn table(profile: &Profile) -> Table {
                 rate(flops, sum.seconds, "FLOP"),
                 rate(flops, profile.step.seconds, "FLOP"),
             ),
-            column("memory, at most", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
+            column("memory, maximum", &|launch| rate(launch.bytes, launch.cost.seconds, "B"), none(), none()),
             column("workgroups", &|launch| launch.workgroups.to_string(), none(), none()),
             column("product", &|launch| launch.size.clone(), none(), none()),
         ],
@@ -107,8 +107,8 @@ Examples:
   native-runner profile --workload keras-mnist-cnn --batch-size 1024 --adapter cpu
   native-runner profile --workload resnet20-cifar10 --seconds-per-launch 1 --json
 
-Every launch of a training step is repeated by itself, so that what it reads may lie in caches already: the sum
-of the launches may be less than the step. A launch that takes long for its bytes and operations is worth a look.";
+Each launch of a training step is repeated separately, so its inputs may already be in caches: the sum of the
+launches may be less than the step. Investigate launches that take long for their bytes and operations.";
 
 #[derive(Debug, Args)]
 #[command(after_help = PROFILE_EXAMPLES)]
@@ -120,7 +120,7 @@ pub(crate) struct ProfileArgs {
     pub(crate) batch_size: Option<u32>,
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
-    /// Seconds that each launch is repeated for, and the whole step four times as long
+    /// Seconds to repeat each launch; the whole step is repeated four times as long
     #[arg(long, value_name = "X", default_value_t = 0.2, value_parser = positive_seconds)]
     seconds_per_launch: f64,
     #[command(flatten)]

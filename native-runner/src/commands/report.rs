@@ -29,7 +29,7 @@ pub(crate) fn report(arguments: &ReportArgs) -> Result<(), Failure> {
         && !is_own(&fs::read(path).map_err(|source| cannot_write(path, source))?)
     {
         return Err(Failure::Usage(format!(
-            "{} is there and is no report; choose another file with -o FILE, or write over it with --force",
+            "{} exists and is not a report; choose another file with -o FILE, or overwrite it with --force",
             path.display()
         )));
     }
@@ -83,17 +83,17 @@ pub(crate) fn input(paths: &[PathBuf], title: Option<&str>) -> Result<Input, Fai
     if input.entries.is_empty() && input.kernels.is_empty() {
         let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         return Err(Failure::Usage(format!(
-            "there is nothing to report on in {}: records are what `native-runner study`, `--json FILE` and \
-             `--output FOLDER` write",
+            "there are no records in {}; `native-runner study`, `--json FILE` and `--output FOLDER` write \
+             records",
             names.join(", ")
         )));
     }
     input.title = match (title, input.studies.as_slice()) {
         (Some(title), _) => title.to_owned(),
         (None, [study]) => study.title.clone(),
-        (None, _) if input.entries.is_empty() => "What kernels by themselves say".to_owned(),
-        (None, _) if input.entries.len() == 1 => "What a run says".to_owned(),
-        (None, _) => format!("What {} runs say", input.entries.len()),
+        (None, _) if input.entries.is_empty() => "Kernel benchmarks".to_owned(),
+        (None, _) if input.entries.len() == 1 => "Report on 1 run".to_owned(),
+        (None, _) => format!("Report on {} runs", input.entries.len()),
     };
     Ok(input)
 }
@@ -135,7 +135,7 @@ fn add(finished: Finished, input: &mut Input) {
         Ending::Failed => "failed",
         Ending::TimedOut => "timed out",
     };
-    let reason = finished.reason.unwrap_or_else(|| "it says no more".to_owned());
+    let reason = finished.reason.unwrap_or_else(|| "no reason given".to_owned());
     let trouble = record.is_none().then(|| Trouble { kind: kind.to_owned(), reason });
     input.entries.push(Entry { place: finished.id, asked, record, scale: Some(finished.scale), trouble });
 }
@@ -143,29 +143,29 @@ fn add(finished: Finished, input: &mut Input) {
 const REPORT_EXAMPLES: &str = "\
 Examples:
   native-runner report studies/gtdl-batch-size-2026-11-24
-                                                   report.html in a study's folder, finished or not
-  native-runner report runs -o runs.html           … of every record below a folder
+                                                   write report.html into a study's folder, finished or not
+  native-runner report runs -o runs.html           report on all records of a folder
   native-runner report mine theirs.json --title \"Two machines\" -o both.html
-                                                   … of several folders and files together
-  native-runner report all.json -o - > all.html    … of what `--backend all --json` wrote
+                                                   report on several folders and files
+  native-runner report all.json -o - > all.html    report on the output of `--backend all --json`
 
-The file needs nothing else: no script, no network. Plots are SVG, each with its values as CSV
-beside it in the file. What was found is also printed.";
+The file is self-contained: no script, no network. Plots are SVG, and the file has their values as
+CSV. The findings are also printed.";
 
 #[derive(Debug, Args)]
 #[command(after_help = REPORT_EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// Folder of a study, folder of records, or file that `--json` wrote, of `kernels` too; several make one report
+    /// Folder of a study, folder of records, or file from `--json` (also of `kernels`); several make one report
     #[arg(value_name = "DIR|FILE", required = true)]
     pub(crate) paths: Vec<PathBuf>,
-    /// File to write; `-` is standard output, and all else then goes to standard error [default: `report.html` in the
-    /// first folder]
+    /// File to write; `-` is standard output, and everything else then goes to standard error [default: `report.html`
+    /// in the first folder]
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<JsonTarget>,
     /// Heading of the report [default: the study's title]
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
-    /// Write over a file that is no report
+    /// Overwrite an existing file that is not a report
     #[arg(long)]
     pub(crate) force: bool,
 }

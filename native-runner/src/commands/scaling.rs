@@ -34,7 +34,7 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
     });
     let document = if arguments.paths.is_empty() {
         if typed.is_some() {
-            let text = "--bandwidth is for records, and none were named; the published steps say themselves how fast their link was";
+            let text = "--bandwidth needs records; the link of the published steps is fitted to them";
             return Err(Failure::Usage(text.to_owned()));
         }
         Document { published: published_scaling(), ..Document::default() }
@@ -55,27 +55,27 @@ pub(crate) fn scaling(arguments: &ScalingArgs) -> Result<(), Failure> {
 const SCALING_EXAMPLES: &str = "\
 Examples:
   native-runner scaling studies/gtdl-devices-2026-11-24
-                                                   from one, two and four devices to 1,024
+                                                   predict 1,024 devices from one, two and four
   native-runner scaling one.json --bandwidth 12e9 --latency 20e-6
-                                                   from a run on one device, over a link that is typed
-  native-runner scaling                            what the published steps on 1, 2 and 4 GPUs say of 8
+                                                   predict from one device and a given link
+  native-runner scaling                            predict 8 GPUs from published steps on 1, 2 and 4
 
-The model and its sources are in docs/SCALING.md. Nothing is measured: records are.";
+docs/SCALING.md describes the model and its sources. This command measures nothing.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SCALING_EXAMPLES)]
 pub(crate) struct ScalingArgs {
-    /// Folder of a study, folder of records, or file that `--json` wrote, all of one kind of device [default: the published
+    /// Folder of a study, folder of records, or file from `--json`, all of one kind of device [default: the published
     /// steps]
     #[arg(value_name = "DIR|FILE")]
     paths: Vec<PathBuf>,
-    /// Bytes that the link moves in a second [default: as the records of several devices say]
+    /// Bandwidth of the link in bytes per second [default: fitted to the records of several devices]
     #[arg(long, value_name = "X", value_parser = positive)]
     bandwidth: Option<f64>,
-    /// Seconds that a message takes, however short
+    /// Latency of a message in seconds
     #[arg(long, value_name = "X", default_value_t = 0.0, requires = "bandwidth", value_parser = not_negative)]
     latency: f64,
-    /// Write everything as JSON; `-` is standard output, and all else then goes to standard error
+    /// Write the results as JSON; `-` is standard output, and everything else then goes to standard error
     #[arg(long, value_name = "FILE")]
     json: Option<JsonTarget>,
 }
@@ -242,10 +242,10 @@ fn timed_runs<'a>(records: impl Iterator<Item = &'a RunRecord>) -> Vec<TimedRun<
 fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
     let names = BTreeSet::from_iter(runs.iter().map(|run| run.record.device.adapter.name.as_str()));
     match Vec::from_iter(names)[..] {
-        [] => Err(Failure::Usage("none of these records trained anything to its end".to_owned())),
+        [] => Err(Failure::Usage("none of these records has a completed workload".to_owned())),
         [name] => Ok(name.to_owned()),
         ref names => Err(Failure::Usage(format!(
-            "these records are of different devices ({}), which scale differently; name those of one kind",
+            "these records are from different devices ({}), which scale differently; name records of one kind",
             names.join(", ")
         ))),
     }
@@ -254,8 +254,8 @@ fn device(runs: &[TimedRun<'_>]) -> Result<String, Failure> {
 fn link(runs: &[TimedRun<'_>]) -> Result<Transport, Failure> {
     let observed: Vec<Observed> = runs.iter().filter_map(|run| run.observed).collect();
     Transport::of(&observed).ok_or_else(|| {
-        let text = "none of these records is of several devices, so nothing says what their link is: add one made with \
-                    --devices 2, or say --bandwidth (bytes per second) and --latency (seconds)";
+        let text = "none of these records is from several devices, so their link is unknown; add one made with \
+                    --devices 2, or set --bandwidth (bytes per second) and --latency (seconds)";
         Failure::Usage(text.to_owned())
     })
 }
@@ -346,19 +346,19 @@ fn scaled(model: &Model, devices: u32, batch: u32, all_reduce: AllReduce) -> Sca
 fn show(document: &Document, is_typed: bool, screen: Screen) -> Result<(), Failure> {
     if let (Some(device), Some(link)) = (&document.device, &document.link) {
         screen.prose(&screen.label("device", 8), device, 8)?;
-        let origin = if is_typed { "as typed" } else { "fitted to the records of several devices" };
+        let origin = if is_typed { "as given" } else { "fitted to the records of several devices" };
         let adding = link.added_bytes_per_second.map(|rate| format!(", adding {}", bandwidth(rate)));
         let (latency, adding) = (link.latency_seconds * 1e6, adding.unwrap_or_default());
         let text = format!("{latency:.1} µs and {}{adding}, {origin}", bandwidth(link.bytes_per_second));
         screen.prose(&screen.label("link", 8), &text, 8)?;
     }
     if !document.held.is_empty() {
-        screen.heading("Steps that were measured, and what the model makes of them")?;
+        screen.heading("Measured steps and the model")?;
         screen.table(&table_of_measured(&document.held))?;
         let others = document.held.iter().all(|held| held.link_is_of_others);
         let whose =
-            if others { "of the other records" } else { "of the only record of several, which it therefore fits" };
-        screen.prose("", &format!("Computing is that of one device; the link is that {whose}."), 0)?;
+            if others { "the other records" } else { "the only record of several devices, which it therefore fits" };
+        screen.prose("", &format!("The computation is from one device; the link is from {whose}."), 0)?;
     }
     for network in &document.networks {
         screen.heading(&format!("{}, batches of {}", network.workload, network.batch))?;
@@ -388,12 +388,12 @@ fn milliseconds(seconds: f64) -> String {
 fn about(network: &Network) -> String {
     let Network { compute, exchanged, batch_sizes, .. } = network;
     let fixed = match batch_sizes {
-        1 => " (one batch size: nothing is told apart as fixed)".to_owned(),
+        1 => " (one batch size, so the fixed part is unknown)".to_owned(),
         sizes => format!(" ({sizes} batch sizes)"),
     };
     format!(
-        "A step of n samples takes {} + n · {}{fixed}, and tells {:.2} MB in {:.0} exchange{}. Speed-ups are of throughput over \
-         one device; in brackets the most that overlapping could bring.",
+        "A step of n samples takes {} + n · {}{fixed}, and exchanges {:.2} MB in {:.0} message{}. Speed-ups are ratios of \
+         throughput to one device; brackets show the maximum with overlapping.",
         milliseconds(compute.fixed_seconds),
         milliseconds(compute.seconds_per_sample),
         exchanged.bytes / 1e6,
@@ -428,7 +428,7 @@ fn table_of_scaled(network: &Network) -> Table {
         let weak = of(by).map(|scaled| speed(&scaled.weak)).collect();
         [
             TableColumn { name: format!("batch divided,\n{}", by.name()), cells: strong },
-            TableColumn { name: format!("as many samples each,\n{}", by.name()), cells: weak },
+            TableColumn { name: format!("same samples each,\n{}", by.name()), cells: weak },
         ]
     });
     Table {

@@ -34,7 +34,7 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     let asked = Arc::clone(&stop);
     interrupt.listen(move || asked.notify_one());
     Screen::Output.line(&format!("Serving {} with {} at {address}", server.adapter().name, server.name()))?;
-    Screen::Error.line("Ctrl-C ends it, whoever computes then.")?;
+    Screen::Error.line("Press Ctrl-C to stop serving and disconnect all clients.")?;
 
     let runtime = Runtime::new().map_err(|source| Failure::File { what: "threads".to_owned(), source })?;
     let served = runtime.block_on(async {
@@ -51,49 +51,49 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     Screen::Error.line("Stopped.")
 }
 
-const NOTHING_TO_SERVE: &str = "only devices of Burn's back ends can be served, and this program has none; \
-                                `--features burn-flex,burn-remote` on cargo's command line adds the processor";
+const NOTHING_TO_SERVE: &str = "only devices of Burn's backends can be served, but this program has none; build it with \
+                                `--features burn-flex,burn-remote` to add the processor";
 
-const OPEN_TO_ALL: &str = "Whoever reaches this address can compute here, and the network can read along: nobody is \
-                           asked who they are, and nothing is encrypted. Where that matters, serve on 127.0.0.1 and \
-                           reach it through `ssh -L`, as --help shows.";
+const OPEN_TO_ALL: &str = "Anyone who can reach this address can use the device: connections are neither authenticated \
+                           nor encrypted. For a private connection, serve on 127.0.0.1 and use `ssh -L`, as shown in \
+                           --help.";
 
 const SERVE_DEVICE_EXAMPLES: &str = "\
 Examples:
-  native-runner serve-device                       the first of Burn's back ends in this program
+  native-runner serve-device                       serve the first of Burn's backends
   native-runner serve-device --backend burn-flex --threads 4
-                                                   four cores of the processor
+                                                   serve four cores of the processor
   native-runner serve-device --backend burn-wgpu --adapter discrete --bind 0.0.0.0:4400
-                                                   a GPU, to everybody who can reach this machine
+                                                   serve a GPU to every machine that can reach this one
 
 On the machine that trains:
   native-runner --backend burn-remote --remote gpu.example
 
-Two GPUs of one machine, which share each batch:
+Sharing each batch between two GPUs of one machine:
   native-runner serve-device --backend burn-wgpu --adapter 0 --bind 127.0.0.1:4400
   native-runner serve-device --backend burn-wgpu --adapter 1 --bind 127.0.0.1:4401
   native-runner --backend burn-remote --remote 127.0.0.1:4400,127.0.0.1:4401
 
-Through an encrypted tunnel, with the server on its loopback address:
+Using an encrypted tunnel, with the server on its loopback address:
   ssh -N -L 4400:127.0.0.1:4400 gpu.example
   native-runner --backend burn-remote --remote 127.0.0.1
 
-Every operation on tensors travels, and so does every batch: how fast it learns says as much about
-the network as about the device. Nobody is asked who they are, and nothing is encrypted.";
+All tensor operations and batches are sent over the network, so the speed depends on the network as
+much as on the device. Connections are neither authenticated nor encrypted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_DEVICE_EXAMPLES)]
 pub(crate) struct ServeDeviceArgs {
-    /// One of Burn's back ends [default: the first that this program has]; `native-runner backends` lists them
+    /// Backend of Burn to serve [default: the first in this program]; `native-runner backends` lists them
     #[arg(long, value_name = "NAME")]
     pub(crate) backend: Option<String>,
     /// Adapter to serve, as for a run; `native-runner adapters` lists them
     #[arg(long, value_name = "ADAPTER", default_value = "any", value_parser = short_text)]
     adapter: String,
-    /// Threads that `burn-flex` computes with on the processor [default: one for each core]
+    /// Number of threads for `burn-flex` [default: one per core]
     #[arg(long, value_name = "N", value_parser = threads())]
     threads: Option<NonZero<usize>>,
-    /// Address and port to listen on; port 0 is any that is free
+    /// Address and port to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))]
     pub(crate) bind: SocketAddr,
 }

@@ -68,7 +68,7 @@ pub(crate) fn steps(arguments: &StepsArgs) -> Result<(), Failure> {
     conclude(&report, arguments.json).map_err(|failure| data.advised(failure))
 }
 
-/// Opens the named back ends; without names, all that work here, and the others with the reason.
+/// Opens the named backends; without names, all that work here, and the others with the reason.
 fn contenders(
     arguments: &StepsArgs,
     clock: &Rc<MonotonicClock>,
@@ -101,7 +101,7 @@ fn gauge(
     if !contenders.iter().any(|contender| contender.on_gauged_device) {
         return None;
     }
-    progress.prepare("looking for the peak of arithmetic");
+    progress.prepare("measuring the peak of arithmetic");
     let clock = Rc::<MonotonicClock>::clone(clock);
     let choice = arguments.adapter.choice();
     let opened = engine::backends::wgsl::microbenchmarks::Gauge::open(&choice, clock);
@@ -204,7 +204,7 @@ fn table(report: &StepsReport) -> Table {
     let column =
         |name: &str, cell: &dyn Fn(&Row<'_>) -> String| TableColumn::new(name, rows.iter().map(|row| Some(cell(row))));
     let mut columns = vec![
-        column("back end", &|row| row.entry.backend.to_owned()),
+        column("backend", &|row| row.entry.backend.to_owned()),
         column("batch", &|row| row.size.batch_size.to_string()),
         column("steps", &|row| figure("samples_per_second", row.measured.steps_per_second).replace("samples", "steps")),
         column("samples", &|row| figure("samples_per_second", row.measured.samples_per_second)),
@@ -248,14 +248,14 @@ fn notes(report: &StepsReport) -> Vec<String> {
                 let name = name_of(workload, size, entry);
                 notes.extend(Refusal::of(&entry.outcome).map(|refusal| format!("{name}: {refusal}")));
                 if entry.outcome.measured().is_some_and(|measured| !measured.losses_are_finite) {
-                    notes.push(format!("{name}: the loss is not a finite number, so it trains but learns nothing"));
+                    notes.push(format!("{name}: the loss is not finite, so the network learns nothing"));
                 }
             }
         }
         notes.extend(workload.cliffs.iter().map(|cliff| format!("{}, {}", workload.workload, about(cliff))));
     }
     if !report.checked {
-        notes.push("first losses were not compared with the plain reference's (--unchecked)".to_owned());
+        notes.push("first losses were not compared with the plain reference (--unchecked)".to_owned());
     }
     notes
 }
@@ -272,7 +272,7 @@ fn about(cliff: &Cliff) -> String {
         }
         Some(again) => format!(
             "{backend}: a sample seemed to take {first} longer {sizes}; measured in turns it takes {:+.1} %, so the \
-             machine had become slower",
+             machine had slowed down",
             again * 100.0
         ),
     }
@@ -284,21 +284,21 @@ fn name_of(workload: &WorkloadSteps, size: &Size, entry: &Entry) -> String {
 
 const STEPS_EXAMPLES: &str = "\
 Examples:
-  native-runner steps                              every workload on every back end but the reference
+  native-runner steps                              measure every workload on every backend except the reference
   native-runner steps --adapter cpu --workload keras-mnist-mlp,caffe-mnist --seconds-per-workload 3
-                                                   two workloads on a software adapter, shortly
+                                                   measure two workloads briefly on a software adapter
   native-runner steps --backend wgsl,reference --reference-steps 2 --workload keras-mnist-mlp
-                                                   beside two steps of the plain reference
+                                                   compare with two steps of the plain reference
   native-runner steps --backend wgsl --precision f32,f16
-                                                   what does storing half as much bring?
+                                                   measure the gain of 16-bit storage
   native-runner steps --backend wgsl --precision f16,f16-matrix
-                                                   and what do matrix units, where the device lists them?
+                                                   measure the gain of matrix units
   native-runner steps --workload keras-mnist-cnn --batch-sizes 1..4096
-                                                   is there a batch size that is slower for each sample?
+                                                   find batch sizes with slower samples
 
-The windows of the back ends take turns. First losses are held to the plain reference before anything is
-timed; a wrong one has no figure and ends the program with status 3. What does not fit is listed with what
-it needs and what is allowed.";
+The windows of the backends take turns. First losses are compared with the plain reference before timing;
+a wrong backend is not timed and ends the program with status 3. Sizes that do not fit are listed with
+their requirements and limits.";
 
 #[derive(Debug, Args)]
 #[command(after_help = STEPS_EXAMPLES)]
@@ -308,10 +308,10 @@ pub(crate) struct StepsArgs {
     pub(crate) workloads: Vec<String>,
     #[command(flatten)]
     pub(crate) files: WorkloadFileArgs,
-    /// Back ends to measure, separated by commas [default: all but the plain reference, which is slow]
+    /// Backends to measure, separated by commas [default: all except the plain reference, which is slow]
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
     pub(crate) backends: Vec<String>,
-    /// Precisions to measure each back end in, separated by commas
+    /// Precisions to measure, separated by commas
     #[arg(
         long = "precision",
         value_name = "A,B",
@@ -320,28 +320,28 @@ pub(crate) struct StepsArgs {
         value_parser = precision
     )]
     pub(crate) precisions: Vec<Precision>,
-    /// Steps that the plain reference trains of each workload and batch size, where it is asked for
+    /// Steps of the plain reference, if selected, for each workload and batch size
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     reference_steps: u32,
     #[command(flatten)]
     pub(crate) adapter: AdapterArgs,
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
-    /// Seconds of warm-up and windows for each workload and batch size, all back ends together; loading, building,
-    /// checking and the peak of arithmetic come on top
+    /// Seconds of warm-up and windows for each workload and batch size, all backends together; excludes loading,
+    /// building, checking and the peak of arithmetic
     #[arg(long, value_name = "X", default_value_t = 10.0, value_parser = positive_seconds)]
     seconds_per_workload: f64,
-    /// Batch sizes, separated by commas; `1..4096` is every doubling of 1 up to 4096 [default: each workload's own]
+    /// Batch sizes, separated by commas; `1..4096` doubles from 1 up to 4096 [default: the workload's]
     #[arg(long, value_name = "A,B", value_delimiter = ',', value_parser = batch_sizes)]
     batch_sizes: Vec<BatchSizes>,
-    /// Mebibytes that a workload may take on the device; what needs more is refused, and Burn, whose need is known only
-    /// once it is built, then [default: as much as the machine has free, on a software adapter]
+    /// Mebibytes that a workload may use on the device; larger workloads are refused (on Burn after building, because
+    /// its use is unknown before) [default on a software adapter: the machine's free memory]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) budget_mib: Option<u32>,
     /// Seed of weights, shuffles and dropout
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) seed: u32,
-    /// Time without comparing first losses with the plain reference's
+    /// Skip the comparison of first losses with the plain reference
     #[arg(long)]
     unchecked: bool,
     #[command(flatten)]

@@ -35,7 +35,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
 
     if let Some(step) = trace.losses.iter().position(|loss| !loss.is_finite()) {
         return Err(Failure::WrongResults(format!(
-            "{}: the loss is not a finite number at step {step}",
+            "{}: the loss is not finite at step {step}",
             workload.name
         )));
     }

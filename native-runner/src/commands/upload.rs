@@ -20,7 +20,7 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
     let mut record = read_one(&arguments.file)?;
     if let Some(own) = record.workloads.iter().find(|workload| workload.network.is_some()) {
         let text = format!(
-            "a leaderboard takes only networks that it has itself, and {} is one of a file: nobody could prove it",
+            "leaderboards accept only built-in networks, and {} is from a file: its run cannot be proven",
             own.workload
         );
         return Err(Failure::Usage(text));
@@ -41,13 +41,13 @@ pub(crate) fn upload(arguments: &UploadArgs) -> Result<(), Failure> {
 
 #[derive(Debug, Args)]
 pub(crate) struct UploadArgs {
-    /// Record to upload, as `--json` or a failed upload left it
+    /// Record to upload, as written by `--json` or a failed upload
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Leaderboard to upload to
     #[arg(long = "to", value_name = "URL")]
     pub(crate) leaderboard: Address,
-    /// Upload as an unverified run even if the record was registered, for instance with another leaderboard
+    /// Upload as an unverified run even if it was registered, for example with another leaderboard
     #[arg(long)]
     pub(crate) unverified: bool,
     #[command(flatten)]
@@ -80,7 +80,7 @@ impl Submission {
             return Ok(());
         }
         let text =
-            format!("nothing that {devices} devices trained together is uploaded: leaderboards rank one device each");
+            format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices");
         Err(Failure::Usage(text))
     }
 
@@ -89,7 +89,7 @@ impl Submission {
             return Ok(());
         }
         let text = format!(
-            "nothing that was trained with --input {} is uploaded: leaderboards rank devices on which the data set lies",
+            "a run with --input {} cannot be uploaded, because leaderboards rank only resident input",
             input.name()
         );
         Err(Failure::Usage(text))
@@ -98,7 +98,7 @@ impl Submission {
     pub(crate) fn new(address: &Address, consent: &ConsentArgs) -> Result<Self, Failure> {
         let can_ask = io::stdin().is_terminal() && io::stderr().is_terminal();
         if !consent.yes && !can_ask {
-            let text = "nothing is uploaded without agreement, and there is no terminal to ask on; agree with --yes";
+            let text = "an upload needs your agreement, but there is no terminal to ask on; agree with --yes";
             return Err(Failure::Usage(text.to_owned()));
         }
         let leaderboard = Leaderboard::new(address.clone(), consent.upload_timeout);
@@ -122,8 +122,8 @@ impl Submission {
         screen.line("")?;
         screen.prose("", text, 0)?;
         let open = format!(
-            "What is uploaded is open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish it, until its \
-             deletion link removes it from the leaderboard."
+            "Uploads are open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish them. The deletion link \
+             removes the upload from the leaderboard."
         );
         screen.prose("", &open, 0)?;
         if self.agreed_before {
@@ -170,7 +170,7 @@ impl Submission {
         screen.line("")?;
         screen.prose(
             "",
-            "The run is being verified: the leaderboard computes random parts of its training again.",
+            "The run is being verified: the leaderboard trains random parts of it again.",
             0,
         )?;
         let start = Instant::now();
@@ -183,7 +183,7 @@ impl Submission {
                 return self.show_notes(&verdict.notes, screen);
             }
         }
-        screen.prose("", "That takes longer than usual; the permalink will show what came of it.", 0)
+        screen.prose("", "The verification takes longer than usual; the permalink will show the result.", 0)
     }
 
     fn show_notes(&self, notes: &[Note], screen: Screen) -> Result<(), Failure> {
@@ -197,7 +197,7 @@ impl Submission {
         self.show_notes(&accepted.notes, screen)?;
         screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
-        screen.prose("               ", "Keep it: it is shown only now, and whoever has it can delete the run.", 15)
+        screen.prose("               ", "Keep it secret: it is shown only once, and anyone who has it can delete the run.", 15)
     }
 }
 
@@ -209,12 +209,12 @@ pub(crate) fn keep(record: &RunRecord, json: &str) -> Result<PathBuf, Failure> {
 /// Returns the failure of an upload with the record's file and the command to retry.
 pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -> Failure {
     let hint = match error {
-        LeaderboardError::Refused { .. } => " (with --unverified if the registration is the trouble)",
+        LeaderboardError::Refused { .. } => " (with --unverified if the registration is the problem)",
         _ => "",
     };
     let (place, word) = (file.display(), quoted(&file.display().to_string()));
     let address = quoted(&address.to_string());
     let advice =
-        format!("The record is kept in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
+        format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
     Failure::Upload { error, advice: Some(advice) }
 }

@@ -28,7 +28,7 @@ const SEED: u32 = 1;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Trial {
     pub(crate) backend: &'static str,
-    /// Index among the adapters; `None` for back ends with their own devices.
+    /// Index among the adapters; `None` for backends with their own devices.
     pub(crate) adapter: Option<usize>,
     pub(crate) device: String,
     pub(crate) software: bool,
@@ -49,7 +49,7 @@ enum Answer {
     Refused { reason: String },
 }
 
-/// Returns the named back ends; without names, all but the slow reference and remote ones.
+/// Returns the named backends; without names, all but the slow reference and remote ones.
 pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>, EngineError> {
     if names.is_empty() {
         let tried = |backend: &&BackendDefinition| ![REFERENCE, backends::BURN_REMOTE].contains(&backend.name);
@@ -68,7 +68,7 @@ pub(crate) fn wanted(names: &[String]) -> Result<Vec<&'static BackendDefinition>
     names.iter().map(|name| find(name.trim())).collect()
 }
 
-/// Pairs each back end with each adapter that it can choose. Back ends without a choice are tried once, unless only
+/// Pairs each backend with each adapter that it can choose. Backends without a choice are tried once, unless only
 /// an adapter was requested.
 fn pairs(
     backends: &[&'static BackendDefinition],
@@ -96,7 +96,7 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Fin
         let (trial, finding) = if arguments.quick {
             (untried(circumstances, backend, adapter), None)
         } else {
-            circumstances.say(&format!("what {} computes on {}", backend.name, device(circumstances, adapter)));
+            circumstances.say(&format!("{} on {}", backend.name, device(circumstances, adapter)));
             let (trial, finding) = try_out(circumstances, backend, adapter);
             (trial, Some(finding))
         };
@@ -104,12 +104,12 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Fin
         findings.extend(finding);
     }
     if arguments.quick {
-        findings.push(Finding::note("traces", "No back end was tried (--quick)."));
+        findings.push(Finding::note("traces", "No backend was tested (--quick)."));
     }
     if arguments.backends.is_empty() && BACKENDS.iter().any(|backend| backend.name == backends::BURN_REMOTE) {
-        let advice = "`native-runner --backend burn-remote --remote HOST` does, before it times anything.";
+        let advice = "`native-runner --backend burn-remote --remote HOST` tests it before timing.";
         findings
-            .push(Finding::note("trace", "burn-remote was not tried: its device is elsewhere.").with_advice(advice));
+            .push(Finding::note("trace", "burn-remote was not tested, because its device is on another machine.").with_advice(advice));
     }
     findings
 }
@@ -126,7 +126,7 @@ fn untried(circumstances: &Circumstances<'_>, backend: &BackendDefinition, adapt
     Trial { backend: backend.name, adapter, device, software, outcome: TrialOutcome::Untried }
 }
 
-/// Returns the `--adapter` argument. A back end that counts its own devices gets the name of the requested adapter.
+/// Returns the `--adapter` argument. A backend that counts its own devices gets the name of the requested adapter.
 fn place(circumstances: &Circumstances<'_>, adapter: Option<usize>) -> Option<String> {
     if let Some(index) = adapter {
         return Some(index.to_string());
@@ -161,7 +161,7 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
     // On software adapters some back ends are known to fail, and such runs are never ranked.
     let severity = if trial.software { Severity::Warning } else { Severity::Problem };
     let failed = |trial: Trial, sentence: String, details| {
-        let advice = "A newer driver may help; `native-runner backends` lists other back ends.";
+        let advice = "A newer driver may help; `native-runner backends` lists other backends.";
         let finding = Finding::new(severity, "trace", sentence).with_advice(advice).with_details(details);
         (Trial { outcome: TrialOutcome::Failed, ..trial }, finding)
     };
@@ -176,14 +176,14 @@ fn judge_trace(trial: Trial, answer: Result<Answer, String>) -> (Trial, Finding)
             match correctness.disagreement() {
                 None => {
                     let what = format!("the first steps of {workload}, in {seconds:.1} s");
-                    let sentence = format!("{backend} on {device} computes what the reference computes: {what}.");
+                    let sentence = format!("{backend} on {device} agrees with the reference: {what}.");
                     (
                         Trial { outcome: TrialOutcome::Right, ..trial },
                         Finding::fine("trace", sentence).with_details(details),
                     )
                 }
                 Some(found) => {
-                    let what = format!("computes something else than the reference: {found} ({workload})");
+                    let what = format!("disagrees with the reference: {found} ({workload})");
                     failed(trial, format!("{backend} on {device} {what}."), details)
                 }
             }
@@ -308,9 +308,9 @@ mod tests {
         };
         let (right, finding) = judged(2.3);
         assert_eq!((right.outcome, right.software, finding.severity), (TrialOutcome::Right, true, Severity::Fine));
-        assert!(finding.sentence.starts_with("wgsl on llvmpipe computes what"), "{}", finding.sentence);
+        assert!(finding.sentence.starts_with("wgsl on llvmpipe agrees with"), "{}", finding.sentence);
         let (wrong, finding) = judged(4.6);
         assert_eq!(wrong.outcome, TrialOutcome::Failed);
-        assert!(finding.sentence.contains("something else than the reference"), "{}", finding.sentence);
+        assert!(finding.sentence.contains("disagrees with the reference"), "{}", finding.sentence);
     }
 }

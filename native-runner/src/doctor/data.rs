@@ -24,26 +24,26 @@ fn of_set(set: &'static DataSetDefinition, chosen: &DataArgs, whole: bool) -> Fi
     let fetch = format!("`{}`", fetching(name, chosen.folder.as_deref()));
     let (severity, sentence, advice) = match &availability {
         Availability::Files { folder: place } if whole => match pollster::block_on(folder.load(set)) {
-            Ok(_) => (Severity::Fine, format!("is in {}, complete and as it was published", place.display()), None),
+            Ok(_) => (Severity::Fine, format!("is in {}, complete and unmodified", place.display()), None),
             Err(error) => {
                 let fetch = format!("`{}` fetches it again.", fetching(name, Some(place)));
                 (Severity::Problem, format!("cannot be used: {error}"), Some(fetch))
             }
         },
         Availability::Files { folder: place } => {
-            (Severity::Fine, format!("is in {}; it was not read", place.display()), None)
+            (Severity::Fine, format!("is in {}; it was not verified", place.display()), None)
         }
         Availability::Generated => {
-            let advice = "--babi names the folder of the published stories, where their accuracy is to be compared.";
+            let advice = "Set --babi to the folder of the published stories to compare accuracies with published ones.";
             (Severity::Note, "is generated here".to_owned(), Some(advice.to_owned()))
         }
-        Availability::AlwaysGenerated => (Severity::Fine, "is generated, here as everywhere".to_owned(), None),
+        Availability::AlwaysGenerated => (Severity::Fine, "is always generated".to_owned(), None),
         Availability::Missing => match &chosen.folder {
             Some(place) => {
-                let sentence = format!("is not in {}, where nothing is fetched unasked", place.display());
-                (Severity::Problem, sentence, Some(format!("{fetch}, or leave --data and GRADMARK_DATA out.")))
+                let sentence = format!("is not in {}, and runs do not fetch into a chosen folder", place.display());
+                (Severity::Problem, sentence, Some(format!("{fetch}, or unset --data and GRADMARK_DATA.")))
             }
-            None => (Severity::Note, "is not there yet; a run that needs it fetches it".to_owned(), Some(fetch)),
+            None => (Severity::Note, "is missing; a run that needs it fetches it".to_owned(), Some(fetch)),
         },
     };
     Finding { advice, ..Finding::new(severity, "data_set", format!("{name} {sentence}.")).with_details(details) }
@@ -61,8 +61,8 @@ pub(crate) fn command_for_what_a_run_lacks(arguments: &DoctorArgs) -> Option<Str
 
 pub(crate) fn examine_cache(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let Some(folder) = cache() else {
-        let advice = "Set HOME or XDG_CACHE_HOME, so that data sets and tuned kernels are kept.";
-        return vec![Finding::warning("cache", "This system names no folder for caches.").with_advice(advice)];
+        let advice = "Set HOME or XDG_CACHE_HOME to store data sets and tuned kernels.";
+        return vec![Finding::warning("cache", "This system has no cache folder.").with_advice(advice)];
     };
     vec![judge_cache(&folder, try_to_write(&folder))]
 }
@@ -79,11 +79,11 @@ fn judge_cache(folder: &Path, written: io::Result<()>) -> Finding {
     let shown = folder.display();
     let details = json!({ "path": folder, "writable": written.is_ok() });
     let finding = match written {
-        Ok(()) => Finding::fine("cache", format!("The cache is {shown}, and can be written.")),
+        Ok(()) => Finding::fine("cache", format!("The cache is {shown} and is writable.")),
         Err(error) => {
-            let lost = "Kernels are tuned anew in every run, and data sets cannot be kept there.";
-            Finding::warning("cache", format!("The cache, {shown}, cannot be written: {error}. {lost}"))
-                .with_advice("Give this user the right to write there, or name another folder with XDG_CACHE_HOME.")
+            let lost = "Every run tunes kernels again, and data sets cannot be stored there.";
+            Finding::warning("cache", format!("The cache {shown} is not writable: {error}. {lost}"))
+                .with_advice("Give this user write permission, or set XDG_CACHE_HOME to another folder.")
         }
     };
     finding.with_details(details)

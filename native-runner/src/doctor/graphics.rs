@@ -79,7 +79,7 @@ pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Fin
     findings.extend(judge_listing(listing));
     findings.extend(listing.chosen(circumstances.arguments.adapter.as_deref()).err().map(|error| {
         Finding::problem("adapter_asked_for", format!("{error}."))
-            .with_advice("`--adapter` takes an index or a part of a name above, `discrete`, `integrated` or `cpu`.")
+            .with_advice("`--adapter` accepts an index or part of a name from the list above, `discrete`, `integrated` or `cpu`.")
     }));
     findings
 }
@@ -88,21 +88,21 @@ fn judge_listing(listing: &Listing) -> Option<Finding> {
     let (severity, sentence, advice) = match &listing.trouble {
         Some(trouble) => (
             Severity::Problem,
-            format!("The drivers cannot be asked which adapters there are: {trouble}."),
-            "One of the drivers is broken: VK_DRIVER_FILES names the ones to load, so that each can be tried by itself. A \
-             newer driver may help.",
+            format!("The drivers failed to list their adapters: {trouble}."),
+            "One of the drivers is broken. Set VK_DRIVER_FILES to load and test each driver separately. A newer driver may \
+             help.",
         ),
         None if listing.adapters.is_empty() => (
             Severity::Problem,
-            "No driver offers an adapter to this program.".to_owned(),
+            "No driver provides an adapter.".to_owned(),
             "Install the GPU's driver with Vulkan, Metal or DX12. Without a GPU, Mesa's llvmpipe (Debian, Ubuntu: \
-             `mesa-vulkan-drivers`) acts as one, slowly: `--adapter cpu`.",
+             `mesa-vulkan-drivers`) is a slow replacement: `--adapter cpu`.",
         ),
         None if listing.adapters.iter().all(|details| details.adapter.software) => (
             Severity::Warning,
-            "There are only software adapters, which the processor acts for.".to_owned(),
-            "If this machine has a GPU, its driver with Vulkan is missing or must not be used by this user; what follows may \
-             say why. On the software adapter a run needs `--adapter cpu`.",
+            "All adapters are software adapters, which use the processor.".to_owned(),
+            "If this machine has a GPU, its Vulkan driver is missing or this user lacks permission to use it; see the findings \
+             below. To run on the software adapter, use `--adapter cpu`.",
         ),
         None => return None,
     };
@@ -123,7 +123,7 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
         side => format!("cooperative matrices of {side} × {side}"),
     });
     let [buffer, binding] = [limits.buffer_bytes, limits.binding_bytes].map(mebibytes);
-    facts.push(format!("buffers of {buffer}, {binding} of one in a kernel"));
+    facts.push(format!("buffers of {buffer}, bindings of {binding}"));
     facts.extend(default.then(|| "used by default".to_owned()));
     let sentence = format!("{}.", facts.join(" · "));
     let needed = Limits::needed();
@@ -135,10 +135,10 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     let lacking = limits.into_iter().filter(|(_, has, needs)| has < needs);
     let too_small: Vec<String> = lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect();
     let finding = if !too_small.is_empty() {
-        let below = format!("{sentence} It is below what every WebGPU device grants: {}.", too_small.join(", "));
-        Finding::problem("adapter", below).with_advice("This program cannot open it; a newer driver may grant more.")
+        let below = format!("{sentence} It is below the minimum limits of WebGPU: {}.", too_small.join(", "));
+        Finding::problem("adapter", below).with_advice("This program cannot open it; a newer driver may have higher limits.")
     } else if adapter.software {
-        let software = "It is software: used only with `--adapter cpu`, and never ranked.";
+        let software = "Software adapter: used only with `--adapter cpu`, never ranked.";
         Finding::note("adapter", format!("{sentence} {software}"))
     } else {
         Finding::fine("adapter", sentence)
@@ -190,18 +190,18 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
         NVIDIA => "NVIDIA",
         AMD => "AMD",
         INTEL => "Intel",
-        _ => "another maker",
+        _ => "another vendor",
     };
     let driver = gpu.kernel_driver.as_deref();
     let driven = driver.map_or_else(|| "no kernel driver".to_owned(), |name| format!("kernel driver {name}"));
     let numbers = format!("{:04x}:{:04x}", gpu.vendor, gpu.device);
     let what = format!("A GPU of {vendor} ({numbers}, {driven}) is at {}", gpu.pci_bus_id);
     let finding = if offered {
-        Finding::fine("gpu", format!("{what}, and a driver offers it."))
+        Finding::fine("gpu", format!("{what}, and a driver provides it."))
     } else if let Some(advice) = driver_advice(gpu.vendor, driver, container) {
-        Finding::problem("gpu", format!("{what}, and no driver offers it to this program.")).with_advice(advice)
+        Finding::problem("gpu", format!("{what}, but no driver provides it.")).with_advice(advice)
     } else {
-        Finding::note("gpu", format!("{what}; it is not one that this program could compute on."))
+        Finding::note("gpu", format!("{what}; this program does not support it."))
     };
     finding.with_details(json!({ "gpu": gpu, "offered": offered }))
 }
@@ -210,20 +210,20 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {
-            " In a container, NVIDIA_DRIVER_CAPABILITIES must name `graphics` (or `all`) beside `compute` and `utility`."
+            " In a container, NVIDIA_DRIVER_CAPABILITIES must include `graphics` (or `all`) in addition to `compute` and `utility`."
         }
-        (_, Some(_)) => " In a container, /dev/dri must be let in (`--device /dev/dri`), and Mesa installed inside.",
+        (_, Some(_)) => " In a container, pass /dev/dri through (`--device /dev/dri`) and install Mesa inside.",
         (_, None) => "",
     };
     let text = match (vendor, driver) {
-        (_, Some("vfio-pci")) => "It is kept for a virtual machine (vfio-pci): only that can use it.",
+        (_, Some("vfio-pci")) => "It is reserved for a virtual machine (vfio-pci).",
         (NVIDIA, Some("nvidia")) => {
-            "NVIDIA's driver is loaded, and its Vulkan part is not found: install it (Debian: `nvidia-vulkan-icd`; Ubuntu: \
+            "NVIDIA's driver is loaded, but its Vulkan driver was not found; install it (Debian: `nvidia-vulkan-icd`; Ubuntu: \
              `libnvidia-gl-…` of the same version; elsewhere nvidia_icd.json and libGLX_nvidia.so.0)."
         }
         (NVIDIA, _) => {
-            "Install NVIDIA's driver (Debian: `nvidia-driver`; Ubuntu: `sudo ubuntu-drivers install`) and start the machine \
-             again; nouveau offers Vulkan only with Mesa's NVK."
+            "Install NVIDIA's driver (Debian: `nvidia-driver`; Ubuntu: `sudo ubuntu-drivers install`) and restart the \
+             machine; nouveau supports Vulkan only with Mesa's NVK."
         }
         (AMD | INTEL, _) => {
             "Install Mesa's Vulkan driver (Debian, Ubuntu, Fedora: `mesa-vulkan-drivers`; Arch: `vulkan-radeon` or \
@@ -263,16 +263,16 @@ pub(crate) fn examine_vulkan(circumstances: &mut Circumstances<'_>) -> Vec<Findi
 
 fn examine_loader(circumstances: &Circumstances<'_>) -> Finding {
     match doctor::find_library(circumstances, LOADER) {
-        Some(path) => Finding::fine("vulkan_loader", format!("Vulkan's loader is {}.", path.display()))
+        Some(path) => Finding::fine("vulkan_loader", format!("The Vulkan loader is {}.", path.display()))
             .with_details(json!({ "path": path })),
         // Other systems have other folders, and an adapter that shows itself was found by some loader.
         None if circumstances.listing.adapters.is_empty() => {
             let advice =
                 "Install it (Debian, Ubuntu: `libvulkan1`; Fedora: `vulkan-loader`; Arch: `vulkan-icd-loader`).";
-            let sentence = format!("Vulkan's loader, {LOADER}, is not in the usual folders.");
+            let sentence = format!("The Vulkan loader, {LOADER}, is not in the usual folders.");
             Finding::problem("vulkan_loader", sentence).with_advice(advice)
         }
-        None => Finding::note("vulkan_loader", format!("{LOADER} is in a folder that this program does not know.")),
+        None => Finding::note("vulkan_loader", format!("{LOADER} is in an unknown folder.")),
     }
 }
 
@@ -283,18 +283,18 @@ fn examine_variables(circumstances: &Circumstances<'_>) -> Vec<Finding> {
         let missing: Vec<&str> = value.split(':').filter(|path| !Path::new(path).exists()).collect();
         let details = json!({ "variable": name, "value": value, "missing": missing });
         let finding = if missing.is_empty() {
-            Finding::note("vulkan_driver_files", format!("{name} lets Vulkan load only {value}."))
-                .with_advice(format!("`env -u {name} native-runner doctor` looks without it."))
+            Finding::note("vulkan_driver_files", format!("{name} restricts Vulkan to {value}."))
+                .with_advice(format!("Run `env -u {name} native-runner doctor` to check without it."))
         } else {
-            let sentence = format!("{name} names drivers that are not there: {}.", missing.join(", "));
-            Finding::problem("vulkan_driver_files", sentence).with_advice(format!("Mend {name}, or `unset {name}`."))
+            let sentence = format!("{name} names missing drivers: {}.", missing.join(", "));
+            Finding::problem("vulkan_driver_files", sentence).with_advice(format!("Correct {name}, or `unset {name}`."))
         };
         findings.push(finding.with_details(details));
     }
     let others: Vec<String> =
         OTHER_VARIABLES.iter().filter_map(set).map(|(name, value)| format!("{name}={value}")).collect();
     if !others.is_empty() {
-        let sentence = format!("Variables that decide which devices there are: {}.", others.join(", "));
+        let sentence = format!("Environment variables that affect the available devices: {}.", others.join(", "));
         findings.push(Finding::note("variables", sentence).with_details(json!({ "variables": others })));
     }
     findings
@@ -319,14 +319,14 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     }
     let details = json!({ "files": found, "broken": broken });
     let finding = if !broken.is_empty() {
-        let sentence = format!("Files of Vulkan drivers that cannot be loaded: {}.", broken.join(", "));
+        let sentence = format!("Vulkan drivers that cannot be loaded: {}.", broken.join(", "));
         Finding::warning("vulkan_drivers", sentence)
-            .with_advice("Install the driver again, or remove what is left of it.")
+            .with_advice("Reinstall the driver, or remove its remaining files.")
     } else if found.is_empty() {
-        Finding::problem("vulkan_drivers", "There is no file of a Vulkan driver in the usual folders.")
+        Finding::problem("vulkan_drivers", "No Vulkan driver is installed in the usual folders.")
             .with_advice("Install the GPU's driver, or Mesa's (Debian, Ubuntu: `mesa-vulkan-drivers`).")
     } else {
-        Finding::fine("vulkan_drivers", format!("Files of Vulkan drivers: {}.", found.join(", ")))
+        Finding::fine("vulkan_drivers", format!("Vulkan drivers: {}.", found.join(", ")))
     };
     finding.with_details(details)
 }
@@ -336,7 +336,7 @@ fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<
     let Some(text) = doctor::read_text(manifest) else { return Some("it cannot be read".to_owned()) };
     let manifest_json: Value = serde_json::from_str(&text).unwrap_or_default();
     let Some(library) = manifest_json["ICD"]["library_path"].as_str().map(PathBuf::from) else {
-        return Some("it is no such file".to_owned());
+        return Some("it is not a driver file".to_owned());
     };
     if library.components().count() == 1 {
         return None;
@@ -346,7 +346,7 @@ fn driver_trouble(circumstances: &Circumstances<'_>, manifest: &Path) -> Option<
         Ok(inside) => circumstances.file(inside),
         Err(_) => manifest.parent()?.join(&library),
     };
-    (!path.exists()).then(|| format!("{} is not there", library.display()))
+    (!path.exists()).then(|| format!("{} is missing", library.display()))
 }
 
 pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec<Finding> {
@@ -356,8 +356,8 @@ pub(crate) fn examine_render_nodes(circumstances: &mut Circumstances<'_>) -> Vec
     let nodes = find_render_nodes(circumstances);
     if nodes.is_empty() {
         // Without a GPU there is nothing that could be missing; `gpus` says where one has no driver.
-        let advice = "That is as it should be without a GPU. In a container it is let in with `--device /dev/dri`.";
-        return vec![Finding::note("render_nodes", "There is no render node in /dev/dri.").with_advice(advice)];
+        let advice = "This is normal without a GPU. In a container, pass it through with `--device /dev/dri`.";
+        return vec![Finding::note("render_nodes", "/dev/dri has no render node.").with_advice(advice)];
     }
     let judge = |node: &PathBuf| {
         let path = format!("/{}", node.strip_prefix(&circumstances.root).unwrap_or(node).display());
@@ -402,12 +402,12 @@ fn judge_render_node(node: &str, opened: io::Result<()>, group: Option<String>) 
         Ok(()) => Finding::fine("render_node", format!("{node} can be opened.")),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
             let group = group.unwrap_or_else(|| "render".to_owned());
-            let sentence = format!("{node} must not be opened by this user, only by the group {group}.");
+            let sentence = format!("{node} can only be opened by the group {group}, which this user is not in.");
             Finding::problem("render_node", sentence)
-                .with_advice(format!("`sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
+                .with_advice(format!("Run `sudo usermod -aG {group} \"$USER\"`, then log out and in again."))
         }
         Err(error) => Finding::problem("render_node", format!("{node} cannot be opened: {error}."))
-            .with_advice("The kernel's driver may have failed: `sudo dmesg` says more."),
+            .with_advice("The kernel's driver may have failed; see `sudo dmesg`."),
     };
     finding.with_details(details)
 }
@@ -440,8 +440,8 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
                 findings.extend(sentence.map(|sentence| Finding::fine("nvidia_versions", sentence)));
             }
             Err(reason) => {
-                let advice = "Module and libraries of NVIDIA's driver may have different versions: start the machine again, or \
-                              install the driver again.";
+                let advice = "Module and libraries of NVIDIA's driver may have different versions; restart the machine, or \
+                              reinstall the driver.";
                 let sentence = format!("{NVIDIA_SMI} does not work: {reason}.");
                 findings.push(Finding::problem("nvidia_smi", sentence).with_advice(advice));
             }
@@ -470,9 +470,9 @@ fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     let is_shared = [used_percent, busy_percent].into_iter().flatten().any(|percent| percent > MAX_HARMLESS_PERCENT);
     let finding = if is_shared {
         let (used, busy) = (used_percent.unwrap_or(0.0), busy_percent.unwrap_or(0.0));
-        let use_of_others = format!("{used:.0} % of its memory is taken, and it is busy for {busy:.0} % of its time");
-        Finding::warning("nvidia_gpu", format!("{sentence} Others use it: {use_of_others}."))
-            .with_advice("`nvidia-smi` lists who; figures suffer while they run.")
+        let use_of_others = format!("{used:.0} % of its memory is used, and it is busy {busy:.0} % of the time");
+        Finding::warning("nvidia_gpu", format!("{sentence} Other programs use it: {use_of_others}."))
+            .with_advice("`nvidia-smi` lists these programs; end them, because they reduce the measured speed.")
     } else {
         Finding::fine("nvidia_gpu", sentence)
     };
@@ -481,7 +481,7 @@ fn judge_nvidia_gpu(line: &str) -> Option<Finding> {
     })))
 }
 
-/// Libraries of a back end's platform, each under any of its names.
+/// Libraries of a backend's platform, each under any of its names.
 struct Platform {
     backend: &'static str,
     name: &'static str,
@@ -579,7 +579,7 @@ mod tests {
         assert_eq!(severity(&Listing::of_a_test(&[("llvmpipe", true)])), Some(Severity::Warning));
         assert_eq!(severity(&Listing::default()), Some(Severity::Problem));
         let crashed = Listing { trouble: Some("it crashed".to_owned()), ..Listing::default() };
-        assert!(judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("there are: it crashed.")));
+        assert!(judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("their adapters: it crashed.")));
     }
 
     #[test]
@@ -646,7 +646,7 @@ mod tests {
         let denied = Err(io::ErrorKind::PermissionDenied.into());
         let denied = judge_render_node("/dev/dri/renderD128", denied, Some("video".to_owned()));
         assert_eq!(denied.severity, Severity::Problem);
-        assert!(denied.advice.is_some_and(|advice| advice.starts_with("`sudo usermod -aG video ")));
+        assert!(denied.advice.is_some_and(|advice| advice.starts_with("Run `sudo usermod -aG video ")));
         assert_eq!(judge_render_node("/dev/dri/renderD128", Ok(()), None).severity, Severity::Fine);
     }
 
@@ -721,7 +721,7 @@ mod tests {
         driver("gone.json", "/opt/gone/libgone.so");
         let findings = found();
         assert_eq!(findings[1].severity, Severity::Warning);
-        assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is not there)"), "{findings:?}");
+        assert!(findings[1].sentence.contains("gone.json (/opt/gone/libgone.so is missing)"), "{findings:?}");
         write("opt/gone/libgone.so", "");
         assert_eq!(severities(&found()), all(Severity::Fine));
     }

@@ -22,7 +22,7 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
             let first = letters.next().into_iter().flat_map(char::to_uppercase);
             // The error has its own advice if there is more to do.
             let finding = Finding::problem("leaderboard", first.chain(letters).chain(['.']).collect::<String>())
-                .with_advice("Open the address in a browser: it should show Gradmark's page.");
+                .with_advice("Open the address in a browser; it should show Gradmark's page.");
             vec![finding.with_details(json!({ "address": address.to_string(), "reachable": false }))]
         }
         Ok(about) => {
@@ -35,12 +35,12 @@ pub(crate) fn examine_leaderboard(circumstances: &mut Circumstances<'_>) -> Vec<
 
 fn judge_version(address: &str, version: &str) -> Finding {
     let own = env!("CARGO_PKG_VERSION");
-    let sentence = format!("The leaderboard at {address} answers, with version {version}.");
+    let sentence = format!("The leaderboard at {address} answers with version {version}.");
     let finding = if version == own {
         Finding::fine("leaderboard", sentence)
     } else {
         Finding::note("leaderboard", format!("{sentence} This program has version {own}."))
-            .with_advice("Where an upload is refused for its layout, bring the older one up to date.")
+            .with_advice("If an upload is refused because of its layout, update the older program.")
     };
     finding.with_details(json!({ "address": address, "reachable": true, "version": version }))
 }
@@ -59,7 +59,7 @@ fn judge_clock(skew_seconds: f64) -> Finding {
         let direction = if skew_seconds > 0.0 { "ahead of" } else { "behind" };
         let sentence = format!("This machine's clock is {:.0} s {direction} the leaderboard's.", skew_seconds.abs());
         Finding::warning("clock", sentence)
-            .with_advice("Set it (`sudo timedatectl set-ntp true`): the start of a run is a part of its record.")
+            .with_advice("Set it (`sudo timedatectl set-ntp true`): records contain the start of the run.")
     } else {
         Finding::fine("clock", "This machine's clock agrees with the leaderboard's.")
     };

@@ -65,7 +65,7 @@ const EXAMINATIONS: [Chapter; 6] = [
     ),
     ("data", "Data", &[("the cache", data::examine_cache), ("data sets", data::examine_data_sets)]),
     ("leaderboard", "Leaderboard", &[("the leaderboard", leaderboard::examine_leaderboard)]),
-    ("correctness", "Correctness", &[("what back ends compute", correctness::examine_backends)]),
+    ("correctness", "Correctness", &[("the results of backends", correctness::examine_backends)]),
 ];
 
 /// Input of the examinations, and the results that later ones use.
@@ -114,7 +114,7 @@ impl<'a> Circumstances<'a> {
     }
 
     pub(crate) fn say(&self, what: &str) {
-        self.spinner.set_message(format!("looking at {what}"));
+        self.spinner.set_message(format!("checking {what}"));
     }
 }
 
@@ -234,8 +234,8 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     let best = usable.min_by_key(|trial| (trial.software, place(trial), trial.adapter != default));
     let Some(best) = best else {
         let sentence = match trials {
-            [] => "Nothing can be trained as it was asked for: there is no back end with a device to compute on.",
-            _ => "Nothing can be trained as it was asked for: every back end failed on every device.",
+            [] => "Nothing can be trained with these options: no backend has a device.",
+            _ => "Nothing can be trained with these options: every backend failed on every device.",
         };
         let sentence = format!("{sentence} `--backend reference` trains on any processor, slowly.");
         return DoctorVerdict {
@@ -250,15 +250,15 @@ fn decide(trials: &[Trial], default: Option<usize>, lacking: Option<String>) -> 
     let tried = best.outcome == TrialOutcome::Right;
     let (backend, adapter_index) = (Some(best.backend), best.adapter);
     if let Some(command) = lacking {
-        let sentence = "A run would stop because its data is not in the chosen folder; this fetches it:".to_owned();
+        let sentence = "A run would stop because its data is missing from the chosen folder. To fetch it:".to_owned();
         return DoctorVerdict { trains: false, tried, sentence, command: Some(command), backend, adapter_index };
     }
     let device = format!("{} on {}", best.backend, best.device);
     let software = if best.software { ", a software adapter, whose results are never ranked" } else { "" };
     let sentence = if tried {
-        format!("A run works here, with {device}{software}:")
+        format!("A run works here with {device}{software}:")
     } else {
-        format!("A run should work here, with {device}{software}; that was not tried:")
+        format!("A run should work here with {device}{software}, but this was not tested:")
     };
     DoctorVerdict { trains: true, tried, sentence, command: Some(command_for(best, default)), backend, adapter_index }
 }
@@ -360,44 +360,44 @@ pub(crate) fn doctor(arguments: &DoctorArgs) -> Result<(), Failure> {
 
 const DOCTOR_EXAMPLES: &str = "\
 Examples:
-  native-runner doctor                             look at everything, and let each back end compute a little
-  native-runner doctor --quick                     only look
-  native-runner doctor --adapter 0 --backend wgsl  is this device the trouble?
+  native-runner doctor                             check everything, and test each backend
+  native-runner doctor --quick                     check without computing
+  native-runner doctor --adapter 0 --backend wgsl  check a single device
   native-runner doctor --upload https://gradmark.example
-                                                   is the leaderboard to be reached, and is the clock right?
-  native-runner doctor --json report.json          the same for programs
+                                                   also check the leaderboard and the clock
+  native-runner doctor --json report.json          write the report as JSON
 
-The report names no user, no host and no home folder, so that it can be pasted into a bug report. Each back end
-computes in a process of its own, which may crash. Without --upload, nothing uses the network.
+The report contains no names of users, hosts or home folders, so you can paste it into a bug report. Each
+backend runs in its own process, which may crash. Without --upload, nothing uses the network.
 
 Exit status:
-  0 a run would work   7 nothing can be trained as it was asked for, or a run would stop at its data
-  2 wrong usage, or no such back end";
+  0 a run would work   7 nothing can be trained with these options, or data is missing
+  2 wrong usage, or unknown backend";
 
 #[derive(Debug, Args)]
 #[command(after_help = DOCTOR_EXAMPLES)]
 pub(crate) struct DoctorArgs {
-    /// Adapter to try, as for a run [default: all, and the processor where a back end computes on it]
+    /// Adapter to test, as for a run [default: all, and the processor for backends that use it]
     #[arg(long, value_name = "ADAPTER", value_parser = short_text)]
     pub(crate) adapter: Option<String>,
-    /// Back ends to try, separated by commas [default: all but the plain reference]
+    /// Backends to test, separated by commas [default: all except the plain reference]
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',')]
     pub(crate) backends: Vec<String>,
-    /// Only look: no back end computes, and no data set is read
+    /// Skip the tests of backends and the verification of data sets
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds that a back end may take to show that it computes rightly
+    /// Seconds that the test of a backend may take
     #[arg(long, value_name = "X", default_value_t = 120.0, value_parser = positive_seconds)]
     pub(crate) trace_seconds: f64,
-    /// Leaderboard to look at as well
+    /// Leaderboard to check as well
     #[arg(long = "upload", value_name = "URL")]
     pub(crate) leaderboard: Option<Address>,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Write everything as JSON; `-` is standard output
+    /// Write the report as JSON; `-` is standard output
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
-    /// The part of the work that the program gives to another process of its own
+    /// Part of the work that runs in a child process
     #[arg(long, value_enum, hide = true)]
     pub(crate) part: Option<DoctorPart>,
 }

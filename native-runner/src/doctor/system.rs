@@ -17,13 +17,13 @@ pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     let missing: Vec<&BackendDefinition> =
         KNOWN_BACKENDS.iter().filter(|known| BACKENDS.iter().all(|built| built.name != known.name)).collect();
     let names: Vec<&str> = BACKENDS.iter().map(|backend| backend.name).collect();
-    let built = Finding::fine("backends", format!("Its back ends: {}.", names.join(", ")));
+    let built = Finding::fine("backends", format!("Backends: {}.", names.join(", ")));
     let mut findings = vec![judge_build(cfg!(debug_assertions)), built.with_details(json!({ "built": names }))];
     findings.extend(list_missing_backends(&missing));
     let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
     findings.extend(untuned.then(|| {
-        let advice = "On a real GPU build with `--features burn-wgpu,burn-tuned`; software adapters are refused then.";
-        Finding::note("burn_untuned", "burn-wgpu is built without Burn's fusion and autotune, which it has by default.")
+        let advice = "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.";
+        Finding::note("burn_untuned", "burn-wgpu is built without fusion and autotune, which Burn enables by default.")
             .with_advice(advice)
     }));
     findings
@@ -38,7 +38,7 @@ fn judge_build(unoptimised: bool) -> Finding {
     });
     let sentence = format!("native-runner {version}, commit {commit}, for {system} on {architecture}.");
     let finding = if unoptimised {
-        let slow = "It was built without optimisation, so that the processor's part of every figure is slow.";
+        let slow = "It was built without optimization, so all work on the processor is slow.";
         Finding::warning("version", format!("{sentence} {slow}")).with_advice("Build with `cargo build --release`.")
     } else {
         Finding::fine("version", sentence)
@@ -51,8 +51,8 @@ fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
     let features: Vec<&str> = missing.iter().filter_map(|backend| backend.feature()).collect();
     let example = features.first()?;
     let advice = format!(
-        "Each is a cargo feature of its name: `cargo run --release -p native-runner --features {example} -- …` in a \
-         checkout. `native-runner backends` says what each is."
+        "Each is a cargo feature of the same name: `cargo run --release -p native-runner --features {example} -- …` in a \
+         checkout. `native-runner backends` describes them."
     );
     let finding = Finding::note("backends_not_built", format!("Not in this program: {}.", names.join(", ")));
     Some(finding.with_advice(advice).with_details(json!({ "not_built": names, "cargo_features": features })))
@@ -88,7 +88,7 @@ pub(crate) fn examine_processor(circumstances: &mut Circumstances<'_>) -> Vec<Fi
     let name = machine::name();
     let usable = thread::available_parallelism().ok().map(std::num::NonZero::get);
     let cores = System::physical_core_count().ok();
-    let shown = name.clone().unwrap_or_else(|| format!("A processor of the kind {}", std::env::consts::ARCH));
+    let shown = name.clone().unwrap_or_else(|| format!("An unnamed {} processor", std::env::consts::ARCH));
     let cores_shown = cores.map(|cores| format!(", {cores} cores"));
     let usable_shown = usable.map(|threads| format!(", {threads} threads for this program"));
     let sentence = format!("{shown}{}{}.", cores_shown.unwrap_or_default(), usable_shown.unwrap_or_default());
@@ -116,12 +116,12 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     } else if is("performance") {
         Finding::fine("processor_governor", format!("The processor's governor is {shown}."))
     } else if governors.contains("powersave") && !active {
-        let low = "which keeps clocks low: figures of the processor and of software adapters suffer";
+        let low = "which keeps clocks low and slows the processor and software adapters down";
         Finding::warning("processor_governor", format!("The processor's governor is {shown}, {low}."))
-            .with_advice("`sudo cpupower frequency-set -g performance` until the next start.")
+            .with_advice("Run `sudo cpupower frequency-set -g performance`, which lasts until the next restart.")
     } else {
-        Finding::note("processor_governor", format!("The processor's governor is {shown}: clocks follow the load."))
-            .with_advice("Figures of the processor are steadier with `sudo cpupower frequency-set -g performance`.")
+        Finding::note("processor_governor", format!("The processor's governor is {shown}; clocks follow the load."))
+            .with_advice("For steadier results on the processor, run `sudo cpupower frequency-set -g performance`.")
     };
     Some(finding.with_details(json!({ "governors": governors, "drivers": drivers })))
 }
@@ -149,7 +149,7 @@ fn judge_memory(machine: (u64, u64), container: Option<(u64, u64)>) -> Option<Fi
     let details = json!({ "total_bytes": total, "free_bytes": free, "limited": container.is_some() });
     let finding = if free < MIN_FREE_BYTES {
         Finding::warning("memory", format!("{sentence} The larger networks may not fit."))
-            .with_advice("Close what needs memory, or choose smaller batches with --batch-size.")
+            .with_advice("Close other programs, or set a smaller --batch-size.")
     } else {
         Finding::fine("memory", sentence)
     };
@@ -174,9 +174,9 @@ pub(crate) fn examine_load(_: &mut Circumstances<'_>) -> Vec<Finding> {
 }
 
 fn judge_load(percent: f64, average: Option<[f64; 3]>) -> Finding {
-    let sentence = format!("Other programs keep the processor busy for {percent:.0} % of its time.");
+    let sentence = format!("Other programs use {percent:.0} % of the processor.");
     let finding = if percent > MAX_HARMLESS_PERCENT {
-        Finding::warning("load", sentence).with_advice("Figures suffer; end what runs beside the benchmark.")
+        Finding::warning("load", sentence).with_advice("End other programs, because they reduce the measured speed.")
     } else {
         Finding::fine("load", sentence)
     };
@@ -187,10 +187,10 @@ pub(crate) fn judge_power(batteries: &[Battery]) -> Finding {
     let charges: Vec<String> = batteries.iter().map(|battery| format!("{:.0} %", battery.charge_percent)).collect();
     let details = json!({ "batteries": batteries });
     let finding = match batteries {
-        [] => Finding::fine("power", "No battery: this machine has its power from a cable."),
+        [] => Finding::fine("power", "No battery: this machine runs on external power."),
         _ if batteries.iter().any(|battery| battery.is_discharging) => {
             let sentence = format!("This machine runs on its battery ({}), which lowers clocks.", charges.join(", "));
-            Finding::warning("power", sentence).with_advice("Plug it in; a run on battery says so in its record.")
+            Finding::warning("power", sentence).with_advice("Plug it in; records of runs on battery contain a warning.")
         }
         _ => Finding::fine("power", format!("Plugged in, with a battery of {}.", charges.join(" and "))),
     };
@@ -211,11 +211,11 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
     let finding = if read.is_empty() {
         return None;
     } else if read.iter().all(|readable| *readable) {
-        Finding::fine("processor_energy", "The processor tells its energy (RAPL), and runs keep it.")
+        Finding::fine("processor_energy", "The processor reports its energy (RAPL), and runs record it.")
     } else {
         let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the next \
-                      start. It is closed because energy, read often, can betray what others compute.";
-        let sentence = "The processor counts its energy (RAPL), which this user must not read: records lack it.";
+                      restart. It is protected because frequent readings can reveal what other users compute.";
+        let sentence = "This user has no permission to read the processor's energy counter (RAPL), so records lack it.";
         Finding::note("processor_energy", sentence).with_advice(advice)
     };
     Some(finding.with_details(details))

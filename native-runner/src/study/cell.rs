@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::screen::plural;
 use crate::workload_file;
 
-/// Adapter of a back end without a choice.
+/// Adapter of a backend without a choice.
 pub(crate) const ANY: &str = "any";
 
 /// Settings of one process. In files, the fields alone distinguish the kinds.
@@ -123,14 +123,14 @@ impl RunSettings {
     pub(crate) fn network(&self) -> Result<Workload, String> {
         let Some(file) = &self.file else {
             let name = self.workload();
-            return engine::workload(name).ok_or_else(|| format!("there is no workload `{name}`"));
+            return engine::workload(name).ok_or_else(|| format!("there is no workload named `{name}`"));
         };
         let (workload, sha256) = workload_file::load_with_digest(&file.path).map_err(|failure| failure.to_string())?;
         if sha256 == file.sha256 {
             return Ok(workload);
         }
         let place = file.path.display();
-        Err(format!("{place} has changed since the study was planned; what it says now is another study"))
+        Err(format!("{place} has changed since the study was planned, so it is a different study now"))
     }
 
     pub(crate) fn is_of_external_program(&self) -> bool {
@@ -186,7 +186,7 @@ pub(crate) struct Axis {
     in_words: fn(&str) -> String,
     /// Value that needs no mention.
     default: Option<&'static str>,
-    /// True for a setting that a back end is opened with.
+    /// True for a setting that a backend is opened with.
     pub(crate) is_of_opening: bool,
 }
 

@@ -192,8 +192,8 @@ impl Definition {
         for (number, matrix) in (1..).zip(&self.matrix) {
             if let Some(BackendName(name)) = matrix.backends.iter().find(|name| !known.contains(&name.0.as_str())) {
                 return Err(format!(
-                    "[[matrix]] {number}: there is no back end `{name}`; there are: {}. An external program is one once \
-                     --program or [programs] names it{}",
+                    "[[matrix]] {number}: there is no backend `{name}`; available: {}. Add an external program with \
+                     --program or [programs]{}",
                     known.join(", "),
                     did_you_mean(name, known.iter().copied())
                 ));
@@ -212,7 +212,7 @@ pub(crate) fn load(name: &str) -> Result<(String, String), Failure> {
     if !path.exists() {
         let known: Vec<&str> = STUDIES.iter().map(|(name, _)| *name).collect();
         return Err(Failure::Usage(format!(
-            "there is neither a file nor a built-in study `{name}`; built in are: {}{}",
+            "there is neither a file nor a built-in study named `{name}`; built in: {}{}",
             known.join(", "),
             did_you_mean(name, known.iter().copied())
         )));
@@ -305,7 +305,7 @@ impl Visitor<'_> for NameOfWorkload {
             return Ok(name.to_owned());
         }
         Err(E::custom(format_args!(
-            "there is no workload `{name}`; there are: {}; and a file of one's own ends in .toml or .json{}",
+            "there is no workload named `{name}`; available: {}; the name of a file must end in .toml or .json{}",
             known.join(", "),
             did_you_mean(name, known.iter().copied())
         )))
@@ -420,7 +420,7 @@ mod tests {
         assert_eq!((on.matrix[0].backends[0].0.as_str(), on.matrix[0].adapters[0].as_str()), ("burn-flex", "cpu"));
         assert_eq!(definition.clone().on(&[], &[], &[]), definition);
         let error = definition.on(&["abacus".to_owned()], &[], &[]).check_backends().unwrap_err();
-        assert!(error.contains("no back end `abacus`") && error.contains("there are: wgsl, burn-wgpu"), "{error}");
+        assert!(error.contains("no backend `abacus`") && error.contains("available: wgsl, burn-wgpu"), "{error}");
     }
 
     #[test]
@@ -437,7 +437,7 @@ mod tests {
         let text = "title = \"t\"\n[programs]\nmine = \"python3 'my program.py'\"\npytorch = \"\"\n[[matrix]]\n\
                     workloads = [\"keras-mnist-mlp\"]\nbackends = [\"mine\", \"pytorch\", \"keras-jax\"]\n";
         let definition = Definition::parse(text).unwrap();
-        assert!(definition.check_backends().unwrap_err().contains("no back end `keras-jax`"));
+        assert!(definition.check_backends().unwrap_err().contains("no backend `keras-jax`"));
         let definition = definition.on(&[], &[], &["keras-jax".parse().unwrap(), "pytorch=other".parse().unwrap()]);
         definition.check_backends().unwrap();
         let typed: Vec<String> = definition.named_programs().unwrap().iter().map(NamedProgram::typed).collect();

@@ -18,7 +18,7 @@ pub(crate) struct Estimate {
     memory_of: MemoryOf,
 }
 
-/// Owner of the estimated memory. Allocations of a back end on the processor cannot be separated from the process.
+/// Owner of the estimated memory. Allocations of a backend on the processor cannot be separated from the process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum MemoryOf {
@@ -43,7 +43,7 @@ impl Forecast {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Source {
-    /// A finished cell of the same network, back end, device and batch size.
+    /// A finished cell of the same network, backend, device and batch size.
     Cell,
     /// A short run of the same.
     Calibration,

@@ -45,7 +45,7 @@ impl Folder {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(Failure::Usage(format!(
-                    "another process runs the study in {}; let it end, or choose another folder with --output DIR",
+                    "another process is running the study in {}; wait for it, or choose another folder with --output DIR",
                     path.display()
                 )));
             }
@@ -67,7 +67,7 @@ impl Folder {
         let program = |plan: &Plan| format!("{} ({})", plan.provenance.engine_version, plan.provenance.commit);
         let processor = |plan: &Plan| plan.processor.clone().unwrap_or_else(|| "an unnamed processor".to_owned());
         let differ = |what: &str, now: String, then: String| {
-            (now != then).then(|| format!("{what} is {now} now and was {then} when the folder was begun"))
+            (now != then).then(|| format!("{what} is now {now}, but was {then} when the folder was created"))
         };
         let program = differ("this program's version", program(plan), program(&self.begun));
         program.into_iter().chain(differ("the processor", processor(plan), processor(&self.begun))).collect()
@@ -95,7 +95,7 @@ impl Folder {
         read_document(
             &path.join(PLAN),
             |plan: &Plan| plan.schema_version,
-            |place, reason| format!("{place} is not the plan of a study that this program knows: {reason}"),
+            |place, reason| format!("{place} is not a valid plan of a study: {reason}"),
         )
     }
 
@@ -113,7 +113,7 @@ fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         read_document(
             &file_of(path, &cell.id),
             |finished: &Finished| finished.schema_version,
-            |place, reason| format!("{place} is not a cell's file ({reason}); remove it to run the cell again"),
+            |place, reason| format!("{place} is not a valid file of a cell ({reason}); remove it to run the cell again"),
         )
     });
     cells.filter_map(Result::transpose).collect()
@@ -130,7 +130,7 @@ fn begun(path: &Path, plan: &Plan) -> Result<Option<Plan>, Failure> {
         return Ok(None);
     }
     let text = format!(
-        "{} was begun for another study; choose another folder with --output DIR. What differs:\n  {}",
+        "{} belongs to a different study; choose another folder with --output DIR. Differences:\n  {}",
         path.display(),
         differences.join("\n  ")
     );
@@ -169,7 +169,7 @@ pub(crate) struct Plan {
     pub(crate) schema_version: u32,
     /// Name of the built-in study, or of its file without the extension.
     pub(crate) name: String,
-    /// Includes overridden back ends and adapters.
+    /// Includes overridden backends and adapters.
     pub(crate) definition: Definition,
     pub(crate) scale: f64,
     pub(crate) cells: Vec<Cell>,
@@ -215,14 +215,14 @@ impl Plan {
         let then = files(begun);
         let now = files(self).into_iter();
         let changed = now.filter(|(path, sha256)| then.get(path).is_some_and(|before| before != sha256));
-        found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was begun", path.display())));
+        found.extend(changed.map(|(path, _)| format!("{} has changed since the folder was created", path.display())));
         let ids = |plan: &Self| plan.cells.iter().map(|cell| cell.id.clone()).collect::<BTreeSet<String>>();
         let (mine, its) = (ids(self), ids(begun));
         if found.is_empty() && mine != its {
             let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
             found.push(format!(
-                "on this machine and with this program's back ends it has {more} cells that the folder's plan lacks, and \
-                 lacks {fewer} of those"
+                "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, and \
+                 lacks {fewer} cells of the plan"
             ));
         }
         if found.len() > MAX_DIFFERENCES {
@@ -313,7 +313,7 @@ pub(crate) enum Ending {
     Completed,
     /// The loss became infinite or huge: an answer about the settings.
     Diverged,
-    /// The back end disagreed with the reference, so nothing was timed.
+    /// The backend disagreed with the reference, so nothing was timed.
     Incorrect,
     /// The run could not train, or no kernel could be measured.
     NotTrained,
@@ -405,12 +405,12 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
         Outcome::Completed => (Ending::Completed, None),
         Outcome::Diverged { step } => {
             let text =
-                format!("diverged: the loss at step {step} was no finite number, or a thousand times the first one");
+                format!("diverged: the loss at step {step} was not finite, or a thousand times the first loss");
             (Ending::Diverged, Some(text))
         }
         Outcome::Incorrect => (Ending::Incorrect, report::wrong(workload)),
         Outcome::Failed { reason, .. } => (Ending::NotTrained, Some(reason.clone())),
-        Outcome::Cancelled => (Ending::Failed, Some("somebody else asked the run to stop".to_owned())),
+        Outcome::Cancelled => (Ending::Failed, Some("the run was cancelled from outside".to_owned())),
     }
 }
 
@@ -422,7 +422,7 @@ fn of_kernels(record: &KernelRecord) -> (Ending, Option<String>) {
         report.peaks.iter().next().is_some() || report.entries.iter().any(|of| of.outcome.measured().is_some());
     match (wrong.is_empty(), report.cancelled, is_measured) {
         (false, _, _) => (Ending::Incorrect, Some(wrong.join("; "))),
-        (true, true, _) => (Ending::Failed, Some("somebody else asked it to stop".to_owned())),
+        (true, true, _) => (Ending::Failed, Some("it was cancelled from outside".to_owned())),
         (true, false, false) => (Ending::NotTrained, Some("nothing could be measured".to_owned())),
         (true, false, true) => (Ending::Completed, None),
     }
@@ -522,7 +522,7 @@ mod tests {
         // Another machine has other numbers of threads.
         let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
         let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
-        assert!(found.len() == 1 && found[0].contains("lacks 1 of those"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("lacks 1 cells of the plan"), "{found:?}");
     }
 
     fn finish(settings: Settings, how: How, stdout: &str, lines: &[&str]) -> Finished {
@@ -535,10 +535,10 @@ mod tests {
     #[test]
     fn run_without_a_record_has_the_reason_of_its_end() {
         let of = |how, lines: &[&str]| finish(Settings::Run(run_settings("caffe-mnist")), how, "half a rec", lines);
-        let lines = ["device    Some GPU", "error: it needs 2 bytes, and", "this device allows 1"];
+        let lines = ["device    Some GPU", "error: it needs 2 bytes, but", "this device allows 1"];
         let refused = of(How::Status { code: Some(4), signal: None }, &lines);
         assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));
-        assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, and this device allows 1"));
+        assert_eq!(refused.reason.as_deref(), Some("it needs 2 bytes, but this device allows 1"));
         assert_eq!(refused.last_lines.len(), 3);
         let killed = of(How::Status { code: None, signal: Some(9) }, &["keras-mnist-mlp (1 of 1)"]);
         let reason = killed.reason.unwrap();

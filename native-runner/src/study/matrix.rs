@@ -38,13 +38,13 @@ fn of_matrix(matrix: &Matrix, programs: &[&str], scale: f64, machine: Machine) -
     ];
     for (setting, _, backend) in of_one.into_iter().filter(|(_, is_set, _)| *is_set) {
         if !backends.iter().any(|name| name == backend) {
-            return Err(format!("`{setting}` is for the back end {backend}, which is not among its back ends"));
+            return Err(format!("`{setting}` works only with the backend {backend}, which is not in its list"));
         }
     }
     if !matrix.layouts.is_empty() && !backends.iter().any(|name| KNOWN_BACKENDS.iter().all(|known| known.name != name))
     {
         let text =
-            "`layouts` is for external programs, and none is among its back ends: those of our own have one each";
+            "`layouts` works only with external programs, but its backends are all built in and have one layout each";
         return Err(text.to_owned());
     }
     let devices = own_or(&matrix.devices, NonZero::<u32>::from);
@@ -134,7 +134,7 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     }
     let is_streamed = cell.spec.input.is_some_and(|mode| mode != InputMode::Resident);
     if let Some(devices) = cell.spec.devices.filter(|devices| devices.get() > 1 && is_streamed) {
-        return Err(format!("{name}: batches are streamed to one device, and {devices} were asked for"));
+        return Err(format!("{name}: batches can be streamed only to one device, not to {devices}"));
     }
     let full_limit = cell.spec.length;
     // Of the suite's own limits, epochs and seconds, only one can be requested, so the seconds are.
@@ -148,11 +148,11 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
 pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Result<Vec<Cell>, String> {
     definition.check_backends()?;
     if !definition.matrix.is_empty() && !definition.kernels.is_empty() {
-        let text = "it has [[matrix]] and [[kernels]], whose figures share no table: make two studies of it";
+        let text = "it has [[matrix]] and [[kernels]], whose results need different tables; split it into two studies";
         return Err(text.to_owned());
     }
     if !definition.programs.is_empty() && !definition.kernels.is_empty() {
-        let text = "[programs] and --program are back ends that train networks, and it measures kernels of our own";
+        let text = "[programs] and --program add backends that train networks, but this study measures kernels";
         return Err(text.to_owned());
     }
     let programs: Vec<&str> = definition.programs.keys().map(String::as_str).collect();
@@ -173,11 +173,11 @@ pub(crate) fn cells(definition: &Definition, scale: f64, machine: Machine) -> Re
         let is_other = |(other, of): &(&RunSettings, &WorkloadFile)| other.workload() == run.workload() && *of != file;
         if let Some((_, other)) = files().find(is_other) {
             let (one, two) = (file.path.display(), other.path.display());
-            return Err(format!("{one} and {two} both describe a network called `{}`", run.workload()));
+            return Err(format!("{one} and {two} both have a network named `{}`", run.workload()));
         }
     }
     if cells.is_empty() {
-        let text = "it has no cells: it needs a [[matrix]] with at least one workload, back end, adapter and seed, or \
+        let text = "it has no cells; add a [[matrix]] with at least one workload, backend, adapter and seed, or \
                     [[kernels]] with at least one suite and adapter";
         return Err(text.to_owned());
     }
@@ -279,13 +279,13 @@ mod tests {
     #[test]
     fn impossible_matrix_is_refused_with_the_reason() {
         for (lines, reason) in [
-            ("backends = [\"burn-flex\"]\ndevices = [2]", "`devices` is for the back end wgsl"),
+            ("backends = [\"burn-flex\"]\ndevices = [2]", "`devices` works only with the backend wgsl"),
             ("devices = [2]\nbatch_sizes = [1]", "a batch of 1 cannot be shared by 2 devices"),
-            ("backends = [\"burn-flex\"]\ninputs = [\"stream\"]", "`inputs` is for the back end wgsl"),
-            ("devices = [2]\ninputs = [\"prefetch\"]", "batches are streamed to one device, and 2 were asked for"),
-            ("layouts = [\"nchw\"]", "`layouts` is for external programs"),
-            ("backends = [\"reference\"]\nthreads = [2]", "`threads` is for the back end burn-flex"),
-            ("backends = [\"mine\"]", "there is no back end `mine`"),
+            ("backends = [\"burn-flex\"]\ninputs = [\"stream\"]", "`inputs` works only with the backend wgsl"),
+            ("devices = [2]\ninputs = [\"prefetch\"]", "batches can be streamed only to one device, not to 2"),
+            ("layouts = [\"nchw\"]", "`layouts` works only with external programs"),
+            ("backends = [\"reference\"]\nthreads = [2]", "`threads` works only with the backend burn-flex"),
+            ("backends = [\"mine\"]", "there is no backend `mine`"),
             ("batch_sizes = [60001]", "caffe-mnist: "),
             ("batch_sizes = [60001]", "from 1 to 60000"),
         ] {

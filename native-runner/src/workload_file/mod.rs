@@ -40,16 +40,16 @@ pub(crate) fn load(path: &Path) -> Result<Workload, Failure> {
 pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failure> {
     let file = path.display().to_string();
     let Some(language) = language(path) else {
-        return Err(Failure::Usage(format!("{file} must end in .toml or .json, which says what it is")));
+        return Err(Failure::Usage(format!("the name of {file} must end in .toml or .json")));
     };
     let mut bytes = Vec::new();
     // A byte more, so that too many are noticed.
     let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| Failure::File { what: format!("cannot read {file}"), source })?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes: it must be something else")));
+        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes, so it is not a workload file")));
     }
-    let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is no text: {error}")))?;
+    let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is not text: {error}")))?;
     let workload = parse(&file, text, language).map_err(Failure::Usage)?;
     let sha256 = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
     Ok((workload, sha256))
@@ -74,7 +74,7 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
             let message = error.to_string();
             let message = message.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&message);
             let message = match error.classify() {
-                Category::Syntax | Category::Eof => format!("this is no JSON: {message}"),
+                Category::Syntax | Category::Eof => format!("this is not JSON: {message}"),
                 Category::Data | Category::Io => plain(message),
             };
             let at = byte_of(text, line, column);
@@ -88,7 +88,7 @@ fn parse(file: &str, text: &str, language: Language) -> Result<Workload, String>
 /// Rewords a message of serde in terms of the file.
 fn plain(message: &str) -> String {
     let bare = "invalid type: unit variant, expected struct variant";
-    message.replace(bare, "its options are missing; with them it is `{ name = { … } }`")
+    message.replace(bare, "its options are missing; write `{ name = { … } }`")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

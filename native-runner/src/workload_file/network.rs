@@ -27,7 +27,7 @@ pub(crate) fn model(
     list: &Tree,
 ) -> Result<Model, Mistake> {
     if layers.is_empty() || layers.len() > MAX_LAYERS {
-        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, and here are {}", layers.len())));
+        return Err(list.mistake(format!("there must be 1 to {MAX_LAYERS} layers, not {}", layers.len())));
     }
     let model = Model { name, input, nodes: Vec::new() };
     let current = Reading { source: Source::Data, is_flat: false };
@@ -82,16 +82,16 @@ impl<'f> Network<'f> {
         self.labels.get(label).copied().ok_or_else(|| {
             let known: Vec<&str> = self.labels.keys().copied().collect();
             let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-            place.mistake(format!("no layer before has the label `{label}`; there are: {known}"))
+            place.mistake(format!("no earlier layer has the label `{label}`; available: {known}"))
         })
     }
 
     fn keep(&mut self, place: &Tree, label: &'f str) -> Result<(), Mistake> {
         if self.current.source == Source::Data {
-            return Err(place.mistake("no layer is before it that it could be the label of"));
+            return Err(place.mistake("a label needs a layer before it"));
         }
         if label == DATA || label.is_empty() {
-            return Err(place.mistake(format!("a label is a word other than `{DATA}`, which is the sample")));
+            return Err(place.mistake(format!("a label cannot be `{DATA}`, which is the sample")));
         }
         if self.labels.insert(label, self.current).is_some() {
             return Err(place.mistake(format!("another layer has the label `{label}`")));
@@ -99,7 +99,7 @@ impl<'f> Network<'f> {
         Ok(())
     }
 
-    /// Sets the activation of the layer before, which back ends compute together.
+    /// Sets the activation of the layer before, which backends compute together.
     fn activate(
         &mut self,
         place: &Tree,
@@ -113,9 +113,9 @@ impl<'f> Network<'f> {
                 *own = activation;
                 Ok(())
             }
-            Some(_) => Err(place.mistake(format!("the layer before `{name}` has an activation already"))),
+            Some(_) => Err(place.mistake(format!("the layer before `{name}` already has an activation"))),
             None => Err(place.mistake(format!(
-                "`{name}` must stand right behind the layer whose activation it is: dense, conv2d, max_pool, average_pool, \
+                "`{name}` must directly follow the layer that it activates: dense, conv2d, max_pool, average_pool, \
                  batch_norm or add"
             ))),
         }
@@ -136,7 +136,7 @@ impl<'f> Network<'f> {
             let place = place.field("with");
             let reading = self.labelled(place, with)?;
             if reading.is_flat {
-                return Err(place.mistake("only dense and dropout can read the vector that `flatten` makes"));
+                return Err(place.mistake("only dense and dropout can read the output of `flatten`"));
             }
             inputs.push(reading.source);
         }
@@ -150,7 +150,7 @@ impl<'f> Network<'f> {
         };
         let weights = weights_of(&node, shapes[0]);
         if weights > MAX_WEIGHTS {
-            return Err(place.mistake(format!("it has {weights} weights, and at most {MAX_WEIGHTS} are allowed")));
+            return Err(place.mistake(format!("it has {weights} weights, but at most {MAX_WEIGHTS} are allowed")));
         }
         self.model.nodes.push(engine::Node { layer: node, inputs, shares });
         self.places.push(place);
@@ -160,8 +160,8 @@ impl<'f> Network<'f> {
                 let (one, other) = (text(one), text(other));
                 place.field("with").mistake(match layer {
                     Layer::Add(_) => format!("{other} cannot be added to {one}"),
-                    Layer::Concatenate(_) => format!("{other} cannot stand behind {one}: they differ in pixels"),
-                    _ => format!("{one} and {other} have no products: they differ in channels"),
+                    Layer::Concatenate(_) => format!("{other} cannot be concatenated to {one}: they differ in pixels"),
+                    _ => format!("{one} and {other} cannot be multiplied: they differ in channels"),
                 })
             }
             _ => self.mistake(&error),
@@ -171,7 +171,7 @@ impl<'f> Network<'f> {
         let values = u64::from(made.height) * u64::from(made.width) * u64::from(made.channels);
         if values > MAX_VALUES {
             let made = text(made);
-            let text = format!("it makes {made} of each sample, and at most {MAX_VALUES} values are allowed");
+            let text = format!("its output is {made} per sample, but at most {MAX_VALUES} values are allowed");
             return Err(place.mistake(text));
         }
         let is_flat = read.is_flat && matches!(layer, Layer::Dropout(_));
@@ -183,7 +183,7 @@ impl<'f> Network<'f> {
     fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
             return Err(place.mistake(format!(
-                "`{name}` cannot read the vector that `flatten` makes: only dense and dropout may follow it"
+                "`{name}` cannot read the output of `flatten`; only dense and dropout can"
             )));
         }
         let (can_begin, wanted) = if matches!(self.set.origin, Origin::Stories(_)) {
@@ -197,7 +197,7 @@ impl<'f> Network<'f> {
         };
         if read.source == Source::Data && !can_begin {
             let set = &self.set.name;
-            let text = format!("`{name}` cannot read the samples of {set} as they are: this must be {wanted}");
+            let text = format!("`{name}` cannot read the samples of {set}; use {wanted}");
             return Err(place.mistake(text));
         }
         Ok(())
@@ -210,7 +210,7 @@ impl<'f> Network<'f> {
         let Source::Node(node) = source else { unreachable!("the data has no label") };
         match self.model.nodes[node] {
             engine::Node { layer: Node::Embedding { .. }, shares: None, .. } => Ok(Some(node)),
-            _ => Err(place.mistake(format!("`{label}` is no embedding with vectors of its own"))),
+            _ => Err(place.mistake(format!("`{label}` is not an embedding with its own vectors"))),
         }
     }
 
@@ -227,8 +227,8 @@ impl<'f> Network<'f> {
                 let size =
                     if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
                 self.places[*layer].field(size).mistake(format!(
-                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; it needs a \
-                     smaller one, or padding"
+                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a smaller \
+                     one, or padding"
                 ))
             }
             ModelError::Impossible { layer, .. }
@@ -252,18 +252,18 @@ impl<'f> Network<'f> {
             return Err(list.mistake("no layer computes anything"));
         };
         if self.current.source != Source::Node(last) {
-            return Err(list.mistake("`from` is the last word, and nothing reads what it names"));
+            return Err(list.mistake("`from` is the last entry, so no layer reads it"));
         }
         self.check_logits(last)?;
         for (number, place) in self.places.iter().enumerate().take(last) {
             if !self.readers(Source::Node(number)).any(|_| true) {
-                return Err(place.mistake("nothing reads what this layer makes"));
+                return Err(place.mistake("no layer reads the output of this layer"));
             }
         }
         let (recurrent, others): (Vec<usize>, Vec<usize>) =
             self.readers(Source::Data).partition(|&node| self.model.nodes[node].layer.is_recurrent());
         if let (false, Some(&other)) = (recurrent.is_empty(), others.first()) {
-            return Err(self.places[other].mistake("where a recurrent layer reads the samples, only such layers can"));
+            return Err(self.places[other].mistake("only recurrent layers can read the samples if one of them does"));
         }
         self.model.check().map_err(|error| self.mistake(&error))?;
         Ok(self.model)
@@ -280,15 +280,15 @@ impl<'f> Network<'f> {
         match &self.model.nodes[last].layer {
             Node::Dense { activation: Activation::Identity, .. } if made != classes => {
                 Err(place.field("units").mistake(format!(
-                    "the last layer makes {made} numbers, and {set} has {classes} classes: `units` must be {classes}"
+                    "the last layer has {made} outputs, but {set} has {classes} classes: `units` must be {classes}"
                 )))
             }
             Node::Dense { activation: Activation::Identity, .. } | Node::WordScores { .. } if made == classes => Ok(()),
             Node::Dense { .. } => {
-                Err(place.mistake("the last layer makes the logits, on which the loss works: it has no activation"))
+                Err(place.mistake("the last layer computes the logits for the loss, so it cannot have an activation"))
             }
             Node::Softmax { .. } => Err(place.mistake(
-                "the loss takes logits and makes their softmax itself: leave this one out, and end with `dense`",
+                "the loss computes the softmax itself: remove this layer, and end with `dense`",
             )),
             _ => Err(place.mistake(format!(
                 "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
@@ -376,7 +376,7 @@ fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
     check_whole(place.field("padding"), padding, 0, side - 1)?;
     if rounding == Rounding::Ceil && padding + stride > side {
         return Err(place.field("rounding").mistake(
-            "rounded up, a window could lie outside of the image: `stride` and `padding` together may not be larger than \
+            "rounded up, a window could be outside the image: `stride` plus `padding` must not be larger than \
              `size`",
         ));
     }
@@ -385,8 +385,8 @@ fn pool(place: &Tree, kind: PoolKind, pool: &Pool) -> Result<Node, Mistake> {
 
 /// Checks that each initializer is one that its tensor can have.
 fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: bool) -> Result<(), Mistake> {
-    const DIRAC: &str = "`dirac` copies channels, which only the kernel of a `conv2d` can";
-    const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads colour images as they are";
+    const DIRAC: &str = "`dirac` copies channels, so only the kernel of a `conv2d` can use it";
+    const WHITENED: &str = "`whitened_patches` is for a `conv2d` that reads color images directly";
     let no_bias = Initializer::GlorotUniform;
     let (kernel, field, bias) = match layer {
         Layer::Dense(dense) => (dense.kernel_initializer, "kernel_initializer", dense.bias_initializer),
@@ -402,7 +402,7 @@ fn check_initializers(place: &Tree, layer: &Layer, input: Shape, reads_data: boo
     for (initializer, field, is_kernel) in [(bias, "bias_initializer", false), (kernel, field, true)] {
         let place = place.field(field);
         let wrong = match (initializer, layer) {
-            (Initializer::Orthogonal, _) if !is_kernel => "`orthogonal` is for matrices, and a bias is none",
+            (Initializer::Orthogonal, _) if !is_kernel => "`orthogonal` is for matrices, not for a bias",
             (Initializer::Dirac, Layer::Conv2d(_)) if is_kernel => continue,
             (Initializer::Dirac, _) => DIRAC,
             (Initializer::WhitenedPatches { .. }, Layer::Conv2d(conv2d)) if is_kernel && is_colour => {
@@ -426,8 +426,8 @@ fn check_whitened_patches(place: &Tree, convolution: &Conv2d) -> Result<(), Mist
         return Ok(());
     }
     Err(place.mistake(format!(
-        "`whitened_patches` makes 2 · kernel_size² · 3 filters, with a kernel_size of at most {MAX_PATCH_SIDE}; here are \
-         {filters} of {side} × {width}"
+        "`whitened_patches` needs 2 · kernel_size² · 3 filters and a kernel_size of at most {MAX_PATCH_SIDE}, not \
+         {filters} filters of {side} × {width}"
     )))
 }
 

@@ -78,7 +78,7 @@ impl Bound {
             Self::Whole(least, most) => return check_whole(value, number, least, most),
             Self::AtLeastOneUpdate => (|number| number >= 1.0, "at least 1 update"),
             Self::Positive => (|number| number > 0.0, "a number above 0"),
-            Self::NotNegative => (|number| number >= 0.0, "a number from 0 on"),
+            Self::NotNegative => (|number| number >= 0.0, "a number of at least 0"),
             Self::Finite => (|_| true, "a finite number"),
             Self::Share => (|number| (0.0..=1.0).contains(&number), "a share from 0 to 1"),
             Self::Part => (|number| (0.0..1.0).contains(&number), "from 0 to below 1"),
@@ -88,7 +88,7 @@ impl Bound {
         if [number, in_single_precision].into_iter().all(|number| number.is_finite() && is_allowed(number)) {
             return Ok(());
         }
-        Err(value.mistake(format!("must be {allowed}, and is {number}")))
+        Err(value.mistake(format!("must be {allowed}, but is {number}")))
     }
 }
 
@@ -98,7 +98,7 @@ pub(crate) fn check_whole(value: &Tree, number: impl Into<f64>, least: u32, most
     if (f64::from(least)..=f64::from(most)).contains(&number) {
         return Ok(());
     }
-    Err(value.mistake(format!("must be from {least} to {most}, and is {number}")))
+    Err(value.mistake(format!("must be from {least} to {most}, but is {number}")))
 }
 
 pub(crate) fn workload(definition: &Definition, tree: &Tree) -> Result<Workload, Mistake> {
@@ -160,11 +160,11 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
         || name.len() > MAX_NAME_LENGTH
     {
         return Err(value.mistake(format!(
-            "a name is of small letters, digits and hyphens, begins with a letter, and has at most {MAX_NAME_LENGTH} of them"
+            "a name has lowercase letters, digits and hyphens, starts with a letter, and has at most {MAX_NAME_LENGTH} characters"
         )));
     }
     if engine::workload(name).is_some() {
-        return Err(value.mistake(format!("a built-in workload is called `{name}`; a file's needs another name")));
+        return Err(value.mistake(format!("a built-in workload is named `{name}`; choose another name")));
     }
     Ok(kept(name))
 }
@@ -182,7 +182,7 @@ fn data_set(value: &Tree, name: &str) -> Result<&'static DataSetDefinition, Mist
     engine::data_set(name).ok_or_else(|| {
         let known: Vec<&str> = engine::DATA_SETS.iter().map(|set| set.name.as_str()).collect();
         let close = did_you_mean(name, known.iter().copied());
-        value.mistake(format!("there is no data set `{name}`; there are: {}{close}", known.join(", ")))
+        value.mistake(format!("there is no data set named `{name}`; available: {}{close}", known.join(", ")))
     })
 }
 
@@ -199,10 +199,10 @@ fn check_samples(tree: &Tree, definition: &Definition, set: &DataSetDefinition) 
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
         return Err(tree
             .field("last_batch")
-            .mistake("`wrap` is for the order of the file: it needs `shuffle = false`"));
+            .mistake("`wrap` needs the order of the file: set `shuffle = false`"));
     }
     if definition.early_stopping.is_some() && trained == all {
-        let text = "nothing is held out by which to stop: `training_samples` must leave some out";
+        let text = "no samples are held out for early stopping: reduce `training_samples`";
         return Err(tree.field("early_stopping").mistake(text));
     }
     Ok(())
@@ -228,7 +228,7 @@ fn input(
     if matches!(set.origin, Origin::Stories(_)) {
         if *preprocessing != Preprocessing::default() {
             return Err(
-                value.mistake(format!("the samples of {} are words, and stay the numbers that they are", set.name))
+                value.mistake(format!("the samples of {} are words, so this is not possible", set.name))
             );
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
@@ -237,10 +237,10 @@ fn input(
     let shape = image_size.map_or(image, |size| Shape { height: size, width: size, ..image });
     let trouble = match normalization {
         Normalization::WholeSet if shape.features() < image.features() => {
-            Some("`whole_set` is the mean of whole images, and `image_size` leaves a part of them out")
+            Some("`whole_set` is the mean of whole images, but `image_size` crops them")
         }
         Normalization::LocalContrast if shape.channels != 3 || shape != image => {
-            Some("`local_contrast` is for whole images in colour")
+            Some("`local_contrast` is for whole color images")
         }
         _ => None,
     };
@@ -261,7 +261,7 @@ fn input(
         TestViews::Plain => TestView::PLAIN,
         TestViews::MirroredAndMoved if flip != Flip::Never || shift != Shift::None => TestView::MIRRORED_AND_MOVED,
         TestViews::MirroredAndMoved => {
-            let text = "a network that was trained without `flip` and `shift` is tested without them";
+            let text = "a network that is trained without `flip` and `shift` is tested without them";
             return Err(value.field("test_views").mistake(text));
         }
     };

@@ -106,10 +106,10 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
         (&[small, "{ max_pool = { size = 6 } }"], &["line 7, column 23", "6 × 6"]),
         (
             &["\"flatten\"", "{ conv2d = { filters = 8, kernel_size = 3 } }"],
-            &["line 7, column 12", "`conv2d` cannot read the vector that `flatten` makes", "only dense and dropout"],
+            &["line 7, column 12", "`conv2d` cannot read the output of `flatten`", "only dense and dropout"],
         ),
-        (&["{ dense = { units = 4 } }", "\"relu\"", "\"tanh\""], &["line 8, column 1", "right behind the layer"]),
-        (&["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""], &["line 7, column 1", "has an activation"]),
+        (&["{ dense = { units = 4 } }", "\"relu\"", "\"tanh\""], &["line 8, column 1", "directly follow the layer"]),
+        (&["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""], &["line 7, column 1", "already has an activation"]),
         (
             &["{ max_pool = { size = 2 } }"],
             &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense, lstm, gru or simple_rnn"],
@@ -121,7 +121,7 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
         ),
         (&["{ simple_rnn = { units = 0 } }"], &["line 6, column 26", "must be from 1"]),
         (&["{ dropout = { rate = 0.5 } }"], &["line 6", "`dropout` cannot read the samples"]),
-        (&[small, "{ add = { with = \"x\" } }"], &["line 7, column 18", "no layer before has the label `x`", "none"]),
+        (&[small, "{ add = { with = \"x\" } }"], &["line 7, column 18", "no earlier layer has the label `x`", "none"]),
         (
             &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ add = { with = \"a\" } }"],
             &["line 9, column 18", "5 × 5 × 8 cannot be added to 2 × 2 × 8"],
@@ -129,7 +129,7 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
         (&[small, "{ label = \"a\" }", "{ label = \"a\" }"], &["line 8, column 11", "another layer has the label `a`"]),
         (
             &[small, "{ label = \"a\" }", "{ max_pool = { size = 2 } }", "{ from = \"a\" }"],
-            &["line 8, column 14", "nothing reads what this layer makes"],
+            &["line 8, column 14", "no layer reads the output of this layer"],
         ),
         (
             &[small, "{ dropout = { rate = 0.5 } }", "{ dropout = { rate = 0.5 } }"],
@@ -148,19 +148,19 @@ fn the_last_layer_makes_a_number_for_each_class() {
     let cases: [(&str, &[&str]); 5] = [
         (
             "{ dense = { units = 12 } }",
-            &["line 7, column 21", "12 numbers, and mnist has 10 classes: `units` must be 10"],
+            &["line 7, column 21", "12 outputs, but mnist has 10 classes: `units` must be 10"],
         ),
-        ("{ dense = { units = 10, activation = \"relu\" } }", &["line 7", "it has no activation"]),
-        ("{ dense = { units = 10 } }, { softmax = {} }", &["line 7, column 41", "makes their softmax itself"]),
+        ("{ dense = { units = 10, activation = \"relu\" } }", &["line 7", "cannot have an activation"]),
+        ("{ dense = { units = 10 } }, { softmax = {} }", &["line 7, column 41", "computes the softmax itself"]),
         ("{ dropout = { rate = 0.1 } }", &["line 7", "the last layer must be `dense` with 10 units"]),
-        ("{ dense = { units = 10 } }, { from = \"data\" }", &["`from` is the last word"]),
+        ("{ dense = { units = 10 } }, { from = \"data\" }", &["`from` is the last entry"]),
     ];
     for (last, parts) in cases {
         assert_mistake(&ending(last), parts);
     }
     assert_mistake(
         &format!("{START}{OPTIMIZER}layers = []\n"),
-        &["line 5, column 10", "1 to 1024 layers, and here are 0"],
+        &["line 5, column 10", "1 to 1024 layers, not 0"],
     );
     assert_mistake(&format!("{START}{OPTIMIZER}layers = [\"flatten\"]\n"), &["no layer computes anything"]);
 }
@@ -168,30 +168,30 @@ fn the_last_layer_makes_a_number_for_each_class() {
 #[test]
 fn a_number_out_of_its_bounds_is_shown_with_them() {
     let cases = [
-        ("{ dense = { units = 0 } }", "units", "must be from 1 to 65536, and is 0"),
-        ("{ conv2d = { filters = 8, kernel_size = 3, stride = 0 } }", "stride", "must be from 1 to 256, and is 0"),
-        ("{ conv2d = { filters = 8, kernel_size = 3, padding = { zeros = 3 } } }", "zeros", "from 0 to 2, and is 3"),
+        ("{ dense = { units = 0 } }", "units", "must be from 1 to 65536, but is 0"),
+        ("{ conv2d = { filters = 8, kernel_size = 3, stride = 0 } }", "stride", "must be from 1 to 256, but is 0"),
+        ("{ conv2d = { filters = 8, kernel_size = 3, padding = { zeros = 3 } } }", "zeros", "from 0 to 2, but is 3"),
         (
             "{ dense = { units = 4, kernel_initializer = { normal = { deviation = 0 } } } }",
             "deviation",
-            "above 0, and is 0",
+            "above 0, but is 0",
         ),
         (
             "{ dense = { units = 4, kernel_initializer = { uniform = { limit = nan } } } }",
             "limit",
-            "must be a number above 0, and is NaN",
+            "must be a number above 0, but is NaN",
         ),
         (
             "{ dense = { units = 4, kernel_initializer = \"dirac\" } }",
             "kernel_initializer",
             "only the kernel of a `conv2d`",
         ),
-        ("{ dense = { units = 4, bias_initializer = \"orthogonal\" } }", "bias_initializer", "a bias is none"),
-        ("{ dense = { units = 4, bias_multipliers = { frozen_from = 2 } } }", "frozen_from", "from 0 to 1, and is 2"),
+        ("{ dense = { units = 4, bias_initializer = \"orthogonal\" } }", "bias_initializer", "not for a bias"),
+        ("{ dense = { units = 4, bias_multipliers = { frozen_from = 2 } } }", "frozen_from", "from 0 to 1, but is 2"),
         (
             "{ conv2d = { filters = 8, kernel_size = 2, kernel_initializer = { whitened_patches = { epsilon = 1e-3 } } } }",
             "kernel_initializer",
-            "colour images",
+            "color images",
         ),
     ];
     for (layer, field, part) in cases {
@@ -200,7 +200,7 @@ fn a_number_out_of_its_bounds_is_shown_with_them() {
     }
     let pool = "{ max_pool = { size = 2, stride = 3, rounding = \"ceil\" } }";
     let begin = "{ conv2d = { filters = 8, kernel_size = 3 } }";
-    assert_mistake(&with_layers(&[begin, pool]), &["line 7, column 49", "outside of the image"]);
+    assert_mistake(&with_layers(&[begin, pool]), &["line 7, column 49", "outside the image"]);
     let huge = "{ dense = { units = 65536 } }";
     assert_mistake(&with_layers(&[huge, huge]), &["line 7", "4294967296 weights"]);
 }
@@ -209,30 +209,30 @@ fn a_number_out_of_its_bounds_is_shown_with_them() {
 fn impossible_recipe_is_shown_with_its_place() {
     let valid = with_layers(&[]);
     let cases = [
-        ("name = \"mine\"", "name = \"keras-mnist-mlp\"", "line 1, column 8", "a built-in workload is called"),
-        ("name = \"mine\"", "name = \"My net\"", "line 1, column 8", "small letters, digits and hyphens"),
-        ("\"mnist\"", "\"imagenet\"", "line 2, column 12", "no data set `imagenet`; there are: mnist, cifar10"),
-        ("batch_size = 64", "batch_size = 60001", "line 3, column 14", "from 1 to 60000, and is 60001"),
+        ("name = \"mine\"", "name = \"keras-mnist-mlp\"", "line 1, column 8", "a built-in workload is named"),
+        ("name = \"mine\"", "name = \"My net\"", "line 1, column 8", "lowercase letters, digits and hyphens"),
+        ("\"mnist\"", "\"imagenet\"", "line 2, column 12", "no data set named `imagenet`; available: mnist, cifar10"),
+        ("batch_size = 64", "batch_size = 60001", "line 3, column 14", "from 1 to 60000, but is 60001"),
         ("batch_size = 64", "batch_size = 64\nlast_batch = \"wrap\"", "line 4, column 14", "`shuffle = false`"),
         ("batch_size = 64", "batch_size = 64\nepochs = 0", "line 4, column 10", "from 1 to 100000"),
         (
             "batch_size = 64",
             "batch_size = 64\ntarget_accuracy = 97",
             "line 4, column 19",
-            "a share from 0 to 1, and is 97",
+            "a share from 0 to 1, but is 97",
         ),
         (
             "batch_size = 64",
             "batch_size = 64\nearly_stopping = { updates = 9, factor = 2, threshold = 0.9 }",
             "line 4, column 18",
-            "nothing is held out",
+            "no samples are held out",
         ),
         ("batch_size = 64", "batch_size = 64\npreprocessing = { brightness = 1 }", "line 4, column 32", "each_image"),
         (
             "batch_size = 64",
             "batch_size = 64\npreprocessing = { normalization = \"local_contrast\" }",
             "line 4, column 35",
-            "images in colour",
+            "color images",
         ),
         (
             "batch_size = 64",
@@ -240,15 +240,15 @@ fn impossible_recipe_is_shown_with_its_place() {
             "column 35",
             "at least 1",
         ),
-        ("momentum = 0.9", "momentum = 1.0", "line 4, column 43", "from 0 to below 1, and is 1"),
-        ("learning_rate = 0.1", "learning_rate = -0.1", "line 4, column 68", "above 0, and is -0.1"),
+        ("momentum = 0.9", "momentum = 1.0", "line 4, column 43", "from 0 to below 1, but is 1"),
+        ("learning_rate = 0.1", "learning_rate = -0.1", "line 4, column 68", "above 0, but is -0.1"),
         (
             "learning_rate = 0.1",
             "learning_rate = 0.1, schedule = { linear = { points = [[0.5, 1], [0.2, 2]] } }",
             "line 4, column 106",
             "in the order of their shares",
         ),
-        ("\"mnist\"", "\"babi-qa1\"", "line 6", "this must be embedding"),
+        ("\"mnist\"", "\"babi-qa1\"", "line 6", "use embedding"),
     ];
     for (right, wrong, place, part) in cases {
         assert!(valid.contains(right), "{right}");
@@ -283,11 +283,11 @@ fn a_file_of_json_has_places_as_well() {
                 { \"momentum\": 0.9 } }, \"learning_rate\": 0.1 },\n \"layers\": [\n  { \"dense\": { \"units\": 10 } }\n ]\n}\n";
     parse("my.json", text, Language::Json).unwrap();
     let cases = [
-        ("\"units\": 10", "\"units\": 11", "my.json, line 5, column 25: the last layer makes 11 numbers"),
+        ("\"units\": 10", "\"units\": 11", "my.json, line 5, column 25: the last layer has 11 outputs"),
         ("\"momentum\": 0.9", "\"momentum\": 9", "my.json, line 3, column 48: must be from 0 to below 1"),
         ("\"units\": 10", "\"unit\": 10", "my.json, line 5, column 21: unknown field `unit`"),
-        ("\"units\": 10 }", "\"units\": 10", "my.json, line 6, column 2: this is no JSON: expected `,` or `}`"),
-        ("}\n", "}\n}\n", "this is no JSON: trailing characters"),
+        ("\"units\": 10 }", "\"units\": 10", "my.json, line 6, column 2: this is not JSON: expected `,` or `}`"),
+        ("}\n", "}\n}\n", "this is not JSON: trailing characters"),
     ];
     for (right, wrong, part) in cases {
         let broken = if right == "}\n" { format!("{text}}}\n") } else { text.replacen(right, wrong, 1) };

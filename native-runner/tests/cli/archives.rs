@@ -101,7 +101,7 @@ fn the_archives_work_where_nothing_else_is() {
 
     // The host's side, with the same program, while the server runs.
     let host = |arguments: &[&str]| done(command(&server.join("leaderboard"), &server_folder).args(arguments));
-    assert!(host(&["health", &leaderboard.url]).contains("is well"));
+    assert!(host(&["health", &leaderboard.url]).contains("is healthy"));
     assert!(host(&["backup", "copy.sqlite"]).contains("(1 runs)"));
     assert!(host(&["remove", run_id]).contains(run_id));
 }

@@ -70,7 +70,7 @@ fn missing_matrix_units_are_refused() {
     for line in ["--workload keras-mnist-mlp --steps 3", "steps --backend wgsl --workload keras-mnist-mlp"] {
         let finished = Runner::new(&format!("{line} --adapter cpu --precision f16-matrix")).run();
         assert_eq!(finished.stdout, "");
-        let parts = [listed.adapter.name.as_str(), "does not compute in f16-matrix", "lists none", "ask for f16"];
+        let parts = [listed.adapter.name.as_str(), "does not support f16-matrix", "lists none", "use f16"];
         finished.expect_status(2).expect_errors(&parts);
     }
 }

@@ -36,7 +36,7 @@ fn run_shows_metrics_and_keeps_a_valid_record() {
     for warning in &record.warnings {
         expect_parts(&finished.stderr, &[&one_line(&warning.to_string())]);
     }
-    finished.expect_errors(&["seed 7 (as asked)"]);
+    finished.expect_errors(&["seed 7 (set with --seed)"]);
 }
 
 #[test]
@@ -114,21 +114,21 @@ fn what_was_streamed_is_not_uploaded_from_a_file_either() {
     Runner::new(&format!("{LINE} --input stream --json")).arg(&file).tiny().run().expect_status(0);
     claim_suite_network(&file);
     let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&file).run();
-    refused.expect_status(2).expect_errors(&["nothing that was trained with --input stream is uploaded"]);
+    refused.expect_status(2).expect_errors(&["a run with --input stream cannot be uploaded"]);
     let line = "--adapter cpu --workload keras-mnist-mlp --input prefetch --upload http://127.0.0.1:9 --yes";
-    expect_refusals(line, &[("", ["nothing that was trained with --input prefetch is uploaded"])]);
+    expect_refusals(line, &[("", ["a run with --input prefetch cannot be uploaded"])]);
 }
 
 #[test]
 fn input_mode_is_refused_without_a_choice() {
-    let burn = "the back end `burn-flex` takes no input mode, and `prefetch` was asked for";
+    let burn = "the backend `burn-flex` does not support the input mode `prefetch`";
     let cases = [
         ("--backend reference --input stream", ["it reads each sample from memory as it computes"]),
         ("--backend burn-flex --input resident", ["Burn's queue decides"]),
         ("--backend burn-flex --input prefetch", [burn]),
-        ("--backend own --program own=cat --input stream", ["gets its batches through a pipe"]),
+        ("--backend own --program own=cat --input stream", ["receives its batches through a pipe"]),
         ("--adapter cpu --devices 2 --input stream", ["several devices share each batch, and each has the data set"]),
-        ("--adapter cpu --seeds 2 --input stream", ["make a run for each, or a study with `inputs`"]),
+        ("--adapter cpu --seeds 2 --input stream", ["start one run per value, or a study with `inputs`"]),
         ("--input streamed", ["resident, prefetch, stream"]),
     ];
     expect_refusals("", &cases);
@@ -238,7 +238,7 @@ fn late_exchanges_change_no_loss_and_are_recorded() {
     let run = |overlap: &str| {
         let line = "--adapter cpu --devices 2 --steps 4 --batch-size 15 --seed 7 --json -";
         let finished = Runner::new(&format!("{line} --overlap {overlap}")).tiny().run().expect_status(0);
-        (one_line(&finished.stderr).contains("more while they computed"), finished.json::<RunRecord>())
+        (one_line(&finished.stderr).contains("more during computation"), finished.json::<RunRecord>())
     };
     let ((on_says, on), (off_says, off)) = (run("on"), run("off"));
     assert_eq!((on_says, off_says), (true, false));
@@ -288,18 +288,18 @@ fn record_of_several_devices_scales_but_is_not_uploaded() {
     assert_eq!((scaled[0]["devices"].as_u64(), scaled[0]["strong"]["speed_up"].as_f64()), (Some(1), Some(1.0)));
     // A batch of eight is shared by eight devices at most.
     assert!(scaled.iter().all(|of| of["strong"].is_null() == (of["devices"].as_u64().unwrap() > 8)), "{document}");
-    scaling("").run().expect_status(2).expect_errors(&["say --bandwidth"]);
+    scaling("").run().expect_status(2).expect_errors(&["set --bandwidth"]);
     scaling("--bandwidth 1e9 --latency 1e-5").run().expect_status(0);
     claim_suite_network(&two);
     let refused = Runner::new("upload --to http://127.0.0.1:9 --yes").arg(&two).run();
-    refused.expect_status(2).expect_errors(&["nothing that 2 devices trained together is uploaded"]);
+    refused.expect_status(2).expect_errors(&["a run on 2 devices cannot be uploaded"]);
 }
 
 #[test]
 fn scaling_without_records_shows_published_steps() {
     let shown = Runner::new("scaling").run().expect_status(0).stdout;
     expect_parts(&shown, &["Inception-v3 on ImageNet", "GTDLBench, Table VIII", "1117.812 ms", "8 devices –"]);
-    let cases = [("--bandwidth 1e9", ["--bandwidth is for records"]), ("--latency 1", ["--bandwidth"])];
+    let cases = [("--bandwidth 1e9", ["--bandwidth needs records"]), ("--latency 1", ["--bandwidth"])];
     expect_refusals("scaling", &cases);
 }
 
@@ -307,24 +307,24 @@ fn scaling_without_records_shows_published_steps() {
 fn several_devices_are_refused_where_meaningless() {
     let cases = [
         ("--backend reference --devices 2", ["plain loops on one core"]),
-        ("--backend burn-flex --devices 2", ["that is the processor, of which it uses every core"]),
+        ("--backend burn-flex --devices 2", ["it uses the processor with all cores"]),
         ("--backend burn-flex --adapter all", ["`--backend wgsl` trains on several"]),
         ("--backend burn-wgpu --adapter 0,1", ["serve each device with `native-runner serve-device --adapter N`"]),
         ("--backend burn-cuda --devices 2", ["`--backend burn-remote --remote HOST:PORT,HOST:PORT`"]),
-        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", ["left out, or 1, which is how many addresses"]),
+        ("--backend burn-remote --remote 127.0.0.1:9 --devices 2", ["omitted, or 1, the number of addresses"]),
         ("--backend own --program own=cat --devices 2", ["chooses its devices itself"]),
         ("--adapter cpu --devices 2 --seeds 2", ["trains on one device each"]),
         ("--adapter cpu --devices 0", ["1..=64"]),
-        ("--adapter cpu --overlap off", ["a single device trains: it exchanges nothing (see --devices)"]),
-        ("steps --adapter cpu --backend wgsl --overlap on", ["a single device trains: it exchanges nothing"]),
+        ("--adapter cpu --overlap off", ["a single device, which exchanges nothing (see --devices)"]),
+        ("steps --adapter cpu --backend wgsl --overlap on", ["a single device, which exchanges nothing"]),
         ("--adapter 0,4096", ["no adapter fits `0,4096`"]),
-        ("steps --adapter all --backend wgsl", ["name a single adapter here"]),
+        ("steps --adapter all --backend wgsl", ["select a single adapter"]),
     ];
     expect_refusals("", &cases);
     if has_software() {
         let cases = [
             ("--workload keras-mnist-mlp --batch-size 1", ["one sample for each device, but is 1"]),
-            ("--upload http://127.0.0.1:9 --yes", ["nothing that 2 devices trained together is uploaded"]),
+            ("--upload http://127.0.0.1:9 --yes", ["a run on 2 devices cannot be uploaded"]),
         ];
         expect_refusals("--adapter cpu --devices 2", &cases);
     }

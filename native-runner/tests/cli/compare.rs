@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{Runner, any_adapter, expect_parts, leaderboard, one_line, paths, read_json};
 
-/// The quickest other back end of this build.
+/// The quickest other backend of this build.
 const OTHER: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const SMALL: &str = "--batch-size 16 --seed 5";
 
@@ -36,7 +36,7 @@ fn two_back_ends_share_a_table_and_records_are_kept() {
     assert!(text.contains("✓ Final accuracies: no difference found; "), "{}", finished.stdout);
     expect_parts(
         &finished.stderr,
-        &["wgsl", OTHER, "5, 6 (as asked)", "on wgsl, seed 6 (4 of 4)", &format!("on {OTHER}, seed 6 (3 of 4)")],
+        &["wgsl", OTHER, "5, 6 (set with --seed)", "on wgsl, seed 6 (4 of 4)", &format!("on {OTHER}, seed 6 (3 of 4)")],
     );
 
     let folder = finished.folder.path();
@@ -134,7 +134,7 @@ fn a_cancelled_comparison_keeps_what_is_finished() {
     let Some(adapter) = any_adapter() else { return };
     let line = format!("{adapter} --backend wgsl {SMALL} --steps 2 --seeds 100 --json all.json --output runs");
     let finished = Runner::new(&line).tiny().interrupt_after("seed 7 (3 of 100)").expect_status(130);
-    let finished = finished.expect_errors(&["cancelled; what was measured until then is above"]);
+    let finished = finished.expect_errors(&["cancelled; the results so far are above"]);
     assert!(finished.stdout.contains("testing"), "there is a table all the same");
 
     let folder = finished.folder.path();

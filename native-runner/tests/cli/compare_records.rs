@@ -84,7 +84,7 @@ fn undecided_candidate_passes_with_a_note() {
     let folder = sides([700.0, 860.0, 1000.0]);
     compare(&folder, "head --baseline base --fail-if-slower 5%").expect_status(0).expect_output(&[
         "? keras-mnist-mlp: may be slower",
-        "can neither be shown nor excluded",
+        "can be neither shown nor excluded",
         "No regression is certain",
     ]);
 }
@@ -114,7 +114,7 @@ fn workload_that_only_the_baseline_trained_fails() {
         .expect_status(6)
         .expect_output(&["✗ A regression. 1 compared: 1 broken."]);
     finished
-        .expect_errors(&["the candidate could not train it, and the baseline could", "from seed 9 the loss at step 7"]);
+        .expect_errors(&["the candidate failed to train it, but the baseline did not", "from seed 9 the loss at step 7"]);
 }
 
 #[test]
@@ -149,16 +149,16 @@ fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     keep(&folder.path().join("new"), &[candidate]);
     let finished = compare(&folder, "new --baseline kept --fail-if-slower 5%").expect_status(0);
     let text = one_line(&finished.stdout);
-    let told = "The baseline is 1 of 5 records: those of commit 4d5e6f7, the newest of 2 commits. Left out: 1 of other \
-                commits, 1 of other devices, 1 of other suites or versions, 1 of the candidate itself.";
+    let told = "The baseline has 1 of 5 records, from commit 4d5e6f7, the newest of 2 commits. Left out: 1 from other \
+                commits, 1 from other devices, 1 from other suites or versions, 1 that are also in the candidate.";
     assert!(text.contains(told), "{}", finished.stdout);
     // People may know more of a commit's name than the record does.
     let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
-    compare(&folder, older).expect_status(6).expect_output(&["those of commit 0a1b2c3, as asked."]);
+    compare(&folder, older).expect_status(6).expect_output(&["from commit 0a1b2c3, set with --baseline-commit."]);
     let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
     finished.expect_errors(&[
-        "no record of the suite quick 1 on",
-        "of commit 9999999 (those of 0a1b2c3, 4d5e6f7 are there)",
+        "no record of suite quick 1 on",
+        "from commit 9999999 (available commits: 0a1b2c3, 4d5e6f7)",
     ]);
 }
 
@@ -174,13 +174,13 @@ fn other_devices_are_not_compared_unless_allowed() {
     let files = "head --baseline base/0.json base/1.json base/2.json";
     compare(&folder, files)
         .expect_status(0)
-        .expect_output(&["! Hardly comparable: the devices differ: Other processor, and"]);
+        .expect_output(&["! Of limited comparability: the devices differ: Other processor, and"]);
     let finished = compare(&folder, &format!("{files} --fail-if-slower 5%")).expect_status(2);
     assert_eq!(finished.stdout, "");
-    finished.expect_errors(&["nothing follows from these speeds: the devices differ", "--allow-mismatch"]);
+    finished.expect_errors(&["the speeds cannot be compared: the devices differ", "--allow-mismatch"]);
     compare(&folder, &format!("{files} --fail-if-slower 5% --allow-mismatch")).expect_status(6);
     let folders = "head --baseline base --fail-if-slower 5%";
-    compare(&folder, folders).expect_status(2).expect_errors(&["the baseline has no record", "3 of other devices"]);
+    compare(&folder, folders).expect_status(2).expect_errors(&["the baseline has no record", "3 from other devices"]);
     compare(&folder, &format!("{folders} --allow-mismatch")).expect_status(6);
 }
 
@@ -195,7 +195,7 @@ fn every_format_and_the_document_say_the_same() {
     );
     expect_parts(
         &markdown,
-        &["| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower | ", "<details><summary>Other figures"],
+        &["| keras-mnist-mlp | 900.0 | 785.0 | 0.872 | 0.8", " | slower | ", "<details><summary>Other metrics"],
     );
     let document: Value = read_json(&folder.path().join("all.json"));
     let candidate = &document["candidates"][0];
@@ -224,7 +224,7 @@ fn records_are_read_from_comparisons_and_standard_input() {
     // A file that was named twice counts once.
     compare(&folder, "head head/0.json --baseline all.json")
         .expect_status(0)
-        .expect_output(&["head/0.json is the record of head/0.json and counts once"]);
+        .expect_output(&["head/0.json is the same record as head/0.json and counts once"]);
 }
 
 #[cfg(unix)]
@@ -267,16 +267,16 @@ fn incomparable_sides_are_refused_with_advice() {
     let cases = [
         ("", 2, ["nothing to compare with", "--baseline"]),
         ("base", 2, ["nothing to compare with", "before.json after.json"]),
-        ("--baseline base/0.json base/1.json head/0.json", 2, ["there is no candidate", "behind `--`"]),
+        ("--baseline base/0.json base/1.json head/0.json", 2, ["there is no candidate", "after `--`"]),
         ("base empty", 2, ["no records in empty", "--output FOLDER"]),
         ("base no-such-file.json", 1, ["cannot read no-such-file.json", "o such file"]),
         ("base cut.json", 2, ["cut.json is not a record", "EOF while parsing"]),
-        ("base twice.json", 2, ["twice.json is not a record", "a file holds one document"]),
+        ("base twice.json", 2, ["twice.json is not a record", "a file must have a single document"]),
         ("base wrong.json", 2, ["wrong.json is not a record", "in workloads[0].settings.batch_size"]),
-        ("base newer.json", 2, ["newer.json is not a record", "version 99, this program knows version 1"]),
+        ("base newer.json", 2, ["newer.json is not a record", "version 99, but this program supports version 1"]),
         ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
         ("base other", 2, ["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
-        ("--baseline base -- head --fail-if-missing", 2, ["everything is a path", "put --fail-if-missing before it"]),
+        ("--baseline base -- head --fail-if-missing", 2, ["everything after `--` is a path", "put --fail-if-missing before it"]),
         ("- -", 2, ["standard input", "once"]),
         ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
         ("base head --baseline-commit main", 2, ["--baseline-commit", "hexadecimal"]),
@@ -292,7 +292,7 @@ fn incomparable_sides_are_refused_with_advice() {
     fs::write(path.join("base/package.json"), "{\"name\": \"something\"}").unwrap();
     compare(&folder, "base head")
         .expect_status(0)
-        .expect_output(&["base/package.json holds no records and was left out."]);
+        .expect_output(&["base/package.json has no records and was left out."]);
 }
 
 #[test]

@@ -96,15 +96,15 @@ fn a_machine_without_adapters_is_told_why() {
     expect_parts(
         &finished.stdout,
         &[
-            "No driver offers an adapter",
-            "VK_DRIVER_FILES names drivers that are not there: /no/such/icd.json",
-            "there is no back end with a device to compute on",
+            "No driver provides an adapter",
+            "VK_DRIVER_FILES names missing drivers: /no/such/icd.json",
+            "no backend has a device",
         ],
     );
     // The same error elsewhere points to the doctor.
     let run =
         Runner::new("--backend wgsl --steps 1").env("VK_DRIVER_FILES", "/no/such/icd.json").run().expect_status(2);
-    run.expect_errors(&["no adapter fits", "`native-runner doctor` says"]);
+    run.expect_errors(&["no adapter fits", "Run `native-runner doctor`"]);
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn slow_back_end_is_ended_and_reported_late() {
     Runner::new(&format!("doctor --backend wgsl {adapter} --trace-seconds 0.01"))
         .run()
         .expect_status(7)
-        .expect_output(&["it had not finished after 0.01 s"]);
+        .expect_output(&["it did not finish within 0.01 s"]);
 }
 
 /// Another user's home, name and host.

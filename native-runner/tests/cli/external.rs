@@ -156,7 +156,7 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
         ["--backend", "pytorch", "--upload", "http://127.0.0.1:9", "--yes", "--program", "pytorch=python3 x.py"];
     let cases: [(&[&str], &[&str]); 9] = [
         (&upload, &["external program", "--upload"]),
-        (&["--backend", "pytorch"], &["there is no back end named `pytorch`", "--program"]),
+        (&["--backend", "pytorch"], &["there is no backend named `pytorch`", "--program"]),
         (&["--backend", "pytorch", "--program", "python3 x.py"], &["NAME=COMMAND", "pytorch, keras-jax"]),
         (
             &["--backend", "pytorch", "--program", "pytorch=/nowhere/python3 x.py"],
@@ -247,7 +247,7 @@ fn error_names_the_loss_that_is_no_number() {
     let from = "losses, correct = [*losses, sum(found) / len(batch)]";
     let Some(finished) = train_with_example(from, "losses, correct = [*losses, math.nan]") else { return };
     finished.expect_status(1).expect_errors(&[
-        "after the message `train`, the field `losses[0]` of its answer is null at step 0, and must be a finite number",
+        "after the message `train`, the field `losses[0]` of its answer is null at step 0, but must be a finite number",
     ]);
 }
 

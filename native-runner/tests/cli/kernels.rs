@@ -147,7 +147,7 @@ fn profile_table_follows_the_step() {
         "gather",
         "max_pool_backward",
         "sgd",
-        "a step as a whole",
+        "whole step",
         "100.0 %",
     ]);
 }
@@ -214,7 +214,7 @@ fn workload_too_large_is_refused_and_others_go_on() {
     finished.expect_status(0).expect_output(&[
         "keras-mnist-mlp wgsl",
         "keras-cifar10-cnn in batches of 2, wgsl: does not fit",
-        "larger than 104857600 bytes, 100.0 MiB",
+        "limited to 104857600 bytes, 100.0 MiB",
     ]);
     // Alone, it is a failure.
     let Some(finished) = run_steps(&format!("--workload keras-cifar10-cnn {budget}")) else { return };

@@ -59,7 +59,7 @@ fn software_adapter_is_never_the_default() {
 
 #[test]
 fn data_sets_are_listed_with_where_they_come_from() {
-    Runner::new("data-sets").run().expect_status(0).expect_output(&["mnist", "generated; --babi"]);
+    Runner::new("data-sets").run().expect_status(0).expect_output(&["mnist", "generated; set --babi"]);
     let listed: Vec<Value> = Runner::new("data-sets --json --babi stories").run().expect_status(0).json();
     let set = |name| listed.iter().find(|set| set["name"] == name).unwrap();
     assert_eq!(set("mnist")["whence"], "files");
@@ -206,7 +206,7 @@ fn what_is_not_the_published_data_is_not_kept() {
 
     let none = serving("");
     let finished = Runner::new("fetch-data --data here --from").arg(&none.url).run().expect_status(5);
-    finished.expect_errors(&["serves no mnist-train.bin", "cargo xtask data"]);
+    finished.expect_errors(&["does not serve mnist-train.bin", "cargo xtask data"]);
     let finished = Runner::new("fetch-data imagenet --from").arg(&none.url).run().expect_status(2);
     finished.expect_errors(&["no data set imagenet", "mnist, cifar10"]);
 }

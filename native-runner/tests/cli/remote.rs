@@ -251,11 +251,11 @@ fn missing_and_foreign_servers_are_distinguished() {
     let rude = FakeServer::start(|_| Answer::Raw(b"".to_vec()));
     let port = |server: &FakeServer| server.url.trim_start_matches("http://").to_owned();
     let cases = [
-        (closed.clone(), "nobody listens there"),
-        (format!("{} --remote-timeout 1", port(&silent)), "there was no answer for 1 s"),
+        (closed.clone(), "connection refused"),
+        (format!("{} --remote-timeout 1", port(&silent)), "no answer within 1 s"),
         (port(&web_server), "no device is served at"),
         (port(&rude), "the connection was closed without an answer"),
-        ("no-such-host.invalid".to_owned(), "the host is not known"),
+        ("no-such-host.invalid".to_owned(), "the host is unknown"),
     ];
     for (remote, part) in cases {
         let line = format!("--backend burn-remote {SMALL} --remote {remote}");
@@ -264,7 +264,7 @@ fn missing_and_foreign_servers_are_distinguished() {
         finished.expect_errors(&[part, address, "native-runner serve-device"]);
     }
     let line = format!("steps --backend burn-remote --workload keras-mnist-mlp --remote {closed}");
-    Runner::new(&line).run().expect_status(2).expect_errors(&["nobody listens there"]);
+    Runner::new(&line).run().expect_status(2).expect_errors(&["connection refused"]);
 }
 
 #[test]
@@ -287,16 +287,16 @@ fn suspended_client_resumes_waiting_with_a_limit() {
     }
     let output = client.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    expect_parts(&String::from_utf8(output.stderr).unwrap(), &["there was no answer for 2 s"]);
+    expect_parts(&String::from_utf8(output.stderr).unwrap(), &["no answer within 2 s"]);
 }
 
 #[test]
 fn remote_back_end_and_host_need_each_other() {
     let cases = [
         ("--backend burn-remote", ["needs --remote HOST[:PORT]"]),
-        ("--backend burn-flex --remote gpu", ["a remote device is for the back end `burn-remote`"]),
+        ("--backend burn-flex --remote gpu", ["a remote device works only with the backend `burn-remote`"]),
         ("--backend burn-remote --remote ws://gpu", ["as in `gpu.example:4400`"]),
-        ("steps --backend burn-flex --remote gpu", ["a remote device is for the back end `burn-remote`"]),
+        ("steps --backend burn-flex --remote gpu", ["a remote device works only with the backend `burn-remote`"]),
     ];
     expect_refusals("", &cases);
     Runner::new("backends").run().expect_status(0).expect_output(&["runs with --remote HOST[:PORT]"]);
@@ -328,7 +328,7 @@ fn an_address_that_others_can_reach_comes_with_a_warning() {
     send(&child, Signal::SIGTERM);
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let warning = "nobody is asked who they are, and nothing is encrypted";
+    let warning = "neither authenticated nor encrypted";
     expect_parts(&String::from_utf8(output.stderr).unwrap(), &[warning]);
 }
 
@@ -426,17 +426,17 @@ fn devices_that_cannot_share_a_batch_are_refused() {
     let cases = [
         (format!("--remote {first},{first}"), format!("with {first} twice")),
         (format!("--remote {first},{same}"), format!("but is {first} and {same}, which are the same device")),
-        (format!("--remote {first},{closed}"), format!("no device is served at {closed}: nobody listens there")),
-        (format!("--remote {closed},{second}"), format!("no device is served at {closed}: nobody listens there")),
-        (format!("--remote {two} --devices 3"), "left out, or 2, which is how many addresses --remote has".to_owned()),
-        (format!("--remote {two} --adapter all"), "several served devices are named by their addresses".to_owned()),
+        (format!("--remote {first},{closed}"), format!("no device is served at {closed}: connection refused")),
+        (format!("--remote {closed},{second}"), format!("no device is served at {closed}: connection refused")),
+        (format!("--remote {two} --devices 3"), "omitted, or 2, the number of addresses of --remote".to_owned()),
+        (format!("--remote {two} --adapter all"), "several served devices are selected by their addresses".to_owned()),
         (format!("--remote {two} --overlap on"), "exchange gradients after the backward pass".to_owned()),
-        (format!("--remote {two} --input stream"), "takes no input mode".to_owned()),
+        (format!("--remote {two} --input stream"), "does not support the input mode".to_owned()),
         (format!("--remote {two} --precision f64"), "in f32 only".to_owned()),
-        (format!("--remote {first},{}", other.address), format!("are not alike: {first} is remote ")),
+        (format!("--remote {first},{}", other.address), format!("these differ: {first} is remote ")),
         (format!("--remote {two} --seeds 2"), "trains on one device each".to_owned()),
         (format!("--remote {two} --batch-size 1"), "one sample for each device, but is 1".to_owned()),
-        (format!("--remote {two} --upload http://127.0.0.1:9 --yes"), "nothing that 2 devices trained".to_owned()),
+        (format!("--remote {two} --upload http://127.0.0.1:9 --yes"), "a run on 2 devices cannot be uploaded".to_owned()),
         (format!("--remote {first},"), "as in `gpu.example:4400`".to_owned()),
     ];
     for (line, part) in cases {
@@ -444,5 +444,5 @@ fn devices_that_cannot_share_a_batch_are_refused() {
         Runner::new(&line).run().expect_status(2).expect_errors(&[&part]);
     }
     let line = format!("steps --backend burn-remote --workload keras-mnist-mlp --remote {two}");
-    Runner::new(&line).run().expect_status(2).expect_errors(&["name a single address here"]);
+    Runner::new(&line).run().expect_status(2).expect_errors(&["set a single address"]);
 }

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::support::{Runner, TINY, expect_parts, one_line, read_json};
 
-/// The quickest back end of this build that needs no adapter.
+/// The quickest backend of this build that needs no adapter.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 const NAME: &str = "<script>alert(1)</script>";
 
@@ -34,7 +34,7 @@ fn report(folder: &Path) -> Runner {
 fn records_become_one_file_that_needs_nothing_else() {
     let folder = records();
     report(folder.path()).run().expect_status(0).expect_output(&[
-        "What 2 runs say",
+        "Report on 2 runs",
         "All 2 runs are not standard runs",
         "All 2 runs had no window long enough to count",
         "Every group was trained from a single seed",
@@ -56,7 +56,7 @@ fn report_overwrites_only_a_report() {
     let file = folder.path().join("mine.html");
     fs::write(&file, "<p>my own</p>").unwrap();
     let output = |more: &str| report(folder.path()).arg("--output").arg(&file).args(more).run();
-    output("").expect_status(2).expect_errors(&["mine.html is there and is no report", "--force"]);
+    output("").expect_status(2).expect_errors(&["mine.html exists and is not a report", "--force"]);
     assert_eq!(fs::read_to_string(&file).unwrap(), "<p>my own</p>");
     output("--force").expect_status(0);
     output("--title Again").expect_status(0);
@@ -68,7 +68,7 @@ fn standard_output_holds_the_file_alone() {
     let folder = records();
     let finished = report(&folder.path().join("a.json")).args("-o -").run().expect_status(0);
     assert!(finished.stdout.starts_with("<!DOCTYPE html>") && finished.stdout.trim_end().ends_with("</html>"));
-    finished.expect_errors(&["What a run says"]);
+    finished.expect_errors(&["Report on 1 run"]);
 }
 
 #[test]
@@ -76,9 +76,9 @@ fn what_cannot_be_reported_on_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path();
     report(&place.join("missing")).run().expect_status(1).expect_errors(&["cannot read", "missing"]);
-    report(place).run().expect_status(2).expect_errors(&["there is nothing to report on in"]);
+    report(place).run().expect_status(2).expect_errors(&["there are no records in"]);
     fs::write(place.join("notes.json"), "{\"a\": 1}").unwrap();
-    report(place).run().expect_status(2).expect_errors(&["there is nothing to report on in"]);
+    report(place).run().expect_status(2).expect_errors(&["there are no records in"]);
     fs::write(place.join("half.json"), "{\n  \"workloads\": [").unwrap();
     report(place).run().expect_status(2).expect_errors(&["half.json", "line 2"]);
 }
@@ -201,7 +201,7 @@ fn export_to_standard_output_is_pure_and_files_are_kept() {
     let (names, lines) = table(&finished.stdout);
     assert_eq!((names[0].as_str(), lines.len()), ("place", 2));
     fs::write(folder.path().join("mine.csv"), "precious").unwrap();
-    export(&folder, "mine.csv").run().expect_status(2).expect_errors(&["mine.csv is there", "--force"]);
+    export(&folder, "mine.csv").run().expect_status(2).expect_errors(&["mine.csv exists", "--force"]);
     assert_eq!(read(&folder, "mine.csv"), "precious");
     export(&folder, "mine.csv").arg("--force").run().expect_status(0);
     assert!(read(&folder, "mine.csv").starts_with("place,"));
@@ -230,8 +230,8 @@ fn what_cannot_be_exported_is_refused_with_what_to_do() {
     let refused = |runner: Runner, part: &str| {
         runner.run().expect_status(2).expect_errors(&[part]);
     };
-    refused(export(&folder, "all.csv"), "there is nothing to report on");
-    refused(export(&folder, "all.xlsx"), "end its name with .csv, .jsonl, .parquet or .md, or add --format csv");
+    refused(export(&folder, "all.csv"), "there are no records");
+    refused(export(&folder, "all.xlsx"), "use a name that ends in .csv, .jsonl, .parquet or .md, or set --format");
     refused(Runner::new("export -o -").arg(folder.path()), "--format csv");
     fs::write(folder.path().join("half.json"), "{\"schema_version\": 1, \"workloads\": [").unwrap();
     refused(export(&folder, "all.csv"), "half.json is not a record");

@@ -12,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::support::{Runner, TINY, any_adapter, damaged_data, expect_parts, leaderboard, one_line, paths, read_json};
 
-/// The quickest back end of this build that computes on the processor.
+/// The quickest backend of this build that computes on the processor.
 const BACKEND: &str = if cfg!(feature = "burn-flex") { "burn-flex" } else { "reference" };
 
 /// A study's file and its folder, which outlive the commands.
@@ -77,7 +77,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
     assert_eq!(document["cells"].as_array().unwrap().len(), 2);
     expect_parts(
         &finished.stderr,
-        &["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2 in an order from seed 1"],
+        &["mine A test", "batch 16", "batch 32", "(1 of 2", "(2 of 2", "2, shuffled with seed 1"],
     );
     let plan = study.plan();
     let ids = |cells: &[Value]| cells.iter().map(|cell| cell["id"].as_str().unwrap().to_owned()).collect::<Vec<_>>();
@@ -96,7 +96,7 @@ fn every_cell_leaves_its_record_and_is_not_run_again() {
         assert!(cell["seconds"].as_f64().unwrap() > 0.0);
     }
     let before = study.files();
-    let again = study.runner("").run().expect_status(0).expect_errors(&["2 of them finished before"]);
+    let again = study.runner("").run().expect_status(0).expect_errors(&["2 of them already finished"]);
     assert!(again.stdout.contains("batch 32"), "{}", again.stdout);
     assert_eq!(study.files(), before);
 }
@@ -106,7 +106,7 @@ fn impossible_cell_is_kept_and_others_go_on() {
     // Nothing on the processor multiplies with matrix units.
     let study = Study::new("precisions = [\"f32\", \"f16-matrix\"]\nbatch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let finished = study.runner("").run().expect_status(1).expect_output(&["! f16-matrix: "]);
-    finished.expect_errors(&["1 of 2 cells have no figures", "--retry-failed"]);
+    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
     let cells = study.cells();
     let of = |precision: &str| cells.iter().find(|cell| cell["settings"]["spec"]["precision"] == precision).unwrap();
     assert_eq!(of("f32")["ending"], "completed");
@@ -115,22 +115,22 @@ fn impossible_cell_is_kept_and_others_go_on() {
     assert!(failed["reason"].as_str().unwrap().contains("f16-matrix"), "{failed}");
     assert!(failed["record"].is_null() && !failed["last_lines"].as_array().unwrap().is_empty(), "{failed}");
     // It is an answer, until a retry is requested.
-    study.runner("").run().expect_status(1).expect_errors(&["2 of them finished before"]);
+    study.runner("").run().expect_status(1).expect_errors(&["2 of them already finished"]);
     study.runner("--retry-failed").run().expect_status(1);
     let attempts = study.cells().iter().map(|cell| cell["attempts"].as_u64().unwrap()).sum::<u64>();
     assert_eq!(attempts, 1 + 2);
 }
 
-/// A program that cannot start: its error is the reason, and the other back end's cell has results.
+/// A program that cannot start: its error is the reason, and the other backend's cell has results.
 #[cfg(unix)]
 #[test]
 fn an_external_program_is_a_back_end_of_a_study() {
     let study = Study::new("batch_sizes = [16]\nlimits = [{ steps = 1 }]");
     let line = format!("--backend {BACKEND},pytorch");
-    study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no back end `pytorch`", "--program"]);
+    study.runner(&line).run().expect_status(2).expect_errors(&["[[matrix]] 1", "no backend `pytorch`", "--program"]);
     let run =
         || study.runner(&line).arg("--program").arg("pytorch=sh -c 'echo no module named torch >&2; exit 1'").run();
-    let parts = ["1 of 2 cells cannot run here: pytorch: ", "1 of 2 cells have no figures"];
+    let parts = ["1 of 2 cells cannot run here: pytorch: ", "1 of 2 cells have no results"];
     run().expect_status(1).expect_errors(&parts);
     let cells = study.cells();
     let of = |backend: &str| cells.iter().find(|cell| cell["settings"]["spec"]["backend"] == backend).unwrap();
@@ -141,7 +141,7 @@ fn an_external_program_is_a_back_end_of_a_study() {
     assert_eq!(study.plan()["definition"]["programs"]["pytorch"], "sh -c 'echo no module named torch >&2; exit 1'");
     // Another command is another study.
     let other = study.runner(&line).arg("--program").arg("pytorch=false").run().expect_status(2);
-    other.expect_errors(&["begun for another study", "definition.programs.pytorch"]);
+    other.expect_errors(&["belongs to a different study", "definition.programs.pytorch"]);
 }
 
 #[test]
@@ -302,7 +302,7 @@ fn a_scaled_study_says_so_everywhere() {
     assert_eq!(cells[0]["scale"], 0.5);
     assert_eq!(cells[0]["record"]["requested"]["length"]["steps"], 3, "{}", cells[0]["record"]);
     // The whole length is another study.
-    study.runner("").run().expect_status(2).expect_errors(&["begun for another study", "scale: 1.0 here, 0.5"]);
+    study.runner("").run().expect_status(2).expect_errors(&["belongs to a different study", "scale: 1.0 here, 0.5"]);
 }
 
 #[test]
@@ -332,7 +332,7 @@ fn a_folder_of_another_study_is_refused_with_what_differs() {
     let before = study.files();
     study.write(&format!("{SMALL}\nseeds = [2]"));
     let finished = study.runner("").run().expect_status(2);
-    finished.expect_errors(&["begun for another study", "seeds: [2] here, [1] in the folder", "--output"]);
+    finished.expect_errors(&["belongs to a different study", "seeds: [2] here, [1] in the folder", "--output"]);
     assert_eq!(study.files(), before);
 }
 
@@ -379,7 +379,7 @@ fn records_are_uploaded_once_after_one_agreement() {
     }
     let again = study.runner("--yes --upload").arg(&server.url).run().expect_status(0);
     assert_eq!(server.received().len(), 2);
-    expect_parts(&again.stderr, &["has every record that it takes"]);
+    expect_parts(&again.stderr, &["already has every record that it accepts"]);
 }
 
 const FAST: &str = "suites = [\"launch\", \"gemm\"]\nbudget_seconds = 0.5\nbudget_mib = 4";
@@ -444,7 +444,7 @@ fn study_of_kernels_keeps_records_and_makes_a_report() {
     );
     // A finished run is an answer, and stays as it is.
     let before = study.files();
-    let again = study.runner("--scale 0.2").run().expect_status(0).expect_errors(&["2 of them finished before"]);
+    let again = study.runner("--scale 0.2").run().expect_status(0).expect_errors(&["2 of them already finished"]);
     assert!(again.stdout.contains("of peak"), "{}", again.stdout);
     assert_eq!(study.files(), before);
 }
@@ -477,7 +477,7 @@ fn failed_kernel_cell_is_kept_and_others_go_on() {
         return;
     };
     let finished = study.runner("").run().expect_status(1).expect_output(&["no adapter fits"]);
-    finished.expect_errors(&["1 of 2 cells have no figures", "--retry-failed"]);
+    finished.expect_errors(&["1 of 2 cells have no results", "--retry-failed"]);
     let cells = study.cells();
     let failed = cells.iter().find(|cell| cell["ending"] == "failed").unwrap();
     assert_eq!((&failed["settings"]["adapter"], &failed["record"]), (&"no-such-gpu".into(), &Value::Null));
@@ -519,7 +519,7 @@ fn what_the_command_itself_kept_makes_a_report_too() {
     for path in [place.path(), &file] {
         let finished = Runner::new("report --force --output").arg(place.path().join("r.html")).arg(path).run();
         let shown = one_line(&finished.expect_status(0).stdout);
-        assert!(shown.contains("What kernels by themselves say"), "{shown}");
+        assert!(shown.contains("Kernel benchmarks"), "{shown}");
     }
     assert!(fs::read_to_string(place.path().join("r.html")).unwrap().contains("Round trip to the device"));
 }

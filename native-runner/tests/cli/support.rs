@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
-/// A network of two small layers, named `tiny`, which every back end trains and tests in less than half a second.
+/// A network of two small layers, named `tiny`, which every backend trains and tests in less than half a second.
 pub(crate) const TINY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cli/tiny.toml");
 
 /// Changes the record in this file as if the suite's own network had been trained: no other is uploaded.

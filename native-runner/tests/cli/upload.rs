@@ -65,14 +65,14 @@ fn what_is_not_a_leaderboard_is_said_to_be_none() {
     expect_no_leaderboard(|| Answer::Raw(no_text.to_vec()), "not");
     // A run id that is a path is not believed.
     let started = || StartedRun { run_id: "../../etc/passwd".to_owned(), ..started() };
-    expect_no_leaderboard(move || Answer::json(201, &started()), "a run id that is not one");
+    expect_no_leaderboard(move || Answer::json(201, &started()), "an invalid run id");
 }
 
 #[test]
 fn a_redirect_is_shown_and_not_followed() {
     let other = FakeServer::start(|_| Answer::Silence);
     let server = FakeServer::start(|_| Answer::Http(301, &[("location", "https://elsewhere.example/")], String::new()));
-    expect_refusal_before_training(run_against(&server.url), &["sends its visitors on to https://elsewhere.example/"]);
+    expect_refusal_before_training(run_against(&server.url), &["redirects to https://elsewhere.example/"]);
     assert!(other.received().is_empty());
 }
 
@@ -89,7 +89,7 @@ fn a_server_that_never_answers_is_given_up() {
 fn nothing_is_uploaded_without_agreement() {
     let server = FakeServer::start(|_| Answer::Silence);
     let finished = Runner::new("--backend reference --steps 2 --upload").arg(&server.url).run().expect_status(2);
-    finished.expect_errors(&["without agreement", "--yes"]);
+    finished.expect_errors(&["needs your agreement", "--yes"]);
     assert!(server.received().is_empty());
 }
 

@@ -65,7 +65,7 @@ fn trace_of_a_file_equals_the_built_in_network() {
 }
 
 #[test]
-#[ignore = "trains on every back end"]
+#[ignore = "trains on every backend"]
 fn file_trains_on_every_back_end_and_is_recorded() {
     let (names, adapter) = match any_adapter() {
         Some(adapter) => ("reference,wgsl", adapter),
@@ -156,12 +156,12 @@ fn nothing_of_a_file_is_uploaded() {
     let line = "--backend reference --steps 1 --batch-size 4 --workload-file small.toml";
     let files = [("small.toml", SMALL)];
     let asked = with_files(&format!("{line} --upload http://127.0.0.1:9 --yes"), &files).run().expect_status(2);
-    asked.expect_errors(&["--upload takes no network of a file", "small.toml", "nobody could prove it"]);
+    asked.expect_errors(&["--upload does not accept the network of", "small.toml", "cannot be proven"]);
     let kept = with_files(&format!("{line} --json record.json"), &files).run().expect_status(0);
     let server = leaderboard();
     let later =
         Runner::new("upload").arg(kept.folder.path().join("record.json")).args(&format!("--yes --to {}", server.url));
-    later.run().expect_status(2).expect_errors(&["networks that it has itself", "small is one of a file"]);
+    later.run().expect_status(2).expect_errors(&["only built-in networks", "small is from a file"]);
     assert!(server.received().is_empty());
 }
 
@@ -216,13 +216,13 @@ fn a_study_trains_files_and_notices_that_one_has_changed() {
     assert_eq!(small["record"]["workloads"][0]["network"]["name"], "small", "{small}");
     let server = leaderboard();
     let upload = run(&format!("--upload {} --yes", server.url)).expect_status(0);
-    upload.expect_errors(&["1 of external programs, or of networks of files, stay here"]);
+    upload.expect_errors(&["1 of external programs or networks from files are not uploaded"]);
     assert_eq!(server.received().len(), 1);
 
     write("small.toml", &SMALL.replace("filters = 4", "filters = 5"));
     run("")
         .expect_status(2)
-        .expect_errors(&["begun for another study", "small.toml has changed since the folder was begun"]);
+        .expect_errors(&["belongs to a different study", "small.toml has changed since the folder was created"]);
     write("small.toml", "name = 7\n");
     run("").expect_status(2).expect_errors(&["[[matrix]] 1", "small.toml, line 1, column 8", "expected a string"]);
 }

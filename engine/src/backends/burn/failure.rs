@@ -71,7 +71,7 @@ fn panicked(panic: &(dyn Any + Send)) -> EngineError {
 
 pub(super) fn words(panic: &(dyn Any + Send)) -> &str {
     let owned = panic.downcast_ref::<String>().map(String::as_str);
-    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("it did not say why")
+    owned.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no reason given")
 }
 
 /// Trainer whose panics are errors. After a panic it is neither called nor dropped, because freeing its memory might

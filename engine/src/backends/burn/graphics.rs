@@ -55,27 +55,27 @@ impl Compiler {
         if Self::of_device(device) == Some(self) {
             return Ok(());
         }
-        let message = format!("the driver of {} lacks something that Burn's {} needs", adapter.name, self.name());
-        refused(format!("{message}, and Burn computes with {device} instead"))
+        let message = format!("the driver of {} lacks a feature that Burn's {} needs", adapter.name, self.name());
+        refused(format!("{message}, so Burn would compute with {device} instead"))
     }
 
     fn check(self, adapter: &Adapter) -> Result<(), EngineError> {
         let used = Self::of_build(&adapter.api);
         if used != self {
             return refused(format!(
-                "in this program Burn compiles {} on {}, because it was built for several Burn back ends; build it \
-                 with one of them",
+                "in this program Burn compiles {} on {}, because it was built with several Burn backends; build it \
+                 with a single one",
                 used.name(),
                 adapter.api
             ));
         }
         if self == Self::SpirV && adapter.software {
-            return refused(format!("{} fails on the SPIR-V that Burn makes, or computes wrong results", adapter.name));
+            return refused(format!("{} fails on Burn's SPIR-V, or computes wrong results with it", adapter.name));
         }
         if TUNED && adapter.software {
             return refused(format!(
-                "in this program Burn times its kernels to choose among them, which takes many minutes on {}, a \
-                 software adapter; build it without `burn-tuned` and without the back ends that turn it on",
+                "in this program Burn tunes its kernels, which takes many minutes on {}, a software adapter; build it \
+                 without `burn-tuned` and without the backends that enable it",
                 adapter.name
             ));
         }
@@ -106,12 +106,12 @@ fn pick(choice: &AdapterChoice, adapters: &[Adapter], api: Option<&str>) -> Resu
         return if fits(&adapters[index]) {
             Ok(index)
         } else {
-            refused(format!("adapter {index} is reached through {}, not {}", adapters[index].api, api.unwrap_or("")))
+            refused(format!("adapter {index} uses {}, not {}", adapters[index].api, api.unwrap_or("")))
         };
     }
     let fitting: Vec<usize> = (0..adapters.len()).filter(|&index| fits(&adapters[index])).collect();
     if let (true, Some(api)) = (fitting.is_empty(), api) {
-        return refused(format!("this machine offers this program no adapter through {api}"));
+        return refused(format!("this machine has no adapter with {api}"));
     }
     let listed: Vec<Adapter> = fitting.iter().map(|&index| adapters[index].clone()).collect();
     Ok(fitting[choice.choose(&listed)?])
@@ -134,7 +134,7 @@ impl AdapterLocation {
             "Metal" => graphics::WgpuBackend::Metal,
             "DX12" => graphics::WgpuBackend::Dx12,
             "WebGPU" => graphics::WgpuBackend::WebGpu,
-            other => return refused(format!("Burn does not know the interface {other}")),
+            other => return refused(format!("Burn does not support the interface {other}")),
         };
         Ok(Self { kind: *kind, number, api })
     }
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(pick(&AdapterChoice::Index(3), &all, Some("Vulkan")).unwrap(), 3);
         assert!(pick(&AdapterChoice::Index(0), &all, Some("Vulkan")).is_err());
         let error = pick(&AdapterChoice::Any, &all, Some("Metal")).unwrap_err().to_string();
-        assert!(error.ends_with("no adapter through Metal"), "{error}");
+        assert!(error.ends_with("no adapter with Metal"), "{error}");
     }
 
     #[test]

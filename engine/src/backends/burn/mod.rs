@@ -131,9 +131,9 @@ fn check_precision(name: &str, precision: Precision) -> Result<(), EngineError> 
         return Ok(());
     }
     Err(EngineError::NoPrecision {
-        whose: format!("the back end `{name}`"),
+        whose: format!("the backend `{name}`"),
         precision: precision.name(),
-        reason: "the networks are built for it in f32 only".to_owned(),
+        reason: "its networks are built in f32 only".to_owned(),
         instead: "f32",
     })
 }

@@ -64,6 +64,6 @@ fn set_threads(threads: NonZero<usize>) -> Result<(), EngineError> {
     if threads.get() == 1 {
         return Ok(());
     }
-    let message = format!("a worker of a page is one thread, and cannot compute with {threads}");
+    let message = format!("a web worker has one thread, so it cannot compute with {threads}");
     Err(EngineError::DeviceRefused { message })
 }

@@ -175,7 +175,7 @@ impl DeviceServer {
         if !Self::backends().any(|servable| servable == known) {
             let servable: Vec<&str> = Self::backends().collect();
             return Err(EngineError::InvalidSetting {
-                what: "the back end of a served device",
+                what: "the backend of a served device",
                 allowed: format!("one of Burn's in this program ({})", servable.join(", ")),
                 value: name.to_owned(),
             });

@@ -230,7 +230,7 @@ fn an_unsupported_network_is_named_with_the_reason() {
     assert_eq!(
         error.as_deref(),
         Some(
-            "beyond: layer 1 is not supported by this back end: Burn leaves out windows that begin beyond the last pixel"
+            "beyond: layer 1 is not supported by this backend: Burn leaves out windows that begin beyond the last pixel"
         )
     );
 }
@@ -264,7 +264,7 @@ fn a_panic_is_reported_in_its_own_words() {
     for (panics, words) in [
         (|| panic!("plain words"), "plain words"),
         (|| panic!("words and {}", 1), "words and 1"),
-        (|| std::panic::panic_any(1), "it did not say why"),
+        (|| std::panic::panic_any(1), "no reason given"),
     ] as [(fn() -> Result<(), EngineError>, &str); 3]
     {
         let error = pollster::block_on(guarded(async { panics() })).unwrap_err().to_string();

@@ -60,7 +60,7 @@ impl ExternalBackend {
             return Err(EngineError::NoPrecision {
                 whose: format!("the external program `{name}`"),
                 precision: precision.name(),
-                reason: "the protocol has no other numbers".to_owned(),
+                reason: "the protocol supports only f32".to_owned(),
                 instead: "f32",
             });
         }
@@ -68,7 +68,7 @@ impl ExternalBackend {
         let answer = conversation.ask(&Question::Hello { protocol: PROTOCOL_VERSION }, Vec::new()).await?;
         let theirs: u32 = answer.field("protocol")?;
         if theirs != PROTOCOL_VERSION {
-            return Err(answer.wrong("protocol", &format!("is {theirs}, and must be {PROTOCOL_VERSION}")));
+            return Err(answer.wrong("protocol", &format!("is {theirs}, but must be {PROTOCOL_VERSION}")));
         }
         let text = |field: &str| answer.field::<String>(field).map(|text| short(&text));
         let adapter = Adapter {
@@ -143,10 +143,10 @@ impl Conversation {
 pub fn checked_name(text: &str) -> Result<String, String> {
     let is_fine = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
     if text.is_empty() || text.len() > 40 || !text.chars().all(is_fine) {
-        return Err("the name of a program has 1 to 40 lower-case letters, digits and hyphens".to_owned());
+        return Err("the name of a program must have 1 to 40 lowercase letters, digits and hyphens".to_owned());
     }
     if text == "all" || KNOWN_BACKENDS.iter().any(|known| known.name == text) {
-        return Err(format!("`{text}` is one of our own back ends: a program needs another name"));
+        return Err(format!("`{text}` is a built-in backend; choose another name for the program"));
     }
     Ok(text.to_owned())
 }
@@ -260,14 +260,14 @@ impl Answer {
         let seconds: Option<f64> = self.optional(name)?;
         match seconds.filter(|seconds| !(0.0..LONGEST_SECONDS).contains(seconds)) {
             None => Ok(seconds),
-            Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, and must be a number of seconds"))),
+            Some(wrong) => Err(self.wrong(name, &format!("is {wrong}, but must be a number of seconds"))),
         }
     }
 
     fn correct(&self, samples: u64) -> Result<u64, EngineError> {
         let correct: u64 = self.field("correct")?;
         if correct > samples {
-            return Err(self.wrong("correct", &format!("is {correct}, and the message has {samples} samples")));
+            return Err(self.wrong("correct", &format!("is {correct}, but the message has {samples} samples")));
         }
         Ok(correct)
     }
@@ -280,14 +280,14 @@ impl Answer {
         }
         value.as_f64().ok_or_else(|| {
             let value = short(&value.to_string());
-            self.wrong(name, &format!("is {value} at step {step}, and must be a finite number"))
+            self.wrong(name, &format!("is {value} at step {step}, but must be a finite number"))
         })
     }
 
     fn numbers(&self, count: usize) -> Result<Vec<f32>, EngineError> {
         let bytes = self.payload.len();
         if bytes != 4 * count {
-            return Err(self.wrong("bytes", &format!("is {bytes}, and {count} numbers of four bytes are due")));
+            return Err(self.wrong("bytes", &format!("is {bytes}, but {count} numbers of four bytes are expected")));
         }
         let number = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("chunks of four"));
         Ok(self.payload.chunks_exact(4).map(number).collect())
@@ -351,15 +351,15 @@ impl Timing {
         let (total, clock) = (self.reported_seconds + self.preparing_seconds, self.clock_seconds);
         if exceeds(total, clock, self.answers) {
             return Err(answer.broken(&format!(
-                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them: it may report \
-                 another unit than seconds, or count work twice"
+                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them: it may not report \
+                 seconds, or may count work twice"
             )));
         }
         let (total, clock) = (self.reported_seconds, clock - self.link_seconds - self.preparing_seconds);
         if exceeds(clock, total, self.answers) {
             return Err(answer.broken(&format!(
-                "its answers report {total:.3} s in all, and the clock shows {clock:.3} s around them without the \
-                 link: it probably reads its own clock without waiting for asynchronous work"
+                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them without the \
+                 link: it probably reads its clock without waiting for asynchronous work"
             )));
         }
         Ok(reported)

@@ -186,23 +186,23 @@ fn ten_steps_and_tests(changes: Vec<(&'static str, Value)>) -> Result<f64, Engin
 #[test]
 fn ends_run_if_program_misreports_its_clock() {
     let too_little = |part| ["without the link", "without waiting for asynchronous work", part];
-    let too_much = |part| ["another unit than seconds", "count work twice", part];
+    let too_much = |part| ["may not report seconds", "count work twice", part];
     let cases = [
         (
             "train",
             json!({"seconds": 0.01, "clock": 1.0}),
-            too_little("`train`, its answers report 0.010 s in all, and the clock shows 1.000 s"),
+            too_little("`train`, its answers report 0.010 s in total, but the clock shows 1.000 s"),
         ),
         ("train", json!({"seconds": 0.85, "clock": 1.0}), too_little("`train`, its answers report")),
         (
             "evaluate",
             json!({"seconds": 0.1, "clock": 1.0}),
-            too_little("`evaluate`, its answers report 0.100 s in all, and the clock shows 1.000 s"),
+            too_little("`evaluate`, its answers report 0.100 s in total, but the clock shows 1.000 s"),
         ),
         (
             "train",
             json!({"seconds": 1000.0, "clock": 1.0}),
-            too_much("`train`, its answers report 1000.000 s in all, and the clock shows 1.000 s"),
+            too_much("`train`, its answers report 1000.000 s in total, but the clock shows 1.000 s"),
         ),
         (
             "train",
@@ -212,7 +212,7 @@ fn ends_run_if_program_misreports_its_clock() {
         (
             "build",
             json!({"compiling_seconds": 60.0, "clock": 1.0}),
-            ["`build`", "`compiling_seconds`", "is 60.000, and the clock shows 1.000 s"],
+            ["`build`", "`compiling_seconds`", "is 60.000, but the clock shows 1.000 s"],
         ),
     ];
     for (message, fields, parts) in cases {
@@ -246,11 +246,11 @@ fn error_of_answer_names_message_and_field() {
         (
             "train",
             json!({"losses": [null]}),
-            "`train`, the field `losses[0]` of its answer is null at step 0, and must be a finite number",
+            "`train`, the field `losses[0]` of its answer is null at step 0, but must be a finite number",
         ),
         ("train", json!({"losses": ["NaN"]}), "the field `losses[0]` of its answer is \"NaN\""),
         ("train", json!({"losses": 0.5}), "`train`, the field `losses` of its answer cannot be read"),
-        ("train", json!({"correct": 11}), "`correct` of its answer is 11, and the message has 10"),
+        ("train", json!({"correct": 11}), "`correct` of its answer is 11, but the message has 10"),
         ("train", json!({"seconds": -1.0}), "`train`, the field `seconds` of its answer is -1"),
         ("train", json!({"seconds": null}), "the field `seconds` of its answer must be a number above 0"),
         ("evaluate", json!({"loss": "high"}), "`evaluate`, the field `loss` of its answer is \"high\""),
@@ -340,9 +340,9 @@ fn a_program_must_confirm_the_requested_layout() {
     assert_eq!(program.asked("build")[0].header["layout"], "nchw");
     assert_eq!(layout, Some(Layout::Nchw));
     let error = built(&program, Layout::Nhwc).unwrap_err().to_string();
-    assert!(error.ends_with("nhwc was asked for, and it has nchw"), "{error}");
+    assert!(error.ends_with("nhwc was requested, but it has nchw"), "{error}");
     let error = built(&Fake::new(vec![]), Layout::Nchw).unwrap_err().to_string();
-    assert!(error.ends_with("nchw was asked for, and it says nothing of layouts"), "{error}");
+    assert!(error.ends_with("nchw was requested, but it reports no layout"), "{error}");
     // Without a request, the program reports its layout.
     let layout = build(&program, &job).unwrap().layout();
     assert_eq!(layout, Some(Layout::Nchw));

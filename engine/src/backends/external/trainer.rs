@@ -87,13 +87,13 @@ impl ExternalTrainer {
         let answer = conversation.ask(&question, payload).await?;
         let has: Option<Layout> = answer.optional("layout")?;
         if let Some(asked) = layout.filter(|asked| has != Some(*asked)) {
-            let has = has.map_or("says nothing of layouts".to_owned(), |has| format!("has {}", has.name()));
+            let has = has.map_or("reports no layout".to_owned(), |has| format!("has {}", has.name()));
             let (program, name) = (conversation.name.to_owned(), asked.name());
-            return Err(EngineError::ProgramLacks { program, message: format!("{name} was asked for, and it {has}") });
+            return Err(EngineError::ProgramLacks { program, message: format!("{name} was requested, but it {has}") });
         }
         let compiling_seconds = answer.time("compiling_seconds")?;
         if let Some(reported) = compiling_seconds.filter(|&reported| exceeds(reported, answer.seconds, 1.0)) {
-            let what = format!("is {reported:.3}, and the clock shows {:.3} s around the answer", answer.seconds);
+            let what = format!("is {reported:.3}, but the clock shows {:.3} s around the answer", answer.seconds);
             return Err(answer.wrong("compiling_seconds", &what));
         }
         let settings: Vec<String> = answer.optional("settings")?.unwrap_or_default();

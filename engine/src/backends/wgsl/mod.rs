@@ -41,7 +41,7 @@ use plan::TrainingSetup;
 use trainer::WgslTrainer;
 use tuning::Choices;
 
-/// Name that selects this back end.
+/// Name that selects this backend.
 pub const NAME: &str = super::list::WGSL;
 
 pub use device::adapters::{Details, Features, Identity, Limits, adapters, details, features};
@@ -81,7 +81,7 @@ impl WgslBackend {
             Precision::F32 => KernelSet::Storing(Stored::F32),
             Precision::F64 => {
                 return Err(EngineError::NoPrecision {
-                    whose: format!("the back end `{NAME}`"),
+                    whose: format!("the backend `{NAME}`"),
                     precision: precision.name(),
                     reason: "WebGPU has no numbers of 64 bits".to_owned(),
                     instead: "f32",
@@ -94,7 +94,7 @@ impl WgslBackend {
         Ok(Self { choices: RefCell::new(choices), keeper, input, ..Self::on(Rc::new(device), clock) })
     }
 
-    /// A back end that knows nothing of this device and keeps nothing.
+    /// A backend that knows nothing of this device and keeps nothing.
     fn on(device: Rc<Device>, clock: Rc<dyn Clock>) -> Self {
         let choices = RefCell::new(Choices::new(device.abilities));
         Self { device, clock, choices, keeper: None, input: InputMode::Resident }

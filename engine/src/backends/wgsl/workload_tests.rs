@@ -107,7 +107,7 @@ pub(in crate::backends) async fn figures(backend: &dyn Backend, job: &TrainingJo
     figures
 }
 
-/// The back end on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same goes
+/// The backend on any adapter; without one the test is skipped and says so, or fails when `REQUIRE_GPU` is 1. The same goes
 /// for one that lacks f16, which fails only where CI's adapter, which has it, lacks it.
 fn gpu(precision: Precision) -> Option<Box<dyn Backend>> {
     let opened = [AdapterChoice::Any, AdapterChoice::Cpu].map(|choice| match precision {
@@ -153,7 +153,7 @@ fn is_deep(workload: &Workload) -> bool {
 }
 
 /// At a twentieth of its rate a workload's losses hardly change, and an optimiser that does nothing may stay within a
-/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Back ends that are right are off by 3e-6 at most, but for batch
+/// thousandth: of `theano-cifar10`, within 8e-5 in one step. Backends that are right are off by 3e-6 at most, but for batch
 /// normalisation over three random images in twenty and more layers, 2e-4.
 pub(crate) fn tolerance_at_low_rates(workload: &Workload, precision: Precision) -> f64 {
     match precision {
@@ -244,8 +244,8 @@ fn unavailable_precisions_are_refused_with_a_reason() {
             other => panic!("{other:?}"),
         }
     };
-    assert!(refused(Precision::F16, "reference").contains("ask for f32 or f64"));
-    assert!(refused(Precision::F64, NAME).contains("ask for f32"));
+    assert!(refused(Precision::F16, "reference").contains("use f32 or f64"));
+    assert!(refused(Precision::F64, NAME).contains("use f32"));
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn f16_matrix_without_kernels_is_refused_with_the_listed_shapes() {
     match open(AdapterChoice::Cpu) {
         Err(error @ EngineError::NoPrecision { .. }) => {
             let said = error.to_string();
-            assert!(said.contains("does not compute in f16-matrix: ") && said.ends_with("; ask for f16"), "{said}");
+            assert!(said.contains("does not support f16-matrix: ") && said.ends_with("; use f16"), "{said}");
             // An llvmpipe has f16 and subgroups, so that matrices are what it lacks.
             assert!(!said.contains("llvmpipe") || said.contains("16 × 16 × 16 or 8 × 8 × 8 numbers of f16"), "{said}");
         }

@@ -47,7 +47,7 @@ impl<'t> Story<'t> {
         let Some((question, rest)) = content.split_once('\t') else {
             let words = tokens(content);
             if words.is_empty() {
-                return Err("it holds no words".to_owned());
+                return Err("it has no words".to_owned());
             }
             self.words.extend(words);
             self.sentences.push(number);
@@ -68,7 +68,7 @@ impl<'t> Story<'t> {
         for number in numbers.split_whitespace() {
             let known = number.parse().is_ok_and(|number| self.sentences.contains(&number));
             if !known {
-                return Err(format!("it is supported by `{number}`, which is no sentence of its story before it"));
+                return Err(format!("it is supported by `{number}`, which is not an earlier sentence of its story"));
             }
             count += 1;
         }

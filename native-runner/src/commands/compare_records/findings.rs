@@ -41,7 +41,7 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
         Some(limit) if is_open => {
-            (Mark::Open, format!("No regression is certain, and one of more than {limit} is not excluded. {counts}."))
+            (Mark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. {counts}."))
         }
         Some(limit) => (Mark::Good, format!("No regression of more than {limit}. {counts}.")),
         None if is_slower => (Mark::Careful, format!("{counts}.")),
@@ -63,13 +63,13 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     let mut notes: Vec<Note> = regressions
         .mismatches
         .iter()
-        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Hardly comparable: {mismatch}.") })
+        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Of limited comparability: {mismatch}.") })
         .collect();
     let of_lines = regressions.lines.iter().zip(&names);
     notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
-        let text = "With a single run on each side the interval is that of the windows inside the runs, which agree more \
-                    than the next run would; three to five runs a side, taken in turns, tell more.";
+        let text = "With a single run per side, the interval only covers the windows within a run, which vary less than \
+                    separate runs do; make three to five runs a side, alternating between the sides.";
         notes.push(Note { mark: Mark::Plain, text: text.to_owned() });
     }
     let mut sections = vec![Section {
@@ -82,8 +82,8 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     let compared: Vec<(&Line, &String)> = shown.iter().filter(|(line, _)| !line.changes.is_empty()).copied().collect();
     if !compared.is_empty() {
         sections.push(Section {
-            title: "Other figures".to_owned(),
-            conditions: "the candidate's over the baseline's: below 1 is less time or memory; accuracy in points"
+            title: "Other metrics".to_owned(),
+            conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points"
                 .to_owned(),
             table: Some(others(&compared)),
             notes: Vec::new(),
@@ -205,7 +205,7 @@ fn surroundings(regressions: &Regressions) -> Option<Section> {
     });
     let notes: Vec<Note> = notes.collect();
     (!notes.is_empty()).then(|| Section {
-        title: "What differs around them".to_owned(),
+        title: "Differences in the environment".to_owned(),
         conditions: "baseline → candidate".to_owned(),
         table: None,
         notes,
@@ -229,10 +229,10 @@ pub(crate) fn choose(
         |one, other| one.suite == other.suite
     };
     let mut left_out = [
-        (0, "of other commits"),
-        (0, "of other devices"),
-        (0, "of other suites or versions"),
-        (0, "of the candidate itself"),
+        (0, "from other commits"),
+        (0, "from other devices"),
+        (0, "from other suites or versions"),
+        (0, "that are also in the candidate"),
     ];
     let mut fitting = Vec::new();
     for kept in baseline {
@@ -267,13 +267,13 @@ pub(crate) fn choose(
         return Ok((chosen, None));
     }
     let how = match commit {
-        Some(_) => ", as asked".to_owned(),
+        Some(_) => ", set with --baseline-commit".to_owned(),
         None if commits.len() > 1 => format!(", the newest of {} commits", commits.len()),
         None => String::new(),
     };
     let taken = chosen.len();
     let names = joined(chosen.iter().map(|kept| kept.record.provenance.commit.as_str()), ", ");
-    let note = format!("The baseline is {taken} of {all} records: those of commit {names}{how}. {left_out}");
+    let note = format!("The baseline has {taken} of {all} records, from commit {names}{how}. {left_out}");
     Ok((chosen, Some(note)))
 }
 
@@ -302,11 +302,11 @@ fn nothing_left(candidates: &[&KeptRecord], commit: Option<&str>, commits: &[Str
     let devices = distinct(regression::device);
     let commit = commit.map_or_else(String::new, |commit| {
         format!(
-            " of commit {commit} (those of {} are there)",
-            if commits.is_empty() { "no other".to_owned() } else { commits.join(", ") }
+            " from commit {commit} (available commits: {})",
+            if commits.is_empty() { "none".to_owned() } else { commits.join(", ") }
         )
     });
-    Failure::Usage(format!("the baseline has no record of the suite {suites} on {devices}{commit}. {left_out}"))
+    Failure::Usage(format!("the baseline has no record of suite {suites} on {devices}{commit}. {left_out}"))
 }
 
 pub(crate) struct Group {
@@ -327,12 +327,12 @@ impl Sides {
         let is_option = |path: &&PathBuf| path.to_string_lossy().starts_with("--") && !path.exists();
         if let Some(option) = arguments.candidates.iter().find(is_option) {
             let option = option.display();
-            return Err(Failure::Usage(format!("behind `--` everything is a path; put {option} before it")));
+            return Err(Failure::Usage(format!("everything after `--` is a path; put {option} before it")));
         }
         let inputs =
             baseline.iter().chain(candidates.iter().copied().flatten()).filter(|path| **path == Path::new("-"));
         if inputs.count() > 1 {
-            return Err(Failure::Usage("`-` was given twice, and standard input can be read once".to_owned()));
+            return Err(Failure::Usage("`-` was given twice, but standard input can be read only once".to_owned()));
         }
         let mut notes = Vec::new();
         let mut group = |paths: &[PathBuf]| read(paths, &mut notes);
@@ -356,15 +356,15 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
             Ok((std::slice::from_ref(first), others.chunks(1).collect()))
         }
         ([], _) => {
-            let text = "there is nothing to compare with: name two records, or folders of them, as in `native-runner compare \
+            let text = "there is nothing to compare with; name two records, or folders of them, as in `native-runner compare \
                         before.json after.json`, or a --baseline";
             Err(Failure::Usage(text.to_owned()))
         }
         // Of two, the second can only be the candidate.
         ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
         (_, []) => {
-            let text = "there is no candidate: --baseline takes every path behind it, so name the candidates before it or \
-                        behind `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
+            let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it or \
+                        after `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
             Err(Failure::Usage(text.to_owned()))
         }
         (baseline, candidates) => Ok((baseline, vec![candidates])),
@@ -377,15 +377,15 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
         let found = records::read(path)?;
         if found.records.is_empty() {
             let text =
-                format!("there are no records in {}; `--output FOLDER` and `--json FILE` keep some", path.display());
+                format!("there are no records in {}; `--output FOLDER` and `--json FILE` write them", path.display());
             return Err(Failure::Usage(text));
         }
         let others = found.kernels.into_iter().map(|(place, _)| place).chain(found.others);
-        notes.extend(others.map(|other| format!("{other} holds no records and was left out.")));
+        notes.extend(others.map(|other| format!("{other} has no records and was left out.")));
         for one in found.records {
             // A run that counts twice would make the others look steadier than they are.
             match kept.iter().find(|other| other.record == one.record) {
-                Some(other) => notes.push(format!("{} is the record of {} and counts once.", one.place, other.place)),
+                Some(other) => notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place)),
                 None => kept.push(one),
             }
         }

@@ -96,8 +96,8 @@ fn refuse_mismatches(compared: &[Compared<'_>], arguments: &CompareRecordsArgs) 
     if texts.is_empty() {
         return Ok(());
     }
-    let advice = "measure both sides on one device, or decide all the same with --allow-mismatch";
-    Err(Failure::Usage(format!("nothing follows from these speeds: {}; {advice}", texts.join("; "))))
+    let advice = "measure both sides on one device, or compare them anyway with --allow-mismatch";
+    Err(Failure::Usage(format!("the speeds cannot be compared: {}; {advice}", texts.join("; "))))
 }
 
 fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
@@ -112,8 +112,8 @@ fn refuse_nothing(compared: &[Compared<'_>]) -> Result<(), Failure> {
     if left_out > 0 {
         reasons.push(format!("and {left_out} more"));
     }
-    let advice = "both sides need the same workload on the same back end, with the same precision and batch size; \
-                  `--backend all` compares back ends";
+    let advice = "both sides need the same workload, backend, precision and batch size; \
+                  `--backend all` compares backends";
     Err(Failure::Usage(format!("nothing can be compared\n{}\n{advice}", reasons.join("\n"))))
 }
 
@@ -153,52 +153,52 @@ fn conclude(compared: &[Compared<'_>]) -> Result<(), Failure> {
 
 const EXAMPLES: &str = "\
 Examples:
-  native-runner compare before.json after.json     two records, of which the first is the baseline
+  native-runner compare before.json after.json     compare two records; the first is the baseline
   native-runner compare --baseline base head --fail-if-slower 5%
-                                                   two folders of records, each a side
+                                                   compare two folders of records
   native-runner compare head/*.json --baseline base/*.json --fail-if-slower 5%
-                                                   the same of files
-  native-runner compare new.json --baseline kept   the newest commit that has kept records like it
+                                                   the same with files
+  native-runner compare new.json --baseline kept   compare with the newest commit in a folder
   native-runner compare new.json --baseline kept --baseline-commit 2694632 --fail-if-missing
-                                                   that commit, and all that it has must be there
+                                                   compare with one commit; fail if a result is missing
   native-runner compare --baseline base head --format markdown > comment.md
-                                                   for a comment under a pull request
+                                                   write a comment for a pull request
 
 Exit status:
   0 no regression   1 a file cannot be read or written   2 wrong usage, damaged records, or
     nothing to compare
-  6 a regression: slower than --fail-if-slower allows, with the whole 95 % interval; or a workload
-    that the baseline trained and the candidate could not, or lacks with --fail-if-missing
+  6 a regression: the whole 95 % interval is below the limit of --fail-if-slower; or the candidate
+    failed to train a workload of the baseline, or lacks it with --fail-if-missing
 
-Three to five runs a side, taken in turns, tell most. docs/REGRESSIONS.md has a ready workflow.";
+Make three to five runs a side, alternating between the sides. docs/REGRESSIONS.md has a workflow.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CompareRecordsArgs {
-    /// Records to compare: files that `--json` or `--output` wrote, folders of them, or `-` for standard input. With
-    /// `--baseline` all of them are one side, the candidate; without, each is a side, compared with the first
+    /// Records to compare: files from `--json` or `--output`, folders of them, or `-` for standard input. With
+    /// `--baseline`, all of them are the candidate; otherwise each is compared with the first
     #[arg(value_name = "RECORDS")]
     pub(crate) candidates: Vec<PathBuf>,
-    /// Records to compare with, all of them one side. Of a folder those of the candidate's suite and device are taken,
-    /// and the newest commit's; `--` ends the list
+    /// Records to compare with. A folder contributes the records of the newest commit with the candidate's suite and
+    /// device; `--` ends the list
     #[arg(long, value_name = "RECORDS", num_args = 1.., help_heading = "Baseline")]
     pub(crate) baseline: Vec<PathBuf>,
-    /// Take this commit's records of the baseline's folders instead of the newest
+    /// Commit whose records to use from the baseline's folders, instead of the newest
     #[arg(long, value_name = "COMMIT", requires = "baseline", help_heading = "Baseline", value_parser = commit)]
     pub(crate) baseline_commit: Option<String>,
-    /// Fail where a throughput is certainly lower than this much less than the baseline's
-    #[arg(long, value_name = "PERCENT", help_heading = "What fails", value_parser = percent)]
+    /// Fail if a throughput is certainly more than this much below the baseline's
+    #[arg(long, value_name = "PERCENT", help_heading = "Failure", value_parser = percent)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Fail where the candidate lacks something that the baseline has
-    #[arg(long, help_heading = "What fails")]
+    /// Fail if the candidate lacks a workload of the baseline
+    #[arg(long, help_heading = "Failure")]
     fail_if_missing: bool,
-    /// Decide although devices or versions of suites differ, and take such records of the baseline's folders as well
-    #[arg(long, help_heading = "What fails")]
+    /// Compare despite different devices or suite versions, and use such records from the baseline's folders too
+    #[arg(long, help_heading = "Failure")]
     pub(crate) allow_mismatch: bool,
-    /// Form of the output
+    /// Output format
     #[arg(long, value_name = "FORMAT", default_value = "table", help_heading = "Output")]
     pub(crate) format: Format,
-    /// Write the comparison as JSON; `-` is standard output, and all else then goes to standard error
+    /// Write the comparison as JSON; `-` is standard output, and everything else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json: Option<JsonTarget>,
 }
@@ -276,7 +276,7 @@ const MAX_VARIANTS: usize = 4;
 
 pub(crate) fn reason(line: &Line) -> String {
     match &line.verdict {
-        Verdict::Broken { reason } => format!("the candidate could not train it, and the baseline could: {reason}"),
+        Verdict::Broken { reason } => format!("the candidate failed to train it, but the baseline did not: {reason}"),
         Verdict::Untold { reason } => reason.clone(),
         Verdict::OnlyInBaseline => "only the baseline has it".to_owned(),
         Verdict::OnlyInCandidate => "only the candidate has it".to_owned(),
@@ -298,18 +298,18 @@ pub(crate) fn notes(line: &Line, name: &str, rules: &Rules) -> Vec<Note> {
     match &line.verdict {
         Verdict::Faster | Verdict::Tied => {}
         Verdict::Undecided => {
-            let text = format!("{}; more runs on each side, or longer ones, would decide.", reason(line));
+            let text = format!("{}; make more or longer runs on each side to decide.", reason(line));
             add(Mark::Open, text);
         }
         verdict if verdict.fails(rules) => add(Mark::Bad, format!("{}.", reason(line))),
         Verdict::PerhapsSlower => {
             let limit = tolerance.unwrap_or_default();
-            let text = format!("{}: a loss of more than {limit} can neither be shown nor excluded.", reason(line));
+            let text = format!("{}; a loss of more than {limit} can be neither shown nor excluded.", reason(line));
             add(Mark::Open, text);
         }
         Verdict::SlightlySlower => {
             let limit = tolerance.unwrap_or_default();
-            add(Mark::Careful, format!("{}, within the {limit} that may be lost.", reason(line)));
+            add(Mark::Careful, format!("{}, within the allowed loss of {limit}.", reason(line)));
         }
         Verdict::Slower | Verdict::Broken { .. } | Verdict::Untold { .. } => {
             add(Mark::Careful, format!("{}.", reason(line)))
@@ -338,7 +338,7 @@ fn about_side(side: &Side, whose: &str) -> Vec<String> {
     let mut texts = Vec::new();
     if *unsteady > 0 {
         texts.push(format!(
-            "{unsteady} of {completed} runs of the {whose} did not settle, so their figures are unsteady."
+            "{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."
         ));
     }
     if completed < runs && side.trouble().is_none() {
@@ -368,8 +368,8 @@ fn accuracy(line: &Line) -> Option<(Mark, String)> {
             Some((Mark::Plain, format!("the accuracy is higher, {shares}: {difference} {explained}.")))
         }
         AccuracyVerdict::OtherSteps => {
-            let text = "the runs did not train the same number of steps, so accuracies are not compared; a number of epochs \
-                        gives all of them the same work.";
+            let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs to give \
+                        all runs the same work.";
             Some((Mark::Plain, text.to_owned()))
         }
     }
@@ -383,7 +383,7 @@ fn target(line: &Line) -> Option<(Mark, String)> {
     }
     let share = |side: &Side| format!("{} of {} runs", side.reached_target, side.completed);
     let text = format!(
-        "the target accuracy was reached in {} of the candidate and in {} of the baseline.",
+        "the target accuracy was reached by {} of the candidate and {} of the baseline.",
         share(after),
         share(before)
     );
@@ -399,14 +399,14 @@ fn changed(quantity: &Quantity, change: &Change) -> Option<String> {
     let interval = ratio.interval.filter(|_| is_worse)?;
     let Quantity { title, .. } = quantity;
     Some(format!(
-        "{title}: {:.2} times the baseline's, between {:.2} and {:.2}.",
+        "{title}: {:.2} times the baseline, between {:.2} and {:.2}.",
         ratio.value, interval.low, interval.high
     ))
 }
 
 fn variants(line: &Line) -> Option<String> {
     let list = |variants: &[String]| match variants {
-        [] => "nothing else".to_owned(),
+        [] => "no other kernels".to_owned(),
         few if few.len() <= MAX_VARIANTS => few.join(", "),
         many => format!("{} and {} more", many[..MAX_VARIANTS].join(", "), many.len() - MAX_VARIANTS),
     };
@@ -414,7 +414,7 @@ fn variants(line: &Line) -> Option<String> {
     if before.is_empty() && after.is_empty() {
         return None;
     }
-    Some(format!("the candidate computes with {}, the baseline with {}.", list(after), list(before)))
+    Some(format!("the candidate uses {}, the baseline uses {}.", list(after), list(before)))
 }
 
 /// Formats a share without insignificant digits.

@@ -67,14 +67,14 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
         ("--calibrate", arguments.calibrate),
     ];
     if let Some((option, _)) = asked.iter().find(|(_, is_asked)| *is_asked) {
-        let text = format!("{option} is for studies that train networks, and this one measures kernels of our own");
+        let text = format!("{option} is for studies that train networks, but this study measures Gradmark's kernels");
         return Err(Failure::Usage(text));
     }
     if cfg!(feature = "wgsl") {
         return Ok(());
     }
     Err(Failure::Usage(
-        "this program was built without the back end wgsl, whose kernels this study measures".to_owned(),
+        "this program was built without the backend wgsl, whose kernels this study measures".to_owned(),
     ))
 }
 
@@ -92,7 +92,7 @@ fn mention_unfinished(plan: &Plan) -> Result<(), Failure> {
         let (finished, cells) = (Folder::read(folder, plan)?.len(), plan.cells.len());
         if finished < cells {
             let place = folder.display();
-            let text = format!("{place} has {finished} of {cells} cells of this study. To go on with it:");
+            let text = format!("{place} has {finished} of {cells} cells of this study. To resume it:");
             Screen::Error.prose("! ", &text, 2)?;
             return Screen::Error.line(&format!("  {}\n", resume(folder)));
         }
@@ -114,7 +114,7 @@ fn asked<'a>(arguments: &StudyArgs, plan: &'a Plan) -> Result<Vec<(usize, &'a Ce
     let is_asked = |cell: &Cell| arguments.only.iter().all(|filter| filter.allows(&cell.settings));
     let asked: Vec<(usize, &Cell)> = (1..).zip(&plan.cells).filter(|(_, cell)| is_asked(cell)).collect();
     if asked.is_empty() {
-        let text = format!("no cell of {} is what --only asks for; --dry-run lists them without it", plan.name);
+        let text = format!("no cell of {} matches --only; list all cells with --dry-run", plan.name);
         return Err(Failure::Usage(text));
     }
     Ok(asked)
@@ -145,43 +145,43 @@ fn arguments_of(arguments: &StudyArgs, plan: &Plan, cell: &Cell) -> Vec<String> 
 
 const STUDY_EXAMPLES: &str = "\
 Examples:
-  native-runner study                              list the studies that are built in
-  native-runner study gtdl-batch-size --dry-run    what would run, with its work and its memory
+  native-runner study                              list the built-in studies
+  native-runner study gtdl-batch-size --dry-run    list the cells with their work and memory
   native-runner study gtdl-batch-size --dry-run --calibrate
-                                                   … and with its time, from two seconds of each
-  native-runner study gtdl-batch-size --scale 0.01 a hundredth of it, marked so, on the best GPU
+                                                   … and their time, from two seconds of each
+  native-runner study gtdl-batch-size --scale 0.01 run 1 % of it, marked as such, on the best GPU
   native-runner study gtdl-baseline --backend burn-flex --only workload=caffe-mnist,torch-mnist
-                                                   some of its cells, on the processor
+                                                   run some of its cells on the processor
   native-runner study keras-backends --program keras-jax --program pytorch
-                                                   with other frameworks beside our own back ends
-  native-runner study kernels --scale 0.1          our kernels by themselves, a tenth of the seconds for each
+                                                   include other frameworks
+  native-runner study kernels --scale 0.1          measure Gradmark's kernels at a tenth of the time
   native-runner study keras-five --print > mine.toml
-                                                   a study of one's own begins as a copy …
-  native-runner study mine.toml --output mine      … and runs, or goes on, in this folder
-  native-runner study --schema > study.schema.json what editors check such a file with
+                                                   copy a study to define your own …
+  native-runner study mine.toml --output mine      … and run or resume it in this folder
+  native-runner study --schema > study.schema.json write the JSON Schema for editors
 
-Each cell is a process of its own and leaves a file in the folder (docs/STUDIES.md). Ctrl-C
-keeps what is finished; the same command goes on with the rest.
+Each cell runs in its own process and writes a file into the folder (docs/STUDIES.md). After
+Ctrl-C, the same command resumes with the remaining cells.
 
 Exit status:
-  0 every cell has an answer, and diverging is one   1 some have none, and say why
-  2 wrong usage, or something wrong in the file   3 wrong results   5 upload refused
+  0 every cell has a result (divergence is a result)   1 some cells failed, with reasons
+  2 wrong usage, or an error in the file   3 wrong results   5 upload refused
   130 cancelled";
 
 #[derive(Debug, Args)]
 #[command(after_help = STUDY_EXAMPLES)]
 pub(crate) struct StudyArgs {
-    /// Built-in study, or file of one [default: list those that are built in]
+    /// Built-in study, or file of a study [default: list the built-in studies]
     #[arg(value_name = "NAME|FILE.toml")]
     pub(crate) study: Option<String>,
-    /// Shorten every cell to this share of its limit (of kernels: of the seconds of an entry), above 0 and at most 1; such
-    /// runs are not standard
+    /// Share, above 0 and at most 1, to shorten the limit of every cell to (for kernels, the seconds of an entry);
+    /// shortened runs are not standard
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale, help_heading = "Study")]
     pub(crate) scale: f64,
-    /// Back ends in place of the study's own, separated by commas; `all` is every one but the plain reference
+    /// Backends to use instead of the study's, separated by commas; `all` excludes the plain reference
     #[arg(long = "backend", value_name = "A,B", value_delimiter = ',', help_heading = "Study")]
     pub(crate) backends: Vec<String>,
-    /// Adapters in place of the study's own, separated by commas; `native-runner adapters` lists them
+    /// Adapters to use instead of the study's, separated by commas; `native-runner adapters` lists them
     #[arg(
         long = "adapter",
         value_name = "A,B",
@@ -190,44 +190,44 @@ pub(crate) struct StudyArgs {
         value_parser = short_text
     )]
     pub(crate) adapters: Vec<String>,
-    /// File of a network of one's own, in place of the study's workloads (docs/WORKLOADS.md). Can be given several times
+    /// File of a network to use instead of the study's workloads (docs/WORKLOADS.md). Repeatable
     #[arg(long = "workload-file", value_name = "FILE", help_heading = "Study", value_parser = network_file)]
     workload_files: Vec<PathBuf>,
-    /// Where `native-runner serve-device` serves the device of `burn-remote`; the port is 4400 unless it is said
+    /// Address of `native-runner serve-device` for `burn-remote`; the default port is 4400
     #[arg(long, value_name = "HOST[:PORT]", help_heading = "Study", value_parser = host_and_port)]
     pub(crate) remote: Option<String>,
     #[command(flatten)]
     pub(crate) external: ProgramArgs,
-    /// Run only some cells now, such as `workload=caffe-mnist`, `batch-size=50,500` or `seed=1`; may be given several times
+    /// Cells to run now, such as `workload=caffe-mnist`, `batch-size=50,500` or `seed=1`. Repeatable
     #[arg(long, value_name = "AXIS=A,B", help_heading = "Study")]
     pub(crate) only: Vec<Filter>,
-    /// Run failed cells once more
+    /// Run failed cells again
     #[arg(long, help_heading = "Study")]
     pub(crate) retry_failed: bool,
-    /// Seconds after which a cell is ended, and kept as failed
+    /// Seconds after which a cell is ended and stored as failed
     #[arg(long, value_name = "X", help_heading = "Study", value_parser = positive_seconds)]
     pub(crate) cell_timeout: Option<f64>,
-    /// List the cells with what they are expected to take, and run none
+    /// List the cells with their estimated time and memory, and run none
     #[arg(long, help_heading = "Study")]
     pub(crate) dry_run: bool,
-    /// Measure each network, back end and batch size for two seconds first, to estimate time and memory
+    /// Measure each network, backend and batch size for two seconds first, to estimate time and memory
     #[arg(long, help_heading = "Study")]
     pub(crate) calibrate: bool,
-    /// Print the study's definition, as a file of one's own may begin
+    /// Print the study's definition, as a starting point for your own file
     #[arg(long, help_heading = "Study", conflicts_with_all = ["dry_run", "schema"])]
     pub(crate) print: bool,
-    /// Print the JSON Schema of a study's file
+    /// Print the JSON Schema of study files
     #[arg(long, help_heading = "Study", conflicts_with = "study")]
     pub(crate) schema: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-    /// Folder of the study, new or to go on with [default: `studies/NAME-DATE`]
+    /// Folder of the study, new or to resume [default: `studies/NAME-DATE`]
     #[arg(long, value_name = "DIR", help_heading = "Data and output")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the estimate or the results as JSON; `-` is standard output, and all else then goes to standard error
+    /// Write the estimate or the results as JSON; `-` is standard output, and everything else then goes to standard error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
-    /// Leaderboard to upload every record with figures to, as unverified, after asking once
+    /// Leaderboard to upload every measured record to, as unverified, after asking once
     #[arg(long = "upload", value_name = "URL", help_heading = "Upload")]
     pub(crate) upload_to: Option<Address>,
     #[command(flatten)]
@@ -242,7 +242,7 @@ fn network_file(text: &str) -> Result<PathBuf, String> {
 fn scale(text: &str) -> Result<f64, String> {
     match text.parse() {
         Ok(scale) if scale > 0.0 && scale <= 1.0 => Ok(scale),
-        _ => Err("it must be a share above 0 and at most 1".to_owned()),
+        _ => Err("it must be a number above 0 and at most 1".to_owned()),
     }
 }
 

@@ -23,8 +23,8 @@ use crate::study::cell::{AXES, Cell, RunSettings, Settings};
 use crate::study::estimate::{Estimator, Source};
 use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
-const STAYS_HERE: &str = "Nothing will be uploaded: leaderboards rank runs of networks, and kernels by themselves stay here, \
-                          in the files of their cells.\n";
+const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of kernels \
+                          stay in the files of their cells.\n";
 
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(),
     let answered = cells.iter().filter(|cell| has_answer(cell)).count();
     if was_interrupted && answered < cells.len() {
         // On one line, however long: commands are copied.
-        Screen::Error.line(&format!("\nTo go on with the rest:\n  {}\n", resume(path)))?;
+        Screen::Error.line(&format!("\nTo resume the study:\n  {}\n", resume(path)))?;
         return Err(Failure::Stopped { reached: format!("with {answered} of {} cells finished", cells.len()) });
     }
     if let Some(submission) = &submission {
@@ -104,17 +104,17 @@ fn introduce(plan: &Plan, folder: &Folder, asked: usize, missing: usize) -> Resu
         labelled(
             "scale",
             &if plan.is_of_kernels() {
-                format!("every entry has {} of its seconds: fewer windows, and what is slow is left out", plan.scale)
+                format!("every entry has {} of its seconds: fewer windows, and slow entries are skipped", plan.scale)
             } else {
-                format!("every cell is shortened to {} of its length, and none is standard", plan.scale)
+                format!("every cell is shortened to {} of its length, so none is standard", plan.scale)
             },
         )?;
     }
-    let kept = if missing == asked { String::new() } else { format!(", {} of them finished before", asked - missing) };
-    labelled("cells", &format!("{asked} in an order from seed {}{kept}", plan.definition.order_seed))?;
+    let kept = if missing == asked { String::new() } else { format!(", {} of them already finished", asked - missing) };
+    labelled("cells", &format!("{asked}, shuffled with seed {}{kept}", plan.definition.order_seed))?;
     labelled("folder", &folder.path().display().to_string())?;
     for change in folder.changes(plan) {
-        screen.caution(&format!("{change}; each cell's file says what it was run with"))?;
+        screen.caution(&format!("{change}; the file of each cell records its own"))?;
     }
     screen.line("")
 }
@@ -187,8 +187,8 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
         return Ok(());
     }
     Err(Failure::NotMeasured(format!(
-        "{failed} of {} cells have no figures; their reasons are above and in {}. The same command with --retry-failed runs \
-         them once more",
+        "{failed} of {} cells have no results; the reasons are above and in {}. The same command with --retry-failed runs \
+         them again",
         cells.len(),
         path.join("cells").display()
     )))
@@ -224,7 +224,7 @@ pub(crate) fn show<'a>(obstacles: impl Iterator<Item = &'a str>, cells: usize, s
     stopped.try_for_each(|(why, count)| screen.caution(&format!("{count} of {cells} cells cannot run here: {why}")))
 }
 
-/// Opens the back end as the cell's run does, in a child process: a driver's crash ends only the child, and no device
+/// Opens the backend as the cell's run does, in a child process: a driver's crash ends only the child, and no device
 /// stays open during measurements.
 fn of_opening(arguments: &StudyArgs, plan: &Plan, cell: &Cell, spinner: &ProgressBar) -> Option<String> {
     let asked = AXES.iter().filter(|axis| axis.is_of_opening && axis.is_asked_for(&cell.settings));
@@ -342,9 +342,9 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
     let leaderboard = submission.leaderboard.address().to_string();
     let mut missing: Vec<(&mut Finished, String)> = Vec::new();
     let mut left_out = [
-        (0_usize, "of external programs, or of networks of files, stay here: nobody could prove what they trained"),
-        (0, "of several devices stay here: leaderboards rank one device each"),
-        (0, "with streamed input stay here: leaderboards rank devices on which the data set lies"),
+        (0_usize, "of external programs or networks from files are not uploaded, because they cannot be proven"),
+        (0, "of several devices are not uploaded, because leaderboards rank single devices"),
+        (0, "with streamed input are not uploaded, because leaderboards rank only resident input"),
     ];
     for finished in finished {
         let is_there = finished.uploads.iter().any(|upload| upload.leaderboard == leaderboard);
@@ -366,7 +366,7 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
         screen.prose("", &format!("{count} {why}."), 0)?;
     }
     if missing.is_empty() {
-        return screen.line(&format!("{leaderboard} has every record that it takes."));
+        return screen.line(&format!("{leaderboard} already has every record that it accepts."));
     }
     if !submission.asks(&about(&leaderboard, &missing), "Upload all of them?", &missing[0].1)? {
         return screen.line("Not uploaded.");
@@ -376,7 +376,7 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
         let advice = || {
             let (done, command) = (number - 1, resume(folder.path()));
             Some(format!(
-                "{done} of {count} records were uploaded, which their cells say. To go on with the others:\n  {command}"
+                "{done} of {count} records were uploaded, as noted in their cells. To upload the others:\n  {command}"
             ))
         };
         let accepted = submission.import(json)?.map_err(|error| Failure::Upload { error, advice: advice() })?;
@@ -391,8 +391,8 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
     let text = format!(
-        "{count} record{} uploaded, unverified as nobody registered them; permalinks and the links that delete them are in the \
-         files of {}. Keep these: the links are nowhere else.",
+        "{count} record{} uploaded as unverified, because the runs were not registered. Permalinks and deletion links are \
+         in the files of {}. Keep these files: the links are not stored elsewhere.",
         if count == 1 { " was" } else { "s were" },
         folder.path().join("cells").display()
     );
@@ -406,7 +406,7 @@ fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
     format!(
         "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and times of {}. \
-         Whoever asks to see it is shown the first.",
+         [s] shows the first record.",
         records.len(),
         workloads.join(", ")
     )

@@ -26,11 +26,11 @@ pub(crate) struct Row<'a> {
     pub(crate) finished: Vec<&'a Finished>,
 }
 
-const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds, ≈ is extrapolated from the windows that count where \
-                          no epoch was finished, and of all training, warm-up included, where a run has no such window, and – \
-                          stands where a cell was too short for a figure. Accuracy is the mean over the seeds \
-                          ± one standard deviation. Memory, of the back end on its device and of the whole process, is that \
-                          of the first seed.";
+const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted windows \
+                          because no epoch was finished, and throughput over all training, warm-up included, if no window \
+                          counts. – means that the cell was too short for this metric. Accuracy is the mean over the seeds \
+                          ± one standard deviation. Memory, of the backend on its device and of the whole process, is from \
+                          the first seed.";
 
 pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
@@ -48,7 +48,7 @@ pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: 
     }
     let missing: usize = rows.iter().map(|row| row.cells.len() - row.finished.len()).sum();
     if missing > 0 {
-        screen.prose("", &format!("{missing} of {} cells have not been run yet.", cells.len()), 0)?;
+        screen.prose("", &format!("{missing} of {} cells have not run yet.", cells.len()), 0)?;
     }
     for (label, text) in [("Repeats", &plan.definition.repeats), ("Differs", &plan.definition.differs)] {
         let label = screen.bold(label);
@@ -80,7 +80,7 @@ pub(crate) fn constants(settings: &[&Settings], scale: f64) -> String {
     let same = AXES.iter().filter(is_same);
     let said = same.filter(|axis| axis.is_asked_for(first)).map(|axis| axis.text(first));
     let scaled = (scale < 1.0).then(|| match first {
-        Settings::Run(_) => format!("scaled to {scale} of the full length, so none of it is standard"),
+        Settings::Run(_) => format!("scaled to {scale} of the full length, so not standard"),
         Settings::Kernels(_) => format!("scaled to {scale} of the full seconds of an entry"),
     });
     said.chain(scaled).collect::<Vec<_>>().join(" · ")
@@ -162,10 +162,9 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     lines
 }
 
-const ABOUT_KERNELS: &str = "Shares are of the peak of arithmetic that was measured in turns with each entry: the median of \
-                                all entries with figures, the lowest and the highest. Entries without one take longer than \
-                                their budget allows, need more memory, or are done by no kernel; the files of the cells and \
-                                the report say which.";
+const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measured in turns with each entry: the median of \
+                                all measured entries, the lowest and the highest. Other entries exceed their time or memory \
+                                budget, or have no kernel; the files of the cells and the report list the reasons.";
 
 fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
@@ -219,7 +218,7 @@ struct Listed<'a> {
     estimate: Option<Estimate>,
 }
 
-/// Lists the cells with estimates. Back ends are opened; nothing is written, and only the calibration trains.
+/// Lists the cells with estimates. Backends are opened; nothing is written, and only the calibration trains.
 pub(crate) fn dry_run(arguments: &StudyArgs, plan: &Plan, folder: &Path) -> Result<(), Failure> {
     arguments.json.as_ref().map_or(Ok(()), JsonTarget::check)?;
     let asked = asked(arguments, plan)?;
@@ -276,15 +275,15 @@ fn show_plan(
     let would_run = match missing {
         0 => format!("All {} cells are finished.", listed.len()),
         _ => {
-            let advice = if left.unknown > 0 { " (use `--calibrate`, which measures two seconds of each)" } else { "" };
+            let advice = if left.unknown > 0 { " (use `--calibrate` to measure two seconds of each)" } else { "" };
             format!("{missing} of {} cells would run: {}{advice}.", listed.len(), left.text())
         }
     };
     screen.prose("", &would_run, 0)?;
     let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
     let text = format!(
-        "Estimates are from what the last column names ({evidence} finished cells here). \
-         Memory is the back end's on its device, and the whole process's where it computes on the processor."
+        "The last column names the source of each estimate ({evidence} finished cells here). Memory is the backend's on \
+         its device, or the whole process's on the processor."
     );
     screen.legend(&text)
 }

@@ -81,7 +81,7 @@ fn loses_the_second_cell_only(study: &Study) {
     let before = study.files();
     assert_eq!(before.len(), 1, "{:?}", before.keys());
 
-    let finished = study.runner("").run().expect_status(0).expect_errors(&["1 of them finished before"]);
+    let finished = study.runner("").run().expect_status(0).expect_errors(&["1 of them already finished"]);
     assert!(!finished.stderr.contains("(1 of 3"), "{}", finished.stderr);
     let after = study.files();
     assert_eq!(after.len(), 3);
@@ -141,6 +141,6 @@ fn ctrl_c_ends_the_cell_and_shows_how_to_resume() {
     let (status, rest) = running.end();
     assert_eq!(status, Some(130), "{rest}");
     assert!(has_ended(cell));
-    expect_parts(&rest, &["To go on with the rest", "--output", "cancelled with 1 of 3 cells finished"]);
+    expect_parts(&rest, &["To resume the study", "--output", "cancelled with 1 of 3 cells finished"]);
     assert_eq!(study.files().len(), 1);
 }

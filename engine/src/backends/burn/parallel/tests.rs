@@ -116,7 +116,7 @@ fn unlike_devices_are_refused_with_their_descriptions() {
     other.opened.adapter.driver = "another".to_owned();
     let named = vec![(processor(), "a".to_owned()), (other, "b".to_owned())];
     let error = ParallelBackend::new(named, Rc::new(Standstill), "--remote A,B").err().unwrap().to_string();
-    for part in ["are not alike: a is ", ", b is ", "another", "as in --remote A,B"] {
+    for part in ["these differ: a is ", ", b is ", "another", "as in --remote A,B"] {
         assert!(error.contains(part), "{error}");
     }
 }

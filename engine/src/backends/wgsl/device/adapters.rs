@@ -228,8 +228,8 @@ impl From<Stored> for KernelSet {
 
 /// Reason that a device has no f16.
 const LACKS_F16: &str = if cfg!(target_arch = "wasm32") {
-    "this browser does not offer WebGPU's feature `shader-f16` here; Chrome keeps it off on NVIDIA's GPUs, where native-runner \
-     has it"
+    "this browser does not support WebGPU's feature `shader-f16` here; Chrome disables it on NVIDIA's GPUs, but \
+     native-runner supports it"
 } else {
     "this device or its driver lacks WebGPU's feature `shader-f16`"
 };
@@ -273,7 +273,7 @@ impl KernelSet {
         let lanes = adapter.get_info().subgroup_max_size;
         if lanes > MAX_SUBGROUP_LANES {
             return Err(format!(
-                "its subgroups have up to {lanes} lanes, and the kernels divide a tile among {MAX_SUBGROUP_LANES}"
+                "its subgroups have up to {lanes} lanes, but the kernels divide a tile among {MAX_SUBGROUP_LANES}"
             ));
         }
         #[cfg(test)]
@@ -287,7 +287,7 @@ impl KernelSet {
 
 /// Reason that `feature` is missing: it was excluded, or else `reason`.
 fn missing_feature(feature: Feature, reason: &str, without: &[Feature]) -> String {
-    if without.contains(&feature) { format!("it was to do without {}", feature.name()) } else { reason.to_owned() }
+    if without.contains(&feature) { format!("{} was disabled", feature.name()) } else { reason.to_owned() }
 }
 
 /// Returns the shapes of matrices that an adapter multiplies and wgpu lets kernels use.
@@ -314,7 +314,7 @@ fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
     let needed =
         "the kernels multiply cooperative matrices of 16 × 16 × 16 or 8 × 8 × 8 numbers of f16, with sums in f32";
     if cfg!(target_arch = "wasm32") {
-        return format!("{needed}, which browsers do not offer; native-runner does where the device lists them");
+        return format!("{needed}, which browsers do not support; native-runner does if the device lists them");
     }
     let shape = |shape: &wgpu::CooperativeMatrixProperties| {
         let wgpu::CooperativeMatrixProperties { m_size, n_size, k_size, ab_type, cr_type, .. } = shape;
@@ -322,7 +322,7 @@ fn explain_no_shape(listed: &[wgpu::CooperativeMatrixProperties]) -> String {
     };
     let listed: Vec<String> = listed.iter().map(shape).collect();
     let listed = if listed.is_empty() { "none".to_owned() } else { listed.join(", ").to_lowercase() };
-    format!("{needed}, and this device or its driver lists {listed}")
+    format!("{needed}, but this device or its driver lists {listed}")
 }
 
 #[cfg(test)]

@@ -264,7 +264,7 @@ fn a_batch_that_does_not_fit_fails_only_its_workload() {
         let Outcome::Failed { cause: FailureCause::DoesNotFit, reason } = outcome(large) else {
             panic!("{:?}", outcome(large))
         };
-        assert!(reason.contains("a smaller batch size needs less"), "{reason}");
+        assert!(reason.contains("use a smaller batch size"), "{reason}");
         assert_eq!(*outcome(small), Outcome::Completed);
     });
 }
