@@ -57,7 +57,7 @@ async fn fault(folder: &Path, DataFile { file, bytes, .. }: &DataFile) -> Option
         Ok(_) => None,
         Err(cause) if cause.kind() == ErrorKind::NotFound => Some(format!("{file} is missing in its data folder")),
         Err(cause) => {
-            tracing::warn!(cause = &cause as &dyn std::error::Error, file, "a data file cannot be looked at");
+            tracing::warn!(cause = &cause as &dyn std::error::Error, file, "cannot read the metadata of a data file");
             Some(format!("{file} in its data folder cannot be read"))
         }
     }

@@ -22,10 +22,10 @@ async fn perform() -> anyhow::Result<()> {
     let CommandLine { task, serve: config } = CommandLine::parse();
     if let Some(task) = task {
         let said = upkeep::perform(task).await?;
-        return writeln!(std::io::stdout(), "{said}").context("it is done, but what was done could not be printed");
+        return writeln!(std::io::stdout(), "{said}").context("done, but cannot print the result");
     }
     let filter = EnvFilter::try_new(&config.log)
-        .with_context(|| format!("--log {} is not a level such as info, nor a filter", config.log))?;
+        .with_context(|| format!("--log {} is neither a level, such as info, nor a filter", config.log))?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     // A log that cannot be written, on a full disk for instance, is lost: reporting that on the same stream would panic.
     tracing_subscriber::fmt()
@@ -41,7 +41,7 @@ async fn perform() -> anyhow::Result<()> {
     let metrics = server.metrics_address().map(|address| format!("metrics on http://{address}/metrics\n"));
     let said = format!("listening on http://{}\n{}", server.address(), metrics.unwrap_or_default());
     if let Err(cause) = std::io::stdout().write_all(said.as_bytes()) {
-        tracing::warn!(%cause, "the address could not be printed: {said}");
+        tracing::warn!(%cause, "cannot print the address: {said}");
     }
     server.run(interrupted).await;
     Ok(())

@@ -85,22 +85,22 @@ impl Default for Metrics {
 impl Metrics {
     fn registered(&self) -> Registry {
         let mut registry = Registry::with_prefix("gradmark");
-        registry.register("http_requests", "Requests that were answered", self.requests.clone());
-        let help = "Time from a request's head to the beginning of its answer";
+        registry.register("http_requests", "Number of answered requests", self.requests.clone());
+        let help = "Time from the head of a request to the start of its response";
         registry.register_with_unit("http_request", help, Unit::Seconds, self.request_seconds.clone());
-        let help = "Requests whose body is received or that are worked on";
+        let help = "Number of requests being received or processed";
         registry.register("http_requests_in_progress", help, self.requests_in_progress.clone());
-        registry.register("open_connections", "Connections that are open", self.open_connections.clone());
-        let help = "Requests and connections that a limit refused";
+        registry.register("open_connections", "Number of open connections", self.open_connections.clone());
+        let help = "Number of requests and connections refused by a limit";
         registry.register("refused", help, self.refused.clone());
-        registry.register("announcements", "Runs that were announced", self.announcements.clone());
-        let help = "Runs that were accepted, by the tier that they were accepted with";
+        registry.register("announcements", "Number of announced runs", self.announcements.clone());
+        let help = "Number of accepted runs, by initial tier";
         registry.register("accepted_runs", help, self.accepted_runs.clone());
-        let help = "Runs of which parts were computed again, by the tier that this gave them";
+        let help = "Number of runs with recomputed parts, by resulting tier";
         registry.register("verified_runs", help, self.verified_runs.clone());
-        let help = "Requests that failed in the database, by reason";
+        let help = "Number of requests that failed in the database, by reason";
         registry.register("database_errors", help, self.database_errors.clone());
-        let help = "Bytes of requests' bodies";
+        let help = "Bytes of request bodies";
         registry.register_with_unit("received", help, Unit::Bytes, self.received_bytes.clone());
         registry
     }
@@ -168,7 +168,7 @@ const TEXT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 pub(crate) async fn answer(listener: TcpListener, metrics: Metrics) {
     let routes = Router::new().route("/metrics", get(text)).with_state(metrics);
     if let Err(cause) = axum::serve(listener, routes).await {
-        tracing::error!(cause = &cause as &dyn std::error::Error, "metrics are no longer answered");
+        tracing::error!(cause = &cause as &dyn std::error::Error, "the metrics server stopped");
     }
 }
 

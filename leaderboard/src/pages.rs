@@ -137,8 +137,8 @@ async fn serve_index(index: &IndexFile, place: Option<(&Previews, &str, &HeaderM
             ([(header::CONTENT_TYPE, kind), (header::CACHE_CONTROL, ASK_EACH_TIME)], html).into_response()
         }
         Err(cause) => {
-            tracing::warn!(cause = &cause as &dyn std::error::Error, "the page's index.html is gone");
-            let message = "The page is being built. Load it again in a moment.\n";
+            tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the page's index.html");
+            let message = "The page is being built. Reload it in a moment.\n";
             (StatusCode::SERVICE_UNAVAILABLE, message).into_response()
         }
     }
@@ -158,7 +158,7 @@ pub(crate) async fn from_folder(files: ServeDir, request: Request) -> Response {
 }
 
 pub(crate) fn not_found() -> Response {
-    (StatusCode::NOT_FOUND, "Nothing is here.\n").into_response()
+    (StatusCode::NOT_FOUND, "There is nothing here.\n").into_response()
 }
 
 /// Returns whether an answer has a file, a part of it, or says that it has not changed.
@@ -289,7 +289,7 @@ impl Previews {
         let run = match self.storage.visible_run(&id).await {
             Ok(run) => run?,
             Err(cause) => {
-                tracing::warn!(cause = &cause as &dyn std::error::Error, "a run has no preview");
+                tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot create the preview of a run");
                 return None;
             }
         };

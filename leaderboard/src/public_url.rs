@@ -14,7 +14,7 @@ pub struct PublicUrl(String);
 
 /// The reason why a text is not an address of a server.
 #[derive(Debug, thiserror::Error)]
-#[error("it must be like https://board.example: http or https and a host, nothing behind it")]
+#[error("it must have the form https://board.example: http or https and a host, with no path")]
 pub struct PublicUrlError;
 
 impl FromStr for PublicUrl {

@@ -174,14 +174,14 @@ async fn receive_in(
         return Err(ApiError::new(
             StatusCode::PAYLOAD_TOO_LARGE,
             "too_large",
-            format!("The body is larger than {} KiB. What belongs here is far smaller.", limit >> 10),
+            format!("The body exceeds the limit of {} KiB.", limit >> 10),
         ));
     }
     Ok(Received { bytes: bytes.into(), memory: held })
 }
 
 fn too_slow() -> ApiError {
-    let message = "The body came too slowly, so it was given up. Try again on a faster connection.";
+    let message = "The body arrived too slowly. Try again on a faster connection.";
     ApiError::new(StatusCode::REQUEST_TIMEOUT, "too_slow", message)
 }
 
@@ -212,7 +212,7 @@ impl RequestSlots {
         intake.take_slot()?;
         request.extensions_mut().insert(Arc::clone(&intake));
         let response = tokio::time::timeout(TIME, next.run(request)).await.map_err(|_elapsed| {
-            let message = "The request took longer than three minutes, so it was given up. Try again later.";
+            let message = "The request took longer than three minutes. Try again later.";
             ApiError::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
         })?;
         intake.discard().await;

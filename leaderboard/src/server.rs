@@ -56,28 +56,26 @@ const FORGETTING: Duration = Duration::from_secs(3600);
 pub enum StartError {
     #[error("cannot listen on {address}: {cause}. Choose another address or port with --listen.")]
     Listen { address: String, cause: std::io::Error },
-    #[error(
-        "cannot listen for readers of metrics on {address}: {cause}. Choose another address or port with --metrics-listen."
-    )]
+    #[error("cannot listen on {address} for metrics: {cause}. Choose another address or port with --metrics-listen.")]
     ListenForMetrics { address: String, cause: std::io::Error },
-    #[error("cannot use the data base {address}: {cause}{}", to_do(address))]
+    #[error("cannot use the database {address}: {cause}{}", to_do(address))]
     Database { address: DatabaseAddress, cause: StorageError },
     #[error(transparent)]
     Secret(#[from] KeyError),
     #[error(
-        "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or leave \
-         --page out to serve the API only.",
+        "the page folder {} has no readable index.html ({cause}). Build the page with `cargo xtask run`, or omit \
+         --page to serve only the API.",
         folder.display()
     )]
     Page { folder: PathBuf, cause: std::io::Error },
     #[error(
         "the data folder {} cannot be read ({cause}). Fetch the data sets with `native-runner fetch-data \
-         --compressed`, or leave --data out.",
+         --compressed`, or omit --data.",
         folder.display()
     )]
     Data { folder: PathBuf, cause: std::io::Error },
     #[error(
-        "the folder of snapshots {} cannot be made ({cause}). Choose another one with --snapshots, or leave it out.",
+        "cannot create the snapshot folder {} ({cause}). Choose another one with --snapshots, or omit the option.",
         folder.display()
     )]
     Snapshots { folder: PathBuf, cause: std::io::Error },
@@ -86,9 +84,9 @@ pub enum StartError {
 /// Returns advice for the host about a database that cannot be used.
 fn to_do(address: &DatabaseAddress) -> &'static str {
     match address {
-        DatabaseAddress::File(_) => ". Choose another file with --database, or see who may write this one.",
+        DatabaseAddress::File(_) => ". Choose another file with --database, or check the permissions of this one.",
         DatabaseAddress::Postgres(_) => {
-            ". See that the PostgreSQL server runs, that the data base is there and that its owner may log in \
+            ". Check that the PostgreSQL server is running, that the database exists and that its owner may log in \
              (docs/HOSTING.md)."
         }
     }
@@ -142,7 +140,7 @@ impl Server {
             server: address.to_string(),
         };
         if let Err(cause) = storage.release_verifications(&tools.server, false).await {
-            tracing::warn!(%cause, "runs that the server took before it died wait until others may have them");
+            tracing::warn!(%cause, "cannot release runs from an earlier process; other servers can verify them later");
         }
         let mut metrics_listener = None;
         if let Some(address) = &config.protection.metrics_listen {
@@ -255,14 +253,14 @@ impl Server {
             });
         }
         drop(self.listener);
-        tracing::info!("stopping: no new connections, waiting for requests in progress");
+        tracing::info!("stopping: accepting no new connections, waiting for requests in progress");
         if tokio::time::timeout(SHUTDOWN_TIMEOUT, connections.shutdown()).await.is_err() {
             tracing::warn!("some requests did not finish in time");
         }
         self.verifiers.stop();
         end(verifying).await;
         if let Err(cause) = self.storage.release_verifications(&self.tools.server, true).await {
-            tracing::warn!(%cause, "runs that were being verified wait until the next start");
+            tracing::warn!(%cause, "cannot release the runs being verified; they wait until the next start");
         }
         // Until here, the metrics show the end of requests in progress. The next server restarts an unfinished snapshot.
         drop(background);
@@ -275,10 +273,10 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
     loop {
         let now = clock.unix_seconds();
         if let Err(cause) = storage.forget_submitters(day_of(now)).await {
-            tracing::warn!(%cause, "salts of days that are over could not be deleted; the next try is in an hour");
+            tracing::warn!(%cause, "cannot delete the salts of past days; retrying in an hour");
         }
         if let Err(cause) = storage.refresh_recent(now).await {
-            tracing::warn!(%cause, "announcements could not be counted; the next try is in an hour");
+            tracing::warn!(%cause, "cannot count announcements; retrying in an hour");
         }
         tokio::time::sleep(FORGETTING).await;
     }
@@ -288,7 +286,7 @@ async fn forget_submitters_regularly(storage: Storage, clock: Clock) {
 async fn forget_expired_regularly(storage: Storage, clock: Clock) {
     loop {
         if let Err(cause) = storage.forget_expired(clock.unix_seconds()).await {
-            tracing::warn!(%cause, "states of expired runs could not be deleted; the next try is in a minute");
+            tracing::warn!(%cause, "cannot delete the states of expired runs; retrying in a minute");
         }
         tokio::time::sleep(FORGETTING_EXPIRED).await;
     }
@@ -298,7 +296,7 @@ async fn forget_expired_regularly(storage: Storage, clock: Clock) {
 async fn end(threads: Vec<JoinHandle<()>>) {
     let joined = tokio::task::spawn_blocking(|| threads.into_iter().for_each(|thread| drop(thread.join())));
     if tokio::time::timeout(SHUTDOWN_TIMEOUT, joined).await.is_err() {
-        tracing::warn!("a run is still being verified, and will be again");
+        tracing::warn!("a run is still being verified; its verification will restart later");
     }
 }
 
@@ -327,13 +325,13 @@ async fn accept(listener: &TcpListener, places: &Arc<Semaphore>) -> Option<(TcpS
     match listener.accept().await {
         Ok((stream, address)) => {
             if let Err(cause) = stream.set_nodelay(true) {
-                tracing::debug!(cause = &cause as &dyn std::error::Error, "a connection keeps its delay");
+                tracing::debug!(cause = &cause as &dyn std::error::Error, "cannot set TCP_NODELAY on a connection");
             }
             Some((stream, address.ip().to_canonical(), place))
         }
         Err(cause) => {
             // Usually the process has no free file descriptors, and others will close soon.
-            tracing::error!(cause = &cause as &dyn std::error::Error, "accepting a connection failed");
+            tracing::error!(cause = &cause as &dyn std::error::Error, "cannot accept a connection");
             tokio::time::sleep(Duration::from_millis(100)).await;
             None
         }

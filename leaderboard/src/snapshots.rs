@@ -131,7 +131,7 @@ fn is_day(text: &str) -> bool {
 enum SnapshotError {
     #[error(transparent)]
     Export(#[from] ExportError),
-    #[error("cannot write into the folder: {0}")]
+    #[error("cannot write to the folder: {0}")]
     Write(#[from] io::Error),
 }
 
@@ -238,7 +238,7 @@ impl Snapshots {
             if let Err(cause) = look_after(&folder, now, &storage).await {
                 tracing::warn!(
                     cause = &cause as &dyn std::error::Error,
-                    "today's snapshot could not be written; the next try is in an hour"
+                    "cannot write today's snapshot; retrying in an hour"
                 );
             }
             tokio::time::sleep(until_next_look(self.clock.unix_seconds())).await;
@@ -255,7 +255,7 @@ async fn look_after(folder: &Path, now: f64, storage: &Storage) -> Result<(), Sn
         Err(TryLockError::Error(cause)) => return Err(cause.into()),
     }
     if let Err(cause) = tidy(folder, now) {
-        tracing::warn!(cause = &cause as &dyn std::error::Error, "the folder of snapshots cannot be read");
+        tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the snapshot folder");
     }
     let day = Date::of(now).iso();
     let made = make(folder, &day, storage.clone(), &Arc::new(lock)).await?;
@@ -273,8 +273,8 @@ fn tidy(folder: &Path, now: f64) -> io::Result<()> {
         let Some(name) = name.to_str() else { continue };
         if is_partial(name) || SnapshotName::parse(name).is_some_and(|name| !is_kept(&name.day, now)) {
             match fs::remove_file(entry.path()) {
-                Ok(()) => tracing::info!(name, "deleted a snapshot whose time was over"),
-                Err(cause) => tracing::warn!(name, %cause, "a snapshot whose time is over cannot be deleted"),
+                Ok(()) => tracing::info!(name, "deleted an expired snapshot"),
+                Err(cause) => tracing::warn!(name, %cause, "cannot delete an expired snapshot"),
             }
         }
     }

@@ -50,7 +50,7 @@ pub(crate) async fn show(
             }
             Ok(Json(of_devices(&sides)))
         }
-        _ => Err(bad_query("Name either `runs` or `devices`: two to four of them, with commas between them.")),
+        _ => Err(bad_query("Specify either `runs` or `devices`: two to four of them, separated by commas.")),
     }
 }
 
@@ -60,7 +60,7 @@ fn several(field: &str, text: &str) -> Result<Vec<String>> {
     if (2..=MOST).contains(&words.len()) && !twice {
         return Ok(words);
     }
-    Err(bad_query("Two to four are compared, each another, with commas between them.").at(field))
+    Err(bad_query("Specify two to four different ones, separated by commas.").at(field))
 }
 
 pub(crate) struct DeviceSide {

@@ -32,7 +32,7 @@ impl<S: Send + Sync> FromRequestParts<S> for ComparisonId {
 }
 
 fn unknown() -> ApiError {
-    let message = "No comparison with this id is here. It may have been deleted, or the link may be incomplete.";
+    let message = "No comparison has this id. It may have been deleted, or the link may be incomplete.";
     ApiError::new(StatusCode::NOT_FOUND, "unknown_comparison", message)
 }
 
@@ -118,7 +118,7 @@ pub(crate) async fn delete(
     let secret = deletion_secret(&headers, "a comparison")?;
     let kept = leaderboard.storage.comparison_secret(&id).await?.ok_or_else(unknown)?;
     if !secrets::same(&kept, &secrets::sha256(secret.as_bytes())) {
-        let message = "This is not the deletion secret of this comparison. Use the deletion link that the upload gave.";
+        let message = "This is not the deletion secret of this comparison. Use the deletion link from the upload.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
     }
     if leaderboard.storage.delete_comparison(&id, None).await? { Ok(StatusCode::NO_CONTENT) } else { Err(unknown()) }

@@ -49,7 +49,7 @@ pub(super) fn device_key(key: Result<Path<String>, PathRejection>) -> Result<Str
 }
 
 pub(super) fn unknown_device() -> ApiError {
-    let message = "No device of this key has a visible run. The tables of `/api/v1/standings` have the keys.";
+    let message = "No device with this key has a visible run. `/api/v1/standings` lists the keys.";
     ApiError::new(StatusCode::NOT_FOUND, "unknown_device", message)
 }
 

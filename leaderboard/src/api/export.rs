@@ -132,7 +132,7 @@ fn part<T: DeserializeOwned>(pairs: &[&str]) -> Result<T> {
 async fn of_list(leaderboard: &Leaderboard, list: ListRuns) -> Result<ListQuery> {
     let parts = [("limit", list.limit.is_some()), ("offset", list.offset.is_some()), ("cursor", list.cursor.is_some())];
     if let Some((field, _)) = parts.into_iter().find(|(_, there)| *there) {
-        return Err(bad_query(format!("An export has all of a list: leave out `{field}`.")).at(field));
+        return Err(bad_query(format!("An export contains the whole list: omit `{field}`.")).at(field));
     }
     Ok(ListQuery { limit: MOST_ROWS, ..list_query(&leaderboard.storage, &list).await? })
 }
@@ -147,7 +147,7 @@ fn stream_of(export: Export, first: Option<Vec<u8>>, place: ExportPlace) -> Body
             None => export.next().await.map_err(Broken::from),
         };
         if let Err(cause) = &next {
-            tracing::warn!(cause = cause as &dyn std::error::Error, "an export broke off");
+            tracing::warn!(cause = cause as &dyn std::error::Error, "an export ended early");
         }
         Ok::<_, Broken>(next?.map(|bytes| {
             let read = read + bytes.len() as f64;

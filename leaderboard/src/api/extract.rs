@@ -160,7 +160,7 @@ impl<S: Send + Sync> FromRequestParts<S> for IdempotencyKey {
                 StatusCode::BAD_REQUEST,
                 "bad_idempotency_key",
                 format!(
-                    "An idempotency key is a word that cannot be guessed, of {} to {} visible ASCII characters.",
+                    "An idempotency key must be an unguessable string of {} to {} visible ASCII characters.",
                     IDEMPOTENCY_KEY_LENGTHS.start(),
                     IDEMPOTENCY_KEY_LENGTHS.end()
                 ),

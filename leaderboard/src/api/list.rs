@@ -91,13 +91,12 @@ fn one_of(field: &str, word: Option<&str>, words: &[&'static str]) -> Result<Opt
     let Some(word) = word else { return Ok(None) };
     let found = words.iter().copied().find(|known| known.eq_ignore_ascii_case(word));
     found.map(Some).ok_or_else(|| {
-        bad_query(format!("The leaderboard knows no such {field}. Ask for one of these: {}.", words.join(", ")))
-            .at(field)
+        bad_query(format!("The leaderboard has no such {field}. Use one of these: {}.", words.join(", "))).at(field)
     })
 }
 
 fn day(field: &str, text: &str) -> Result<f64> {
-    let message = "This is no day. Write it as 2026-11-23; days are those of UTC.";
+    let message = "This is not a day. Write it as 2026-11-23, in UTC.";
     Date::from_iso(text).map(Date::unix_seconds).ok_or_else(|| bad_query(message).at(field))
 }
 
@@ -112,19 +111,19 @@ fn check(query: &ListRuns) -> validation::Checked {
     if let Some(device) = &query.device
         && !is_device_key(device)
     {
-        return refuse("device", "This is no device's key. Take one from `/api/v1/standings`.");
+        return refuse("device", "This is not the key of a device. `/api/v1/standings` lists the keys.");
     }
     if query.tier == Some(Tier::Hidden) {
-        return refuse("tier", "Hidden runs are in no list.");
+        return refuse("tier", "Hidden runs cannot be listed.");
     }
     if query.workload.is_none() && query.sort.is_some_and(RunSort::needs_workload) {
-        return refuse("sort", "Name a `workload` as well: figures of different workloads cannot be compared.");
+        return refuse("sort", "Specify a `workload` as well: metrics of different workloads cannot be compared.");
     }
     if query.class.is_some() && !query.ranked {
-        return refuse("class", "A class is one of rankings: ask for `ranked=true` as well.");
+        return refuse("class", "A class needs `ranked=true` as well.");
     }
     if query.cursor.is_some() && query.offset.is_some() {
-        return refuse("offset", "A cursor says where to go on: leave out `offset`.");
+        return refuse("offset", "A cursor already sets the position: omit `offset`.");
     }
     path.field("limit").whole(u64::from(query.limit.unwrap_or(1)), 1..=MOST_ROWS)?;
     path.field("offset").whole(u64::from(query.offset.unwrap_or(0)), 0..=LARGEST_OFFSET)
@@ -175,12 +174,12 @@ pub(super) fn write_cursor(query: &ListRuns, key: &Key, skip: u64) -> Result<Str
 pub(super) fn read_cursor(query: &ListRuns, cursor: &str) -> Result<(Key, u64), Refusal> {
     let refusal =
         |message: &str| Refusal { code: "bad_query", message: message.to_owned(), field: "cursor".to_owned() };
-    let broken = || refusal("This is no cursor of this leaderboard. Begin without one, and then take `next` as it is.");
+    let broken = || refusal("This is not a valid cursor. Start without one, then pass `next` unchanged.");
     let place = (cursor.len() <= LONGEST).then(|| URL_SAFE_NO_PAD.decode(cursor).ok()).flatten();
     let place: Place = place.and_then(|json| serde_json::from_slice(&json).ok()).ok_or_else(broken)?;
     if digest_of_query(query).ok().as_ref() != Some(&place.q) {
         return Err(refusal(
-            "This cursor belongs to another query. Ask as you did for the page that it came with, or begin without one.",
+            "This cursor belongs to another query. Repeat the query that returned it, or start without a cursor.",
         ));
     }
     let (number, submitted_unix_seconds) = (f64::from_bits(place.n), f64::from_bits(place.s));
@@ -248,7 +247,7 @@ mod tests {
             forged(&Key { run_id: "\0".repeat(16), ..key() }),
             forged(&Key { workload: "a\0b".to_owned(), ..key() }),
         ] {
-            assert!(refusal(&query(), &cursor).contains("no cursor"), "{cursor}");
+            assert!(refusal(&query(), &cursor).contains("not a valid cursor"), "{cursor}");
         }
     }
 }

@@ -45,7 +45,7 @@ async fn badge_of(leaderboard: &Leaderboard, id: &str, query: &BadgeQuery) -> Re
         None => workloads.find(|workload| workload.outcome == Outcome::Completed),
     };
     let workload = workload.ok_or_else(|| {
-        let message = "This run has no such workload. Its page says which ones it has.";
+        let message = "This run has no such workload. Its page lists the workloads.";
         ApiError::new(StatusCode::NOT_FOUND, "unknown_workload", message).at("workload")
     })?;
     Ok(badge::badge(&run.record.device, workload, run.tier))

@@ -55,7 +55,7 @@ pub(crate) async fn delete(
     let hash = secrets::sha256(secret.as_bytes());
     // Every hash is compared, so that the time taken does not tell which one came close.
     if !hashes.iter().fold(false, |found, stored| found | secrets::same(stored, &hash)) {
-        let message = "This is not the deletion secret of this run. Use the deletion link that the upload gave.";
+        let message = "This is not the deletion secret of this run. Use the deletion link from the upload.";
         return Err(ApiError::new(StatusCode::FORBIDDEN, "wrong_secret", message));
     }
     if leaderboard.storage.delete(&id).await? { Ok(StatusCode::NO_CONTENT) } else { Err(ApiError::unknown_run()) }

@@ -51,7 +51,7 @@ pub(crate) async fn open_lap(
     let lap = SeenLap { first_segment: segment, state_sha256, opened_unix_seconds };
     match around.lap.as_ref().filter(|same| same.first_segment == segment) {
         Some(same) if same.state_sha256 == lap.state_sha256 => {}
-        Some(_) => return Err(unexpected("This lap was opened with another state, and only that counts.")),
+        Some(_) => return Err(unexpected("This lap was already opened with another state.")),
         None => {
             may_open(&around, &lap)?;
             if !storage.open_lap(id, &workload, &lap).await? {
@@ -72,14 +72,14 @@ fn may_open(around: &SurroundingSegments, lap: &SeenLap) -> Result<()> {
         return Ok(());
     }
     let Some(before) = &around.before else {
-        let message = format!("The segments before number {} were not committed.", lap.first_segment);
+        let message = format!("The segments before number {} are not committed yet.", lap.first_segment);
         return Err(unexpected(message).at("segment"));
     };
     if !before.ends_lap {
-        return Err(unexpected("The lap before has not ended.").at("segment"));
+        return Err(unexpected("The previous lap has not ended.").at("segment"));
     }
     if before.state_sha256 != lap.state_sha256 {
-        let message = "A lap begins with the state with which the one before it ended.";
+        let message = "A lap must start with the final state of the previous lap.";
         return Err(unexpected(message).at("state_sha256"));
     }
     Ok(())
@@ -108,7 +108,7 @@ pub(crate) async fn commit(
     let before = around.before.as_ref().map_or(0, |before| before.step);
     let draws = match &around.same {
         Some(same) if is_same(same) => draws::falling_on(same, before, &key),
-        Some(_) => return Err(unexpected("Something else was committed for this segment, and only that counts.")),
+        Some(_) => return Err(unexpected("This segment already has another commitment.")),
         None => {
             check_pace(segment, committed_unix_seconds - started.created_unix_seconds)?;
             let beacon = beacon_of(&around, segment, step, &key)?;
@@ -127,7 +127,7 @@ fn check_pace(segment: u32, seconds: f64) -> Result<()> {
     if too_early <= 0.0 {
         return Ok(());
     }
-    let message = "No training has so many segments in the time since its run was announced.";
+    let message = "The run sends segments faster than any training produces them.";
     let refusal = ApiError::new(StatusCode::TOO_MANY_REQUESTS, "too_many_segments", message).at("segment");
     Err(refusal.retry_after(Duration::from_secs_f64(too_early)).refused_by("segments"))
 }
@@ -137,16 +137,16 @@ fn beacon_of(around: &SurroundingSegments, segment: u32, step: u64, key: &Traini
     if around.is_proof_begun {
         return Err(training_has_ended());
     }
-    let lap = around.lap.as_ref().ok_or_else(|| unexpected("No lap has begun.").at("segment"))?;
+    let lap = around.lap.as_ref().ok_or_else(|| unexpected("No lap is open.").at("segment"))?;
     let place = segment - lap.first_segment;
     let follows = around.before.as_ref().is_some_and(|before| !before.ends_lap);
     if place > 0 && !follows {
-        let message = format!("Segment number {segment} does not follow from what was committed.");
+        let message = format!("Segment number {segment} does not follow the last committed segment.");
         return Err(unexpected(message).at("segment"));
     }
     let before = around.before.as_ref().map_or(0, |before| before.step);
     if step <= before {
-        let message = format!("The segment before ended with step {before}, and training only goes on.");
+        let message = format!("The step must be greater than {before}, the last step of the previous segment.");
         return Err(unexpected(message).at("step"));
     }
     Ok(match (place, &around.two_before) {
@@ -189,7 +189,7 @@ pub(crate) async fn prove(
 /// Returns a new proof, or refuses if the training may not end now.
 fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Result<BegunProof> {
     let last = seen.segments.last().filter(|_| seen.has_ended());
-    let last = last.ok_or_else(|| unexpected("A training is proven when its last lap has ended."))?;
+    let last = last.ok_or_else(|| unexpected("The proof can start only after the last lap has ended."))?;
     let &ProvePart { tested_step, target_step, .. } = request;
     let is_end = |step| seen.segments.iter().any(|segment| segment.step == step);
     for (field, step) in [("tested_step", Some(tested_step)), ("target_step", target_step)] {
@@ -205,16 +205,16 @@ fn begun(seen: &SeenWorkload, request: &ProvePart, key: &TrainingKey<'_>) -> Res
 fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result<bool> {
     let is_of_part = |same: &&PartHashes| same.draw == hashes.draw && same.steps == hashes.steps;
     if let Some(same) = seen.hashes.iter().find(is_of_part) {
-        let message = "Other hashes came for this part before, and only those count.";
+        let message = "This part already has other hashes.";
         return if same == hashes { Ok(false) } else { Err(unexpected(message).at("hashes")) };
     }
     let wanted = draws::wanted(seen, known).hashes.filter(|wanted| {
         (wanted.draw, wanted.steps, wanted.at.len()) == (hashes.draw, hashes.steps, hashes.state_sha256.len())
     });
-    let wanted = wanted.ok_or_else(|| unexpected("The leaderboard did not ask for these hashes.").at("hashes"))?;
+    let wanted = wanted.ok_or_else(|| unexpected("The leaderboard did not request these hashes.").at("hashes"))?;
     let mut pairs = wanted.at.iter().zip(&hashes.state_sha256);
     if pairs.any(|(step, hash)| seen.hash_at(*step).is_some_and(|known| known != hash)) {
-        return Err(unexpected("Another hash came for one of these steps before.").at("hashes"));
+        return Err(unexpected("One of these steps already has another hash.").at("hashes"));
     }
     let committed = seen.segments.iter().find(|segment| wanted.losses && segment.step == wanted.steps[1]);
     let are_committed = match committed {
@@ -225,7 +225,7 @@ fn are_new(seen: &SeenWorkload, hashes: &PartHashes, known: &Standard) -> Result
         None => hashes.losses.is_empty(),
     };
     if !are_committed {
-        let message = "These are not the losses that were committed for the segment.";
+        let message = "The losses differ from the commitment of the segment.";
         return Err(unprocessable("wrong_losses", message).at("hashes.losses"));
     }
     Ok(true)
@@ -249,7 +249,7 @@ impl FromRequestParts<Leaderboard> for Asked {
         let RunId(id) = RunId::parse(id)?;
         FieldPath::ROOT.field("workload").name(&workload)?;
         let nonce = bearer(&parts.headers).ok_or_else(|| {
-            let message = "States come with the nonce of their run, as `Authorization: Bearer <nonce>`.";
+            let message = "Sending a state requires the nonce of its run, as `Authorization: Bearer <nonce>`.";
             ApiError::new(StatusCode::UNAUTHORIZED, "missing_nonce", message)
         })?;
         let started = Announced::find(leaderboard, &id).await?;
@@ -258,7 +258,7 @@ impl FromRequestParts<Leaderboard> for Asked {
         let seen = leaderboard.storage.seen_workload(&started.run_id, &workload).await?;
         let state = draws::wanted_state(&seen, &known, step);
         let state = state.and_then(|state| Some((state, seen.hash_at(step)?.to_owned())));
-        let (state, state_sha256) = state.ok_or_else(|| unexpected("The leaderboard did not ask for this state."))?;
+        let (state, state_sha256) = state.ok_or_else(|| unexpected("The leaderboard did not request this state."))?;
         let size = StateSize::of(&known.workload);
         if !seen.states.contains(&state) {
             check_room(leaderboard, &started, size.of_body(state.weights_only)).await?;
@@ -276,11 +276,12 @@ pub(crate) async fn show(
     let bytes = body.len();
     let encoded = aside(move || {
         let Some(found) = size.sha256(&body, state.weights_only) else {
-            let message = format!("It has {} bytes here, and {bytes} came.", size.of_body(state.weights_only));
+            let message =
+                format!("The state must have {} bytes, but the body has {bytes}.", size.of_body(state.weights_only));
             return Err(unprocessable("wrong_state", message));
         };
         if found != state_sha256 {
-            return Err(unprocessable("wrong_state", "This state has another hash than was committed for its step."));
+            return Err(unprocessable("wrong_state", "The hash of the state differs from the commitment of its step."));
         }
         Ok(STANDARD.encode(&body))
     })
@@ -305,7 +306,7 @@ fn provable(started: &Started, workload: &str) -> Result<Standard> {
         unprocessable("unknown_workload", message).at("workload")
     })?;
     if !known.workload.is_provable() {
-        let message = format!("A leaderboard cannot prove the training of {workload}.");
+        let message = format!("The leaderboard cannot prove the training of {workload}.");
         return Err(unprocessable("not_provable", message).at("workload"));
     }
     Ok(known)
@@ -317,7 +318,7 @@ fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Resu
         return Err(ApiError::wrong_nonce());
     }
     if started.used {
-        let message = "The record of this run is here already, and nothing of it can be proven any more.";
+        let message = "The record of this run is already uploaded, so its proof is closed.";
         return Err(ApiError::new(StatusCode::CONFLICT, "already_submitted", message));
     }
     if leaderboard.clock.unix_seconds() > started.expires_unix_seconds {
@@ -327,7 +328,7 @@ fn check_open(leaderboard: &Leaderboard, started: &Started, nonce: &str) -> Resu
 }
 
 fn training_has_ended() -> ApiError {
-    unexpected("The training of this network has ended, because its proof has begun.")
+    unexpected("The proof of this network has started, so its training is closed.")
 }
 
 /// Asks the client to repeat its request, which then gets the answer of the first one.

@@ -56,7 +56,7 @@ pub(crate) async fn show(
 pub(super) fn known_suite(name: &str) -> Result<&'static SuiteDefinition> {
     engine::suite(name).ok_or_else(|| {
         let names: Vec<&str> = engine::SUITES.iter().map(|suite| suite.name).collect();
-        bad_query(format!("There is no such suite. Ask for one of these: {}.", names.join(", "))).at("suite")
+        bad_query(format!("There is no such suite. Use one of these: {}.", names.join(", "))).at("suite")
     })
 }
 
@@ -154,7 +154,7 @@ pub(crate) async fn show_distribution(
     check_backend(query.backend.as_deref())?;
     if !known.workloads.contains(&query.workload.as_str()) {
         let names = known.workloads.join(", ");
-        return Err(bad_query(format!("The suite has no such workload. Ask for one of these: {names}.")).at("workload"));
+        return Err(bad_query(format!("The suite has no such workload. Use one of these: {names}.")).at("workload"));
     }
     let suite = current(known);
     let table = table(&suite, query.class, query.precision, query.backend.as_deref(), query.client);

@@ -194,7 +194,7 @@ fn check_credentials(body: &JsonBytes, started: &Started, key: &Key) -> Result<(
     }
     let Credentials { run_id, nonce } = body.parse()?;
     if run_id.as_ref() != Some(&started.run_id) {
-        let message = "The record names another run than the address does.";
+        let message = "The run id of the record differs from the one in the URL.";
         return Err(ApiError::new(StatusCode::UNPROCESSABLE_ENTITY, "wrong_run_id", message).at("run_id"));
     }
     if !nonce.is_some_and(|nonce| secrets::same(&nonce, &started.nonce(key))) {
@@ -207,13 +207,13 @@ fn belongs_to(record: &RunRecord, started: &Started) -> Result<()> {
     let wrong = |status, code, field: &str, message| Err(ApiError::new(status, code, message).at(field));
     const UNPROCESSABLE: StatusCode = StatusCode::UNPROCESSABLE_ENTITY;
     if record.requested.seed != started.seed {
-        return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard gave it.");
+        return wrong(UNPROCESSABLE, "wrong_seed", "seed", "The run must use the seed that the leaderboard assigned.");
     }
     if record.suite != started.suite {
-        return wrong(UNPROCESSABLE, "wrong_suite", "suite", "The run was announced for another suite or version.");
+        return wrong(UNPROCESSABLE, "wrong_suite", "suite", "The run was announced with another suite or version.");
     }
     if record.provenance.engine_version != started.engine_version {
-        let message = "The run was announced for another version of the engine.";
+        let message = "The run was announced with another engine version.";
         return wrong(UNPROCESSABLE, "wrong_engine_version", "provenance.engine_version", message);
     }
     Ok(())
@@ -271,7 +271,7 @@ impl Checked<'_> {
 /// hash. It gets one more secret, and earlier ones stay valid. This works only for ten minutes and four times, so that
 /// a published record gives no power over its run.
 async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Result<Response> {
-    let other = || already_submitted("This run was uploaded before, and a run counts once. Start a new run.");
+    let other = || already_submitted("This run was already uploaded. Start a new run.");
     let stored = leaderboard.storage.stored_row(id).await?.ok_or_else(other)?;
     let age = leaderboard.clock.unix_seconds() - stored.submitted_unix_seconds;
     if stored.fingerprint != fingerprint || age > LOST_ANSWER_SECONDS {
@@ -286,7 +286,7 @@ async fn repeated(leaderboard: &Leaderboard, id: &str, fingerprint: &str) -> Res
 }
 
 fn stored_as(other: &str) -> ApiError {
-    already_submitted(&format!("This very record is stored as run {other}."))
+    already_submitted(&format!("This record is already stored as run {other}."))
 }
 
 fn already_submitted(message: &str) -> ApiError {

@@ -40,7 +40,7 @@ pub(super) fn of_networks(number: usize) -> StoredRun {
 }
 
 pub(super) fn flagged() -> StoredRun {
-    let note = "keras-mnist-mlp: trained again from step 120 to 140, the state differs by 40.0 % of its change.";
+    let note = "keras-mnist-mlp: recomputed from step 120 to 140, the state differs by 40.0 % of its change.";
     StoredRun { tier: Tier::Flagged, notes: vec![Note::finding(note)], ..run() }
 }
 

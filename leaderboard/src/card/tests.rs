@@ -24,7 +24,7 @@ fn a_card_says_device_figures_and_tier() {
     let picture = svg(&run());
     for part in [
         ">NVIDIA GeForce RTX 4090<",
-        ">Native: native-runner 0.1.0 on Linux · back end wgsl · f32<",
+        ">Native: native-runner 0.1.0 on Linux · backend wgsl · f32<",
         ">keras-mnist-mlp<",
         ">MNIST, LeNet (Caffe)<",
         ">98.41 %<",
@@ -44,9 +44,9 @@ fn a_card_says_device_figures_and_tier() {
 #[test]
 fn who_says_which_device_it_is_stays_apart() {
     let claimed = svg(&said_to_be("RTX 3090"));
-    assert!(claimed.contains(">Said to be<") && claimed.contains("What the browser tells of it: NVIDIA, ampere"));
+    assert!(claimed.contains(">Said to be<") && claimed.contains("Reported by the browser: NVIDIA, ampere"));
     let contradicted = svg(&said_to_be("Radeon RX 7900 XTX"));
-    assert!(!contradicted.contains(">Said to be<") && contradicted.contains("does not fit what the browser tells"));
+    assert!(!contradicted.contains(">Said to be<") && contradicted.contains("contradicts the browser"));
     let mut both = run();
     both.record.device.claimed_name = Some("my old card".to_owned());
     assert!(svg(&both).contains("Its owner calls it “my old card”"));
@@ -99,7 +99,7 @@ fn what_failed_says_so() {
     );
     assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
     let flagged = svg(&flagged());
-    assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: trained again from step 120 to 140"));
+    assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: recomputed from step 120 to 140"));
     assert!(flagged.contains(colour(Tier::Flagged)));
     let mut verifying = run();
     verifying.being_verified = true;

@@ -114,7 +114,7 @@ impl Device {
                 Self { lead: None, name, beside: software.or(Some(beside)) }
             }
             (None, Some(claimed)) if identity.contradiction.is_some() => {
-                let beside = format!("Its owner calls it “{claimed}”, which does not fit what the browser tells");
+                let beside = format!("Its owner calls it “{claimed}”, which contradicts the browser");
                 Self { lead: None, name, beside: software.or(Some(beside)) }
             }
             (None, Some(_)) => {
@@ -122,7 +122,7 @@ impl Device {
                 let architecture = Some(plain(&reported.architecture)).filter(|_| !reported.architecture.is_empty());
                 let told: Vec<String> = vendor.into_iter().chain(architecture).collect();
                 let told = if told.is_empty() { "nothing".to_owned() } else { told.join(", ") };
-                let beside = format!("What the browser tells of it: {told}");
+                let beside = format!("Reported by the browser: {told}");
                 Self { lead: Some("Said to be"), name, beside: software.or(Some(beside)) }
             }
             _ => Self { lead: None, name, beside: software },
@@ -143,7 +143,7 @@ fn how(record: &RunRecord) -> String {
         record.workloads.iter().map(|workload| workload.settings.precision.name()).collect();
     precisions.dedup();
     let precisions = precisions.join(", ");
-    format!("{kind}: {name} {version} on {system} · back end {backend} · {precisions}")
+    format!("{kind}: {name} {version} on {system} · backend {backend} · {precisions}")
 }
 
 impl Workload {

@@ -44,12 +44,14 @@ pub fn is_software(record: &RunRecord) -> Option<String> {
     }
     let adapter = &record.device.adapter;
     if adapter.software {
-        return Some("The adapter is a program, as the client says itself.".to_owned());
+        return Some("The client reports a software adapter.".to_owned());
     }
     if let Some(program) = program_of(adapter) {
-        return Some(format!("The adapter is said to be hardware, but its name has `{program}`, which is a program."));
+        return Some(format!(
+            "The adapter is reported as hardware, but its name contains `{program}`, which is a program."
+        ));
     }
-    (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is said to be hardware, but its kind is `cpu`.".to_owned())
+    (adapter.kind == DeviceKind::Cpu).then(|| "The adapter is reported as hardware, but its kind is `cpu`.".to_owned())
 }
 
 /// Returns whether the backend computes only on the processor.

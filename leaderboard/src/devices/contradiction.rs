@@ -25,13 +25,13 @@ fn forged_name(reported: &Reported) -> Option<String> {
     let name = reported.name.as_ref()?;
     let found = name.found.filter(|found| found.look_alike)?;
     let text = &name.text;
-    Some(format!("The reported name `{text}` only looks like {}: it is written with other letters.", found.device.name))
+    Some(format!("The reported name `{text}` only looks like {}, but contains other letters.", found.device.name))
 }
 
 fn wrong_vendor(reported: &Reported) -> Option<String> {
     let device = reported.device()?;
     let vendor = reported.vendor.filter(|vendor| *vendor != device.vendor)?;
-    Some(format!("The platform reports {} and, as its vendor, {}.", device.name, vendor.name()))
+    Some(format!("The platform reports {}, but also {} as its vendor.", device.name, vendor.name()))
 }
 
 fn false_claim(reported: &Reported, claimed: &KnownDevice) -> Option<String> {
@@ -59,16 +59,13 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     let most = device.ceiling_flops_per_second()? * (1.0 + TOLERANCE);
     let sentence = |what: &str, flops: f64| {
         let (flops, published) = (flops / 1e12, published / 1e12);
-        format!(
-            "{what} {flops:.1} TFLOP/s, which is more than {} does ({published:.1} TFLOP/s by its maker).",
-            device.name
-        )
+        format!("{what} {flops:.1} TFLOP/s, which exceeds the {published:.1} TFLOP/s of {} by its maker.", device.name)
     };
     if let Some(peak) = measured_peak(record).filter(|peak| *peak > most) {
         return Some(sentence("The measured peak is", peak));
     }
     let trained = fastest_training(record).filter(|flops| *flops > most)?;
-    Some(sentence("The training did", trained))
+    Some(sentence("The training reached", trained))
 }
 
 /// Returns the fastest training that is multiply-adds in single precision, in operations per second. Backends without a
@@ -95,8 +92,8 @@ pub(super) fn misfit(record: &RunRecord, device: &KnownDevice) -> Option<String>
     (measured < published * LEAST_SHARE_OF_PUBLISHED).then(|| {
         let (measured, published) = (measured / 1e12, published / 1e12);
         format!(
-            "The run is not ranked as {name}: its measured peak is {measured:.2} TFLOP/s, and the device does \
-             {published:.1} TFLOP/s by its maker."
+            "The run is not ranked as {name}: its measured peak is {measured:.2} TFLOP/s, but the device reaches \
+             {published:.1} TFLOP/s according to its maker."
         )
     })
 }
@@ -120,10 +117,10 @@ mod tests {
             (claimed(native("NVIDIA GeForce RTX 4080", "NVIDIA"), "RTX 4090"), "reports NVIDIA GeForce RTX 4080"),
             (native("G\u{435}Force RTX 4090", "NVIDIA"), "only looks like NVIDIA GeForce RTX 4090"),
             (native("GeForce RTX 4O90", "NVIDIA"), "only looks like"),
-            (native("GeForce RTX 4090", "AMD"), "as its vendor, AMD"),
+            (native("GeForce RTX 4090", "AMD"), "AMD as its vendor"),
             (with_peak(rtx_4060(), 8e13), "measured peak is 80.0 TFLOP/s"),
             (with_peak(claimed(in_browser("nvidia", "lovelace"), "RTX 4060"), 8e13), "measured peak"),
-            (achieving(with_peak(rtx_4060(), 1.5e13), 8e13, Precision::F32), "training did 80.0 TFLOP/s"),
+            (achieving(with_peak(rtx_4060(), 1.5e13), 8e13, Precision::F32), "training reached 80.0 TFLOP/s"),
         ] {
             let found = contradiction(&record);
             assert!(found.as_deref().is_some_and(|found| found.contains(expected)), "{found:?}, not “{expected}”");

@@ -26,21 +26,21 @@ pub(crate) struct Key(Arc<[u8]>);
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
     #[error(
-        "the secret{} has {characters} characters, and fewer than {FEWEST_CHARACTERS} can be guessed: make one with \
-         `openssl rand -hex 32`",
+        "the secret{} has {characters} characters, but needs at least {FEWEST_CHARACTERS}: create one with `openssl \
+         rand -hex 32`",
         file.as_ref().map(|file| format!(" in {}", file.display())).unwrap_or_default()
     )]
     Short { file: Option<PathBuf>, characters: usize },
     #[error(
-        "on PostgreSQL the secret has no place of its own, and servers that share a data base share the secret: name its \
-         file with --secret-file (the first server makes it; give a copy to each of the others)"
+        "with PostgreSQL, the secret has no default file: specify one with --secret-file. The first server creates it; \
+         copy it to each other server on the same database"
     )]
     NoFile,
-    #[error("the file of the secret, {}, cannot be read: {cause}", file.display())]
+    #[error("cannot read the secret file {}: {cause}", file.display())]
     Read { file: PathBuf, cause: std::io::Error },
-    #[error("no secret can be written to {}: {cause}; name another file with --secret-file", file.display())]
+    #[error("cannot write the secret to {}: {cause}; specify another file with --secret-file", file.display())]
     Write { file: PathBuf, cause: std::io::Error },
-    #[error("there is no randomness to make a secret of: {0}")]
+    #[error("cannot create a secret, because the system provides no random numbers: {0}")]
     Randomness(#[from] getrandom::Error),
 }
 

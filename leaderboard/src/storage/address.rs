@@ -33,21 +33,21 @@ const PARAMETERS: [&str; 10] = [
 /// The reason why an address is refused. It never repeats a part of the address, which may be a part of a password.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    #[error("it must not be empty: give a file, such as gradmark.sqlite, or a PostgreSQL address")]
+    #[error("it must not be empty: specify a file, such as gradmark.sqlite, or a PostgreSQL address")]
     Empty,
     #[error(
         "it must be a file, such as gradmark.sqlite, or a PostgreSQL address, such as \
-         postgres://user@host:5432/name; other schemes are unknown"
+         postgres://user@host:5432/name; other schemes are not supported"
     )]
     Scheme,
     #[error(
-        "the PostgreSQL address cannot be read: it must look like postgres://user@host:5432/name, and in a user, \
-         password or name the characters / ? # @ : % must be percent-encoded, / as %2F for instance"
+        "invalid PostgreSQL address: it must have the form postgres://user@host:5432/name, and in a user, password or \
+         name, the characters / ? # @ : % must be percent-encoded, such as / as %2F"
     )]
     Unreadable,
     #[error(
-        "the PostgreSQL address must name a user and a data base: it must look like postgres://user@host:5432/name, or, \
-         for a socket, postgres:///name?host=/var/run/postgresql&user=user"
+        "the PostgreSQL address must name a user and a database: it must have the form postgres://user@host:5432/name, \
+         or, for a socket, postgres:///name?host=/var/run/postgresql&user=user"
     )]
     NoName,
     #[error(

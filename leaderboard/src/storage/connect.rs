@@ -158,7 +158,7 @@ async fn is_reusable(connection: &mut AnyConnection) -> Result<bool, sqlx::Error
     }
     let is_reusable = !connection.is_in_transaction();
     if !is_reusable {
-        tracing::warn!("a transaction could not be rolled back: its connection is closed");
+        tracing::warn!("cannot roll back a transaction: closing its connection");
     }
     Ok(is_reusable)
 }

@@ -15,26 +15,26 @@ use super::{Result, Storage, StorageError};
 pub(crate) enum MergingError {
     #[error(transparent)]
     Storage(#[from] StorageError),
-    #[error("{0} is one device already: name two keys")]
+    #[error("both keys name the same device, {0}: specify two different keys")]
     Same(String),
-    #[error("no run is of a device {0}: a device's key is what follows /devices/ in the address of its page")]
+    #[error("no run has the device {0}: a device's key is the part after /devices/ in its page's address")]
     Unknown(String),
     #[error(
         "{key} was merged into {into} before: separate it first, with `leaderboard moderate separate-devices {key}`"
     )]
     MergedBefore { key: String, into: String },
     #[error(
-        "{into} was merged into {from} before, so that they are one device already: separate it first, with `leaderboard \
-         moderate separate-devices {into}`"
+        "{into} was merged into {from} before, so they are already the same device: separate it first, with \
+         `leaderboard moderate separate-devices {into}`"
     )]
     Cycle { from: String, into: String },
     #[error(
-        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, and \
-         merge each of them",
+        "other devices were merged into {key}: {}. Separate them first, with `leaderboard moderate separate-devices`, \
+         and merge each of them",
         others.join(", ")
     )]
     HasOthers { key: String, others: Vec<String> },
-    #[error("{0} is merged into no other device")]
+    #[error("{0} is not merged into another device")]
     NotMerged(String),
 }
 

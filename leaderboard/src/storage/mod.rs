@@ -71,14 +71,14 @@ pub(crate) type Result<T, E = StorageError> = std::result::Result<T, E>;
 pub enum StorageError {
     #[error(transparent)]
     Database(#[from] sqlx::Error),
-    #[error("its tables could not be brought up to date: {0}")]
+    #[error("cannot bring its tables up to date: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
-    #[error("a stored value is not what was written: {0}")]
+    #[error("a stored value is corrupt: {0}")]
     Json(#[from] serde_json::Error),
     #[error("a stored value is out of range: {0}")]
     Integer(#[from] std::num::TryFromIntError),
     #[error(
-        "its tables lack {0}: when no server of an older version uses it any more, bring them up to date with `leaderboard \
+        "its tables lack {0}: once no server of an older version uses it, bring them up to date with `leaderboard \
          migrate`"
     )]
     Outdated(String),
@@ -86,15 +86,13 @@ pub enum StorageError {
     Word { column: &'static str, word: String },
     #[error("the salt of the day cannot be used: {0}")]
     Salt(String),
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     Mark(String),
     #[error("it is damaged: {0}")]
     Damaged(String),
-    #[error(
-        "what was written may not be on the disk, which has to be looked at before the server is started again: {0}"
-    )]
+    #[error("written data may not be on the disk; check the disk before you restart the server: {0}")]
     NotOnDisk(String),
-    #[error("SQLite takes no file name like {0}, which is not Unicode")]
+    #[error("SQLite does not support the file name {0}, which is not valid Unicode")]
     Name(String),
 }
 

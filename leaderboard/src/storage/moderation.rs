@@ -30,11 +30,11 @@ const COUNT: &str = "SELECT COUNT(*) AS total FROM (SELECT 1 FROM moderation_log
 pub(crate) enum ModerationError {
     #[error(transparent)]
     Storage(#[from] StorageError),
-    #[error("no run {0} is in the data base")]
+    #[error("no run {0} in the database")]
     UnknownRun(String),
     #[error(
-        "no moderator hid or flagged run {run_id}: it is {} by the leaderboard's own rules, and `leaderboard set-tier` \
-         gives it another tier",
+        "no moderator hid or flagged run {run_id}: the leaderboard's own rules made it {}. Change its tier with \
+         `leaderboard set-tier`",
         tier.name()
     )]
     NotModerated { run_id: String, tier: Tier },

@@ -156,7 +156,7 @@ impl Storage {
         self.write(sql!(insert, [day, new.to_hex()])).await?;
         self.forget_submitters(day).await?;
         // Another server may have inserted it first.
-        self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it is not there any more".to_owned()))
+        self.salt_of(day).await?.ok_or_else(|| StorageError::Salt("it no longer exists".to_owned()))
     }
 
     async fn salt_of(&self, day: i64) -> Result<Option<SubmitterSalt>> {

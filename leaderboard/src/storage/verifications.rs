@@ -101,7 +101,7 @@ impl Storage {
             }
         }
         if before.word.is_some() {
-            said.push_str(" What a moderator said of it stands, and is what is shown.");
+            said.push_str(" The moderator's decision remains in effect and is shown.");
         }
         execute!(transaction, "UPDATE replays SET outcome = $1 WHERE run_id = $2", [said, run_id])?;
         execute!(transaction, "DELETE FROM verifications WHERE run_id = $1", [run_id])?;
@@ -307,7 +307,7 @@ async fn ask(connection: &mut AnyConnection, run_id: &str, now: f64, asked: &mut
     let query = concat!("SELECT ", as_flag!("standard", "standard"), " FROM runs WHERE run_id = $1");
     let standard = sql!(query, [run_id]).fetch_one(&mut *connection).await?.flag("standard")?;
     if !standard {
-        let obstacle = "It is no standard run, and only the work of a suite can be computed again.";
+        let obstacle = "It is not a standard run, and only standard runs of a suite can be recomputed.";
         asked.left_out.push((run_id.to_owned(), obstacle));
         return Ok(true);
     }

@@ -94,14 +94,14 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 /// Returns `false` if the same record is stored already.
 async fn store(storage: &Storage, line: &[u8], trust: bool) -> Result<bool, Refused> {
     let mut run: StoredRun = serde_json::from_slice(line).map_err(|cause| {
-        let why = format!("no run as `leaderboard export --format jsonl` writes one ({cause})");
+        let why = format!("not a run as written by `leaderboard export --format jsonl` ({cause})");
         Refused::Line("malformed_json", why)
     })?;
     let announced_as = run.record.run_id.clone();
     let fingerprint = fingerprint(&mut run.record).map_err(|cause| Refused::Storage(cause.into()))?;
     if trust {
         if !run.listed.is_empty() && run.listed.len() != run.record.workloads.len() {
-            let why = "`listed` needs the metrics of every workload of the record, in the same order".to_owned();
+            let why = "`listed` must have the metrics of every workload of the record, in the same order".to_owned();
             return Err(Refused::Line("wrong_length", why));
         }
         expect_free(storage, &run.run_id, &fingerprint).await?;
@@ -140,7 +140,7 @@ fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
         Refused::Line(refusal.code, format!("{place}{}", refusal.message))
     })?;
     run.run_id = random_word::<RUN_ID_BYTES>()
-        .map_err(|cause| Refused::Line("internal", format!("the system gives no random numbers ({cause})")))?;
+        .map_err(|cause| Refused::Line("internal", format!("the system provides no random numbers ({cause})")))?;
     (run.tier, run.notes) = (verdict.tier, verdict.notes);
     run.listed.clear();
     run.submitted_unix_seconds = Clock::system().unix_seconds();
@@ -151,11 +151,11 @@ fn distrust(run: &mut StoredRun) -> Result<(), Refused> {
 async fn expect_free(storage: &Storage, run_id: &str, fingerprint: &str) -> Result<(), Refused> {
     let is_one = run_id.len() == 2 * RUN_ID_BYTES && run_id.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
     if !is_one {
-        return Err(Refused::Line("bad_run_id", "a run id has 16 digits and letters from a to f".to_owned()));
+        return Err(Refused::Line("bad_run_id", "a run id must have 16 lowercase hexadecimal digits".to_owned()));
     }
     let other = storage.stored_row(run_id).await?.is_some_and(|stored| stored.fingerprint != fingerprint);
     if other || storage.started(run_id).await?.is_some_and(|started| !started.used) {
-        return Err(Refused::Line("taken_run_id", format!("another run is called {run_id} here")));
+        return Err(Refused::Line("taken_run_id", format!("another run here has the id {run_id}")));
     }
     Ok(())
 }

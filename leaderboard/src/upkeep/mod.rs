@@ -31,44 +31,46 @@ use moderation::{expect_there, of};
 /// The reason why a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum UpkeepError {
-    #[error("{0} is not the address of a server itself: give its own, such as http://127.0.0.1:8080, and no proxy's")]
+    #[error(
+        "{0} is not the URL of a server: use that of the server itself, such as http://127.0.0.1:8080, not of a proxy"
+    )]
     Address(String),
-    #[error("{server} does not answer as it should: {what}. Is the server running, and does it listen there?")]
+    #[error("{server} is not healthy: {what}. Is the server running and listening there?")]
     Unwell { server: String, what: String },
-    #[error("there is no data base {}: say with --database where the server keeps it", .0.display())]
+    #[error("no database at {}: specify the server's database with --database", .0.display())]
     NoDatabase(PathBuf),
-    #[error("cannot use the data base {address}: {cause}")]
+    #[error("cannot use the database {address}: {cause}")]
     Database { address: DatabaseAddress, cause: StorageError },
     #[error(
-        "{0} is PostgreSQL's to copy: make back-ups with `pg_dump --format=custom --file=FILE` and put them back with \
+        "{0} is a PostgreSQL database: create backups with `pg_dump --format=custom --file=FILE` and restore them with \
          `pg_restore --clean --if-exists` (docs/HOSTING.md)"
     )]
     NotAFile(DatabaseAddress),
-    #[error("{} exists and is not overwritten: choose another name, or move it away", .0.display())]
+    #[error("{} exists and is not overwritten: choose another name or move the file", .0.display())]
     Exists(PathBuf),
     #[error("cannot write {}: {cause}", file.display())]
     Write { file: PathBuf, cause: std::io::Error },
-    #[error("cannot export into {}: {cause}", file.display())]
+    #[error("cannot export to {}: {cause}", file.display())]
     Export { file: PathBuf, cause: Box<dyn std::error::Error + Send + Sync> },
     #[error("cannot read {}: {cause}. Is this the file that `leaderboard export` wrote?", file.display())]
     Read { file: PathBuf, cause: std::io::Error },
     /// Everything else was imported.
     #[error("{0}")]
     RefusedLines(String),
-    #[error("{} is no back-up of a leaderboard and was not used: {why}", file.display())]
+    #[error("{} is not a backup of a leaderboard, so nothing was restored: {why}", file.display())]
     NoBackup { file: PathBuf, why: String },
-    #[error("the data base {} is in use: stop the server, then restore", .0.display())]
+    #[error("the database {} is in use: stop the server, then restore", .0.display())]
     InUse(PathBuf),
-    #[error("no run {0} is in the data base: a run id is the 16 letters and digits after /runs/ in its link")]
+    #[error("no run {0} in the database: a run id is the 16 letters and digits after /runs/ in the run's link")]
     UnknownRun(String),
     #[error(transparent)]
     Refused(Refusal),
     #[error(
-        "no server computed a run of these for {seconds} s, and {waiting} of them wait in the queue. A server with --data and \
-         --verifiers takes them when it runs; `leaderboard replay --here --data DIR` computes them without one"
+        "no server recomputed any of these runs for {seconds} s, and {waiting} are still queued. A running server with \
+         --data and --verifiers recomputes them; `leaderboard replay --here --data DIR` does so without a server"
     )]
     NobodyComputes { waiting: u64, seconds: u64 },
-    #[error("the system gives no random numbers: {0}")]
+    #[error("the system provides no random numbers: {0}")]
     Randomness(getrandom::Error),
     #[error(transparent)]
     Key(KeyError),
@@ -102,7 +104,7 @@ fn shown(tier: Tier) -> &'static str {
     match tier {
         Tier::Proven => "it is listed, and ranked where its settings allow that",
         Tier::Checked | Tier::Unverified | Tier::Flagged => "it is listed and not ranked",
-        Tier::Hidden => "nobody can see it, and the same record cannot be uploaded again",
+        Tier::Hidden => "it is not visible, and the same record cannot be uploaded again",
     }
 }
 
@@ -113,7 +115,7 @@ pub(super) async fn migrate(database: &DatabaseAddress) -> Result<String, Upkeep
     if done.is_empty() {
         return Ok(format!("the tables of {database} are up to date already"));
     }
-    Ok(format!("brought the tables of {database} up to date: {}", done.join(", ")))
+    Ok(format!("tables of {database} are now up to date: {}", done.join(", ")))
 }
 
 /// Exports all visible runs to a file with a checksum file next to it. Readers and writers are not blocked.
@@ -147,9 +149,9 @@ pub(super) async fn export(
     let (runs, file) = (export.runs.read, to.display());
     let left_out = match export.runs.left_out {
         0 => String::new(),
-        left_out => format!("; {left_out} runs cannot be read and were left out"),
+        left_out => format!("; omitted {left_out} unreadable runs"),
     };
-    Ok(format!("exported {runs} runs from {database} to {file}, and its sum to {}{left_out}", sum.display()))
+    Ok(format!("exported {runs} runs from {database} to {file}, and the checksum to {}{left_out}", sum.display()))
 }
 
 /// Opens a database as it is: an export and a copy need no table of a newer version.
@@ -179,7 +181,7 @@ pub(super) async fn ask(server: &str) -> Result<String, UpkeepError> {
     match answer {
         Err(_) => Err(unwell(format!("no answer in {} seconds", PATIENCE.as_secs()))),
         Ok(Err(cause)) => Err(unwell(cause.to_string())),
-        Ok(Ok((StatusCode::OK, _))) => Ok(format!("{server} is well")),
+        Ok(Ok((StatusCode::OK, _))) => Ok(format!("{server} is healthy")),
         Ok(Ok((status, text))) => Err(unwell(format!("status {status}: {text}"))),
     }
 }
@@ -248,7 +250,7 @@ pub(super) async fn restore(from: &Path, address: &DatabaseAddress) -> Result<St
     }
     put_in_place(&partial, database)?;
     let runs = runs_in(database).await?;
-    let old = if replaced { format!("; what was there is now {}", kept.display()) } else { String::new() };
+    let old = if replaced { format!("; the old database is now {}", kept.display()) } else { String::new() };
     Ok(format!("restored {} from {} ({runs} runs){old}", database.display(), from.display()))
 }
 
@@ -264,7 +266,7 @@ fn file_of(database: &DatabaseAddress) -> Result<&Path, UpkeepError> {
 async fn runs_in(file: &Path) -> Result<u64, UpkeepError> {
     let no_backup = |why: String| UpkeepError::NoBackup { file: file.to_owned(), why };
     if !file.is_file() {
-        return Err(no_backup("there is no such file".to_owned()));
+        return Err(no_backup("the file does not exist".to_owned()));
     }
     Storage::inspect(file).await.map_err(|cause| no_backup(cause.to_string()))
 }

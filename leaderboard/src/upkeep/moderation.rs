@@ -65,7 +65,7 @@ pub(super) async fn remove(database: &DatabaseAddress, ids: &[String]) -> Result
     let removed = with_storage(database, async |storage| remove_from(storage, ids).await.map_err(of(database)));
     match removed.await? {
         Some(unknown) => Err(UpkeepError::UnknownRun(unknown)),
-        None => Ok(format!("removed for ever: {}", ids.join(", "))),
+        None => Ok(format!("permanently removed: {}", ids.join(", "))),
     }
 }
 
@@ -79,7 +79,7 @@ async fn remove_from(storage: &Storage, ids: &[String]) -> Result<Option<String>
     let unknown = storage.delete_all(&runs, Some(now(None))).await?;
     if unknown.is_none() {
         for id in &comparisons {
-            let occasion = Occasion { reason: Some("It was a comparison of back ends."), ..now(None) };
+            let occasion = Occasion { reason: Some("It was a comparison of backends."), ..now(None) };
             storage.delete_comparison(id, Some(occasion)).await?;
         }
     }
@@ -99,8 +99,8 @@ async fn merge_devices(
     let merged = merged.await?;
     let resolved = if merged.into == into { String::new() } else { format!("{into} was merged into it before. ") };
     Ok(format!(
-        "{} runs of {from} count as those of {}, and so do all that come. {resolved}`leaderboard moderate separate-devices \
-         {from}` takes it back",
+        "{} runs of {from} now count as runs of {}, and so will all future ones. {resolved}`leaderboard moderate \
+         separate-devices {from}` undoes this",
         merged.runs, merged.into
     ))
 }
@@ -111,7 +111,7 @@ async fn separate_devices(database: &DatabaseAddress, key: &str, reason: &Reason
         separated.map_err(|error| cannot_merge(database, error))
     });
     let separated = separated.await?;
-    Ok(format!("{} runs that counted as those of {} are those of {key} again", separated.runs, separated.into))
+    Ok(format!("{} runs of {} count as runs of {key} again", separated.runs, separated.into))
 }
 
 fn cannot_merge(database: &DatabaseAddress, error: MergingError) -> UpkeepError {
@@ -126,7 +126,7 @@ async fn print_log(database: &DatabaseAddress, limit: u32) -> Result<String, Upk
     let log =
         with_storage(database, async |storage| storage.moderation_log(&query).await.map_err(of(database))).await?;
     if log.entries.is_empty() {
-        return Ok("no moderator did anything yet".to_owned());
+        return Ok("the moderation log is empty".to_owned());
     }
     Ok(log.entries.iter().map(line).collect::<Vec<_>>().join("\n"))
 }

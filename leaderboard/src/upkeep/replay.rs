@@ -95,14 +95,14 @@ async fn wait(storage: &Storage, clock: &Clock, asked: f64, address: &DatabaseAd
 
 fn queued(asked: &Asked) -> String {
     let said = format!(
-        "{} runs wait to be computed again by a server with --data and --verifiers; their pages say what comes of it",
+        "{} runs wait for a server with --data and --verifiers to recompute them; their pages will show the outcome",
         asked.runs.len()
     );
     std::iter::once(said).chain(asked.left_out.iter().map(left_out)).collect::<Vec<_>>().join("\n")
 }
 
 fn told(outcomes: &[(String, String)], left: &[(String, &'static str)]) -> String {
-    let total = format!("computed {} runs again", outcomes.len());
+    let total = format!("recomputed {} runs", outcomes.len());
     let each = outcomes.iter().map(|(run_id, outcome)| format!("run {run_id}: {outcome}"));
     std::iter::once(total).chain(each).chain(left.iter().map(left_out)).collect::<Vec<_>>().join("\n")
 }

@@ -62,7 +62,7 @@ impl FieldPath<'_> {
 
     pub(crate) fn number(&self, value: f64, range: RangeInclusive<f64>) -> Checked {
         if !value.is_finite() {
-            return self.refuse("not_finite", "The value is too large for the number format or not a number.");
+            return self.refuse("not_finite", "The value is not a finite number.");
         }
         if range.contains(&value) {
             return Ok(());
@@ -94,17 +94,17 @@ impl FieldPath<'_> {
         if length <= most {
             return Ok(());
         }
-        self.refuse("too_many", format!("There are {length} items here; {most} are allowed."))
+        self.refuse("too_many", format!("The list has {length} items; at most {most} are allowed."))
     }
 
     /// Checks a text of at most `most` characters without control characters.
     pub(crate) fn text(&self, value: &str, most: usize) -> Checked {
         let length = value.chars().count();
         if length > most {
-            return self.refuse("too_long", format!("The text has {length} characters; {most} are allowed."));
+            return self.refuse("too_long", format!("The text has {length} characters; at most {most} are allowed."));
         }
         if value.chars().any(|c| !results::is_plain(c)) {
-            return self.refuse("control_character", "The text holds control characters, which are not allowed.");
+            return self.refuse("control_character", "The text contains control characters, which are not allowed.");
         }
         Ok(())
     }
@@ -117,7 +117,7 @@ impl FieldPath<'_> {
     pub(crate) fn filled_text(&self, value: &str, most: usize) -> Checked {
         self.text(value, most)?;
         if value.trim().is_empty() {
-            return self.refuse("empty", "This text must not be empty.");
+            return self.refuse("empty", "The text must not be empty.");
         }
         Ok(())
     }
@@ -130,7 +130,7 @@ impl FieldPath<'_> {
         }
         self.refuse(
             "bad_name",
-            format!("A name has 1 to {NAME_CHARACTERS} small letters, digits and hyphens, and nothing else."),
+            format!("A name must have 1 to {NAME_CHARACTERS} characters: lowercase letters, digits and hyphens."),
         )
     }
 }

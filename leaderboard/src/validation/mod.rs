@@ -92,8 +92,8 @@ fn check_completed(workloads: &FieldPath<'_>, record: &RunRecord) -> Checked {
     }
     workloads.refuse(
         "nothing_completed",
-        "No workload of this run was completed, so there is no result to keep. The file on your side is the record of \
-         what went wrong.",
+        "The run completed no workload, so there is no result to store. Your local copy of the record shows what went \
+         wrong.",
     )
 }
 
@@ -104,7 +104,7 @@ fn check_one_device(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Checked 
     }
     path.field("communication").refuse(
         "several_devices",
-        "Several devices trained this together, and this leaderboard keeps runs of one device each.",
+        "Several devices trained this workload together. The leaderboard only accepts runs on one device.",
     )
 }
 
@@ -115,7 +115,7 @@ fn check_resident_input(path: &FieldPath<'_>, workload: &WorkloadRecord) -> Chec
     }
     path.field("input").refuse(
         "streamed_input",
-        "Its batches were streamed from the host, and this leaderboard keeps runs whose data set lies on the device.",
+        "The host streamed the batches to the device. The leaderboard only accepts data sets on the device.",
     )
 }
 

@@ -40,7 +40,9 @@ pub(super) fn unmarked_coarse_clock(record: &RunRecord) -> Option<String> {
     let step = windows.iter().copied().fold(0.0, common_step);
     (windows.len() >= FEWEST_WINDOWS && step > COARSE_SECONDS).then(|| {
         let milliseconds = step * 1e3;
-        format!("All windows are multiples of {milliseconds:.1} ms and no warning says that the clock is coarse.")
+        format!(
+            "All windows are multiples of {milliseconds:.1} ms, but the record has no warning about a coarse clock."
+        )
     })
 }
 
@@ -56,20 +58,20 @@ fn doubt_workload(record: &WorkloadRecord, doubts: &mut Vec<String>) {
     let name = &record.workload;
     let fastest = fastest_flops_per_second(record);
     if fastest > CEILING_FLOPS_PER_SECOND {
-        doubts.push(format!("{name}: {fastest:.1e} FLOP/s is more than any known device does."));
+        doubts.push(format!("{name}: {fastest:.1e} FLOP/s exceeds every known device."));
     }
     match &record.correctness {
-        None => doubts.push(format!("{name}: the back end was not compared with the reference.")),
+        None => doubts.push(format!("{name}: the backend was not compared with the reference.")),
         Some(correctness) if !correctness.is_complete() => {
-            doubts.push(format!("{name}: the back end was compared with the reference in part only."));
+            doubts.push(format!("{name}: the backend was only partly compared with the reference."));
         }
         Some(_) => {}
     }
     if record.evaluations.is_empty() {
-        doubts.push(format!("{name}: the network was never tested, so nothing shows that it learned."));
+        doubts.push(format!("{name}: the network was never evaluated, so there is no evidence that it learned."));
     }
     if record.first_losses.is_empty() {
-        doubts.push(format!("{name}: the losses of the first steps are missing, so the run cannot be replayed."));
+        doubts.push(format!("{name}: the losses of the first steps are missing, so the run cannot be recomputed."));
     }
 }
 

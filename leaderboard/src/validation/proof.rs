@@ -7,7 +7,7 @@ use super::bounds::{Checked, FieldPath, Refusal};
 use crate::proof::{SeenWorkload, draws};
 
 /// Follows the name of a network.
-const DRAWN: &str = ": it was not completed, and its client knew already what of it would be computed again.";
+const DRAWN: &str = ": it was not completed, although its client already knew which parts would be recomputed.";
 
 /// Returns what is missing for a proof, as sentences. A bad connection or a closed laptop can cause that, too.
 ///
@@ -36,7 +36,7 @@ pub(super) fn check(
         missing.extend(obstacle.map(|reason| format!("{}: {reason}.", of.workload)));
     }
     if !is_any_provable {
-        missing.push("No leaderboard can prove any network that this run completed.".to_owned());
+        missing.push("The run completed no network that a leaderboard can prove.".to_owned());
     }
     missing.extend(unmarked_pause(record));
     Ok(missing)
@@ -49,12 +49,14 @@ fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload
         step += u64::from(window.steps);
         let is_same = segment.beacon == seen.beacon && segment.state_sha256 == seen.state_sha256 && step == seen.step;
         if !is_same {
-            return path.item(i).refuse("wrong_segment", "The leaderboard saw another segment here.");
+            return path
+                .item(i)
+                .refuse("wrong_segment", "The segment differs from the one that the leaderboard received.");
         }
     }
     let is_whole = !of.segments.is_empty() && of.segments.len() == of.windows.len();
     if is_whole && of.segments.len() < seen.segments.len() {
-        return path.refuse("wrong_segment", "The leaderboard saw more segments than these.");
+        return path.refuse("wrong_segment", "The leaderboard received more segments than the record contains.");
     }
     Ok(())
 }
@@ -63,11 +65,11 @@ fn check_segments(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload
 fn check_tests(path: &FieldPath<'_>, of: &WorkloadRecord, seen: &SeenWorkload) -> Checked {
     let Some(proof) = seen.proof.as_ref().filter(|_| of.outcome == Outcome::Completed) else { return Ok(()) };
     if of.evaluations.last().is_none_or(|last| last.step != proof.tested_step) {
-        let message = "Another test was named as the last one when the proof began.";
+        let message = "The last evaluation differs from the one named at the start of the proof.";
         return path.field("evaluations").refuse("wrong_segment", message);
     }
     if of.target.and_then(|target| target.reached_step) != proof.target_step {
-        let message = "Another step was named when the proof began.";
+        let message = "The step differs from the one named at the start of the proof.";
         return path.field("target").field("reached_step").refuse("wrong_segment", message);
     }
     Ok(())
@@ -82,19 +84,19 @@ fn is_given_up(record: &RunRecord, seen: &SeenWorkload) -> bool {
 /// Returns what is missing for a proof of a workload, as the rest of a sentence.
 fn obstacle(of: &WorkloadRecord, known: &Standard, seen: &SeenWorkload) -> Option<&'static str> {
     if seen.segments.is_empty() {
-        return Some("the leaderboard did not see its training");
+        return Some("the leaderboard received no segments of its training");
     }
     if of.segments.len() != of.windows.len() || of.segments.len() != seen.segments.len() {
-        return Some("the leaderboard saw its training only in part");
+        return Some("the leaderboard received only some segments of its training");
     }
     let proof = seen.proof.as_ref().filter(|proof| seen.has_ended() && proof.segments == seen.segments.len());
     if proof.is_none() {
-        return Some("nothing of its training was shown afterwards");
+        return Some("the client sent no proof of its training");
     }
     let wanted = draws::wanted(seen, known);
     match (wanted.hashes, wanted.states.is_empty()) {
-        (Some(_), _) => Some("hashes that the leaderboard asked for did not come"),
-        (None, false) => Some("states that the leaderboard asked for did not come"),
+        (Some(_), _) => Some("the client did not send all requested hashes"),
+        (None, false) => Some("the client did not send all requested states"),
         (None, true) => None,
     }
 }
@@ -105,7 +107,7 @@ fn unmarked_pause(record: &RunRecord) -> Option<String> {
     let seconds = record.paused_seconds();
     let marked = record.warnings.iter().any(|warning| matches!(warning, Warning::TabHidden { .. }));
     (seconds > 0.0 && !marked)
-        .then(|| format!("The run waited for {seconds:.1} s and no warning says that the page was hidden."))
+        .then(|| format!("The run paused for {seconds:.1} s, but the record has no warning about a hidden page."))
 }
 
 #[cfg(test)]
@@ -174,18 +176,18 @@ mod tests {
     fn what_did_not_come_is_named_once_for_each_workload() {
         let (record, seen) = proven();
         let without = |seen: SeenWorkload| reason(&record, &seen);
-        assert!(without(SeenWorkload::default()).contains("did not see its training"));
+        assert!(without(SeenWorkload::default()).contains("received no segments"));
         let one = SeenWorkload { segments: seen.segments[..1].to_vec(), ..seen.clone() };
-        assert!(without(one).contains("only in part"));
-        assert!(without(SeenWorkload { proof: None, ..seen.clone() }).contains("nothing of its training"));
+        assert!(without(one).contains("only some segments"));
+        assert!(without(SeenWorkload { proof: None, ..seen.clone() }).contains("no proof of its training"));
         assert!(without(SeenWorkload { hashes: Vec::new(), ..seen.clone() }).contains("hashes"));
         assert!(without(SeenWorkload { states: Vec::new(), ..seen.clone() }).contains("states"));
         let mut open = seen.clone();
         open.segments[1].ends_lap = false;
-        assert!(without(open).contains("nothing of its training"));
+        assert!(without(open).contains("no proof of its training"));
         let mut unseen = record.clone();
         unseen.workloads[0].segments.clear();
-        assert!(reason(&unseen, &seen).contains("only in part"));
+        assert!(reason(&unseen, &seen).contains("only some segments"));
     }
 
     #[test]
@@ -215,7 +217,7 @@ mod tests {
         record.workloads.push(other);
         assert_eq!(checked(&record, &seen), Ok(Vec::new()));
         record.workloads.remove(0);
-        assert!(reason(&record, &SeenWorkload::default()).starts_with("No leaderboard can prove"));
+        assert!(reason(&record, &SeenWorkload::default()).starts_with("The run completed no network"));
     }
 
     #[test]

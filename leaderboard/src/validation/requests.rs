@@ -64,13 +64,16 @@ pub(super) fn check(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     timeline
         .each(&record.timeline, |path, stretch| path.field("seconds").number(stretch.seconds, 0.0..=LONGEST_SECONDS))?;
     let segments = path.field("segments");
-    segments.holds(record.segments.len() <= record.windows.len(), "Each segment is a window, and there are fewer.")?;
+    segments.holds(
+        record.segments.len() <= record.windows.len(),
+        "The record has more segments than windows, but each segment is a window.",
+    )?;
     segments.each(&record.segments, |path, segment| check_hash(&path.field("state_sha256"), &segment.state_sha256))
 }
 
 fn check_hash(path: &FieldPath<'_>, text: &str) -> Checked {
     let fits = text.len() == DIGITS_OF_HASH && text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'a'..=b'f'));
-    if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 is written as 64 digits from 0 to f.") }
+    if fits { Ok(()) } else { path.refuse("bad_hash", "A SHA-256 must have 64 lowercase hexadecimal digits.") }
 }
 
 /// Eight backends from three seeds each.
@@ -99,7 +102,7 @@ pub(crate) fn check_comparison(shared: &SharedComparison) -> Checked {
     let refused = shared.refused.iter().map(|of| of.contender.backend.as_str());
     let backends: BTreeSet<&str> = trained.chain(refused).collect();
     if shared.records.is_empty() || backends.len() < 2 {
-        return records.refuse("too_few", "A comparison has two back ends or more, of which one trained.");
+        return records.refuse("too_few", "A comparison must have at least two backends, and at least one record.");
     }
     Ok(())
 }

@@ -41,8 +41,8 @@ pub(crate) fn check_schema_version(version: u32) -> Checked {
     FieldPath::ROOT.field("schema_version").refuse(
         "unknown_schema_version",
         format!(
-            "This leaderboard reads layout {SCHEMA_VERSION} and the record has layout {version}. Use a client of the \
-             leaderboard's own version."
+            "The record has schema version {version}, but this leaderboard reads version {SCHEMA_VERSION}. Use a \
+             client of the leaderboard's version."
         ),
     )
 }
@@ -75,7 +75,7 @@ fn check_client(path: &FieldPath<'_>, client: &Client) -> Checked {
     if client.kind == ClientKind::Browser && !major_only {
         return path.field("version").refuse(
             "too_precise",
-            "A browser gives its major version only, as digits, or `unknown`: more would help to recognise a person.",
+            "A browser must send only its major version, as digits, or `unknown`: more could identify a person.",
         );
     }
     Ok(())
@@ -83,7 +83,7 @@ fn check_client(path: &FieldPath<'_>, client: &Client) -> Checked {
 
 fn check_requested(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
     let RunSpec { suite, workloads, backend, adapter, without, .. } = &record.requested;
-    path.field("suite").holds(*suite == record.suite.name, "Another suite was trained than was asked for.")?;
+    path.field("suite").holds(*suite == record.suite.name, "The suite differs from the requested one.")?;
     let names = path.field("workloads");
     names.list(workloads.len(), WORKLOADS)?;
     names.each(workloads, |path, name| path.name(name))?;
@@ -109,13 +109,13 @@ fn check_device(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
     }
     path.field("backend").holds(
         requested.backend == device.backend,
-        "Another back end was used than was asked for. That is an error of the run and not a result.",
+        "The backend differs from the requested one, so the run is not valid.",
     )?;
     let kinds = [DeviceKind::Discrete, DeviceKind::Integrated, DeviceKind::Virtual, DeviceKind::Cpu];
     let asked = kinds.into_iter().find(|kind| kind.name() == requested.adapter);
     adapter.field("kind").holds(
         asked.is_none_or(|kind| kind == device.adapter.kind),
-        "Another kind of adapter was used than was asked for. That is an error of the run and not a result.",
+        "The kind of the adapter differs from the requested one, so the run is not valid.",
     )
 }
 
@@ -126,7 +126,7 @@ fn check_workload_names(path: &FieldPath<'_>, record: &RunRecord) -> Checked {
         let item = path.item(i);
         item.field("workload").name(&workload.workload)?;
         if !seen.insert(&workload.workload) {
-            let message = format!("{} is in this record twice.", workload.workload);
+            let message = format!("The record contains {} twice.", workload.workload);
             return item.field("workload").refuse("duplicate_workload", message);
         }
     }

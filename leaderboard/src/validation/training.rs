@@ -43,16 +43,16 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
         let (steps, batch_size) = (u64::from(window.steps), u64::from(record.settings.batch_size));
         item.field("samples").holds(
             (steps..=steps * batch_size).contains(&window.samples),
-            "A step trains on at least one sample and on at most a batch of them.",
+            "A step must train on at least one sample and at most one batch.",
         )?;
         totals.steps += steps;
         totals.samples += window.samples;
         totals.seconds += window.seconds;
     }
-    path.holds(totals.steps <= MOST_STEPS, "No run makes so many steps.")?;
+    path.holds(totals.steps <= MOST_STEPS, "The run has too many steps.")?;
     path.holds(
         record.outcome != Outcome::Completed || (totals.steps > 0 && totals.seconds > 0.0),
-        "A completed workload has trained for at least one step and for some time.",
+        "A completed workload must have at least one step and some training time.",
     )?;
     Ok(totals)
 }
@@ -60,7 +60,7 @@ fn check_windows(path: &FieldPath<'_>, record: &WorkloadRecord) -> Result<Totals
 fn check_peaks(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     path.list(record.peaks.len(), record.windows.len())?;
     path.each(&record.peaks, |path, peak| {
-        path.field("window").holds((peak.window as usize) < record.windows.len(), "There is no such window.")?;
+        path.field("window").holds((peak.window as usize) < record.windows.len(), "The record has no such window.")?;
         path.field("flops_per_second").number(peak.flops_per_second, 1.0..=MOST_PER_SECOND)?;
         path.field("copied_bytes_per_second").optional_number(peak.copied_bytes_per_second, 1.0..=MOST_PER_SECOND)
     })
@@ -92,12 +92,12 @@ fn check_loss(path: &FieldPath<'_>, loss: f64, accuracy: f64) -> Checked {
 
 /// A moment of training lies inside what the windows add up to.
 fn check_moment(path: &FieldPath<'_>, (step, seconds): (u64, f64), totals: &Totals) -> Checked {
-    path.field("step").holds(step <= totals.steps, "The windows do not add up to so many steps.")?;
+    path.field("step").holds(step <= totals.steps, "The step exceeds the total steps of the windows.")?;
     let seconds_field = path.field("training_seconds");
     seconds_field.number(seconds, 0.0..=f64::MAX)?;
     seconds_field.holds(
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
-        "The windows do not add up to so many seconds of training.",
+        "The training time exceeds the total time of the windows.",
     )
 }
 
@@ -107,11 +107,11 @@ fn check_order(path: &FieldPath<'_>, moments: impl Iterator<Item = (u64, f64)>) 
     for (i, (step, seconds)) in moments.enumerate() {
         let (step_before, seconds_before) = before.unwrap_or((0, 0.0));
         if before.is_some() && step <= step_before {
-            return path.item(i).field("step").refuse("not_increasing", "Steps must increase from point to point.");
+            return path.item(i).field("step").refuse("not_increasing", "Steps must increase.");
         }
         if seconds < seconds_before {
             let field = path.item(i);
-            return field.field("training_seconds").refuse("not_increasing", "Training time cannot run backwards.");
+            return field.field("training_seconds").refuse("not_increasing", "Training time must not decrease.");
         }
         before = Some((step, seconds));
     }
@@ -124,7 +124,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
     for (i, epoch) in record.epochs.iter().enumerate() {
         let item = path.item(i);
         if u64::from(epoch.epoch) != i as u64 + 1 {
-            return item.field("epoch").refuse("not_increasing", "Epochs are numbered from 1 without gaps.");
+            return item.field("epoch").refuse("not_increasing", "Epochs must be numbered from 1 without gaps.");
         }
         item.field("seconds").number(epoch.seconds, 0.0..=LONGEST_SECONDS)?;
         check_loss(&item, epoch.loss, epoch.accuracy)?;
@@ -132,14 +132,14 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
     }
     path.holds(
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
-        "The epochs add up to more training time than the windows.",
+        "The total training time of the epochs exceeds that of the windows.",
     )?;
     // A last batch that is not full may be left out of an epoch.
     let (batch_size, samples) = (u64::from(record.settings.batch_size), u64::from(record.settings.training_samples));
     let epoch_samples = samples / batch_size * batch_size;
     path.holds(
         record.epochs.len() as u64 * epoch_samples <= totals.samples,
-        "The windows hold fewer samples than so many epochs need.",
+        "The windows contain fewer samples than the epochs need.",
     )
 }
 
@@ -151,11 +151,11 @@ fn check_target(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     let first = record.evaluations.iter().find(|e| e.accuracy >= target.accuracy);
     path.field("reached_step").holds(
         target.reached_step == first.map(|e| e.step),
-        "The target's step is not that of the first evaluation with its accuracy.",
+        "The step differs from the first evaluation that reached the target accuracy.",
     )?;
     path.field("reached_seconds").holds(
         target.reached_seconds == first.map(|e| e.training_seconds),
-        "The target's time is not that of the first evaluation with its accuracy.",
+        "The time differs from the first evaluation that reached the target accuracy.",
     )
 }
 
@@ -168,7 +168,7 @@ pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Ch
     for ((name, claimed), (_, own)) in figures(claimed).into_iter().zip(figures(&own)) {
         if !agree(claimed, own) {
             let text = |value: Option<f64>| value.map_or_else(|| "none".to_owned(), |value| value.to_string());
-            let message = format!("The raw samples give {} where the summary says {}.", text(own), text(claimed));
+            let message = format!("The summary has {}, but the raw samples give {}.", text(claimed), text(own));
             return path.field(name).refuse("summary_mismatch", message);
         }
     }
@@ -180,7 +180,7 @@ pub(super) fn check_summary(path: &FieldPath<'_>, record: &WorkloadRecord) -> Ch
     ];
     for (name, same) in counts {
         if !same {
-            let message = "The raw samples give another value than the summary says.";
+            let message = "The summary does not match the raw samples.";
             return path.field(name).refuse("summary_mismatch", message);
         }
     }

@@ -16,7 +16,7 @@ pub(super) fn check(record: &RunRecord) -> Checked {
     let root = FieldPath::ROOT;
     let backend = &record.device.backend;
     if !KNOWN_BACKENDS.iter().any(|known| known.name == backend) {
-        let message = format!("This leaderboard knows no back end named {backend}.");
+        let message = format!("This leaderboard has no backend named {backend}.");
         return root.field("device").field("backend").refuse("unknown_backend", message);
     }
     check_work(record)
@@ -30,9 +30,9 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     if record.departures != departures {
         let words = |all: &[Departure]| all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
         let message = format!(
-            "The run departs from its suite in: {}. The record says: {}.",
-            words(&departures),
-            words(&record.departures)
+            "The record lists these departures from the suite: {}. The actual departures are: {}.",
+            words(&record.departures),
+            words(&departures)
         );
         return root.field("departures").refuse(NOT_STANDARD, message);
     }
@@ -41,7 +41,7 @@ pub(super) fn check_work(record: &RunRecord) -> Checked {
     for (i, of) in record.workloads.iter().enumerate() {
         let path = workloads.item(i);
         let Some(known) = Standard::of(suite, &of.workload, record.requested.seed) else {
-            let message = format!("This leaderboard knows no network named {}.", of.workload);
+            let message = format!("This leaderboard has no network named {}.", of.workload);
             return path.field("workload").refuse("unknown_workload", message);
         };
         check_facts(&path.field("settings"), &of.settings, &known)?;
@@ -59,7 +59,7 @@ pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'stati
     let known = engine::suite(&suite.name).filter(|known| known.version == suite.version);
     known.ok_or_else(|| {
         let message =
-            format!("This leaderboard knows no suite {} of version {}. A newer client may.", suite.name, suite.version);
+            format!("This leaderboard has no suite {} version {}. Try a newer client.", suite.name, suite.version);
         Refusal { code: "unknown_suite", message, field: path.to_string() }
     })
 }
@@ -67,7 +67,7 @@ pub(super) fn known_suite(path: &FieldPath<'_>, suite: &Suite) -> Result<&'stati
 const NOT_STANDARD: &str = "not_standard";
 
 fn says_so(message: &str) -> String {
-    format!("{message} A run that departs from its suite says so in `departures`, and is shown and never ranked.")
+    format!("{message} A run that departs from its suite must list this in `departures`; it is shown but never ranked.")
 }
 
 /// Checks facts of the network and its data.
@@ -78,13 +78,13 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
     let operations = model.operations().map(|operations| operations.training_flops()).unwrap_or_default();
     let facts = [
         ("parameters", settings.parameters, parameters, "parameters"),
-        ("training_flops_per_sample", settings.training_flops_per_sample, operations, "operations for each sample"),
-        ("training_samples", settings.training_samples.into(), known.batches.samples.into(), "samples to train on"),
-        ("test_samples", settings.test_samples.into(), known.test_samples.into(), "samples to test with"),
+        ("training_flops_per_sample", settings.training_flops_per_sample, operations, "operations per sample"),
+        ("training_samples", settings.training_samples.into(), known.batches.samples.into(), "training samples"),
+        ("test_samples", settings.test_samples.into(), known.test_samples.into(), "test samples"),
     ];
     for (field, claimed, right, what) in facts {
         if claimed != right {
-            let message = format!("{name} has {right} {what}, and the record says {claimed}.");
+            let message = format!("{name} has {right} {what}, but the record has {claimed}.");
             return path.field(field).refuse("wrong_work", message);
         }
     }
@@ -95,7 +95,7 @@ fn check_facts(path: &FieldPath<'_>, settings: &Settings, known: &Standard) -> C
 fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Workload, seed: u32) -> Checked {
     let Settings { training_samples, batch_size, .. } = record.settings;
     let Ok(batches) = workload.batches(training_samples, batch_size, seed) else {
-        return path.field("settings").field("batch_size").refuse("out_of_range", "No batch has so many samples.");
+        return path.field("settings").field("batch_size").refuse("out_of_range", "The batch size is out of range.");
     };
     let windows = path.field("windows");
     let (mut step, mut seconds) = (0, 0.0);
@@ -107,7 +107,7 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
         ends.push((step, seconds));
         let samples = batches.samples_of_steps(step) - samples_before;
         if window.samples != samples {
-            let message = format!("These steps train on {samples} samples, and the record says {}.", window.samples);
+            let message = format!("These steps train on {samples} samples, but the record has {}.", window.samples);
             return windows.item(i).field("samples").refuse("inconsistent", message);
         }
     }
@@ -116,11 +116,11 @@ fn check_course(path: &FieldPath<'_>, record: &WorkloadRecord, workload: &Worklo
         let item = evaluations.item(i);
         let end = ends.binary_search_by_key(&evaluation.step, |end| end.0).ok().map(|place| ends[place].1);
         item.field("step")
-            .holds(end.is_some(), "The test set is looked at between windows, and no window ends here.")?;
+            .holds(end.is_some(), "An evaluation must follow a window, but no window ends at this step.")?;
         let apart = (end.unwrap_or_default() - evaluation.training_seconds).abs();
         item.field("training_seconds").holds(
             apart <= ROUNDING * (1.0 + evaluation.training_seconds),
-            "The windows before this look at the test set add up to other seconds of training.",
+            "The training time differs from the total time of the windows before this evaluation.",
         )?;
     }
     Ok(())
@@ -133,12 +133,12 @@ fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard)
     let name = known.workload.name;
     if record.settings.batch_size != batch_size {
         let message =
-            format!("The suite trains {name} in batches of {batch_size}, and not of {}.", record.settings.batch_size);
+            format!("The suite trains {name} with a batch size of {batch_size}, not {}.", record.settings.batch_size);
         return settings.field("batch_size").refuse(NOT_STANDARD, says_so(&message));
     }
     let (rate, claimed) = (known.workload.optimizer.learning_rate, record.settings.learning_rate);
     if !same(rate, claimed) {
-        let message = format!("The suite trains {name} with a learning rate of {rate}, and not of {claimed}.");
+        let message = format!("The suite trains {name} with a learning rate of {rate}, not {claimed}.");
         return settings.field("learning_rate").refuse(NOT_STANDARD, says_so(&message));
     }
     let accuracy = known.workload.target_accuracy;
@@ -146,11 +146,12 @@ fn check_recipe(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Standard)
     match &record.target {
         Some(target) if same(target.accuracy, accuracy) => Ok(()),
         Some(claimed) => {
-            let message =
-                format!("The target of {name} is an accuracy of {accuracy}, and not of {}.", claimed.accuracy);
+            let message = format!("The target accuracy of {name} is {accuracy}, not {}.", claimed.accuracy);
             target.field("accuracy").refuse(NOT_STANDARD, says_so(&message))
         }
-        None => target.refuse(NOT_STANDARD, says_so(&format!("{name} has a target accuracy, {accuracy}."))),
+        None => {
+            target.refuse(NOT_STANDARD, says_so(&format!("The target accuracy of {name}, {accuracy}, is missing.")))
+        }
     }
 }
 
@@ -164,7 +165,7 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
         return Ok(());
     }
     if record.evaluations.is_empty() {
-        return path.refuse(NOT_STANDARD, says_so("The suite looks at the test set."));
+        return path.refuse(NOT_STANDARD, says_so("The suite evaluates the test set."));
     }
     for (number, evaluation) in (1..).zip(&record.evaluations) {
         let i = number as usize - 1;
@@ -175,14 +176,14 @@ fn check_evaluations(path: &FieldPath<'_>, record: &WorkloadRecord, known: &Stan
         let at_mark = evaluation.step == mark && (!is_last || mark == known.steps || may_end);
         if !(at_mark || may_end && evaluation.step < mark) {
             let message = format!(
-                "The suite looks at the test set after {mark} steps here and ends after {} or {} s, and this is step {}.",
+                "The suite evaluates after step {mark} here and ends after {} steps or {} s, but this is step {}.",
                 known.steps, known.training_seconds, evaluation.step
             );
             return path.item(i).field("step").refuse(NOT_STANDARD, says_so(&message));
         }
         path.item(i)
             .field("training_seconds")
-            .holds(is_last || !out_of_time, "Training went on although the suite's time was over.")?;
+            .holds(is_last || !out_of_time, "Training continued after the suite's time limit.")?;
     }
     Ok(())
 }
@@ -198,12 +199,15 @@ pub(super) fn check_time(record: &RunRecord, origin: &Origin<'_>) -> Checked {
     let path = path.field("wall_seconds");
     let worked: f64 = record.workloads.iter().map(worked_seconds).sum();
     if !fits(worked, wall_seconds) {
-        let message = format!("The workloads took {worked:.1} s together and the whole run only {wall_seconds:.1} s.");
+        let message =
+            format!("The workloads took {worked:.1} s in total, but the whole run took only {wall_seconds:.1} s.");
         return path.refuse("time_does_not_fit", message);
     }
     let Origin::Announced { seconds_ago, .. } = origin else { return Ok(()) };
     if !fits(wall_seconds, *seconds_ago) {
-        let message = format!("The run claims {wall_seconds:.1} s, but it was announced only {seconds_ago:.1} s ago.");
+        let message = format!(
+            "The run took {wall_seconds:.1} s according to its record, but was announced only {seconds_ago:.1} s ago."
+        );
         return path.refuse("time_does_not_fit", message);
     }
     Ok(())

@@ -57,7 +57,7 @@ fn check_network(path: &FieldPath<'_>, has_network: bool) -> Checked {
     if !has_network {
         return Ok(());
     }
-    let message = "A leaderboard takes only networks that it has itself: nobody could prove what another one trained.";
+    let message = "A leaderboard accepts only its own networks, because it cannot verify the training of others.";
     path.field("network").refuse("network_of_a_file", message)
 }
 
@@ -68,7 +68,7 @@ fn check_outcome(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
         Outcome::Diverged { step } => field.field("step").whole(*step, 0..=training::MOST_STEPS),
         Outcome::Failed { cause: _, reason } => {
             field.field("reason").filled_text(reason, Outcome::MOST_REASON_CHARACTERS)?;
-            field.holds(has_no_figures(record), "A workload that could not be trained has no figures.")
+            field.holds(has_no_figures(record), "A workload that could not be trained must not have metrics.")
         }
     }
 }
@@ -92,10 +92,7 @@ fn check_settings(path: &FieldPath<'_>, settings: &Settings) -> Checked {
     batch_size.whole(u64::from(settings.batch_size), 1..=LARGEST_BATCH)?;
     path.field("training_samples").whole(u64::from(settings.training_samples), 1..=LARGEST_SET)?;
     path.field("test_samples").whole(u64::from(settings.test_samples), 1..=LARGEST_SET)?;
-    batch_size.holds(
-        settings.batch_size <= settings.training_samples,
-        "The batch is larger than the training set that it is taken from.",
-    )?;
+    batch_size.holds(settings.batch_size <= settings.training_samples, "The batch is larger than the training set.")?;
     settings.chance_accuracy.map_or(Ok(()), |chance| path.field("chance_accuracy").share(chance))?;
     path.field("learning_rate").number(settings.learning_rate, f64::MIN_POSITIVE..=LARGEST_LEARNING_RATE)?;
     path.field("parameters").whole(settings.parameters, 1..=MOST_PARAMETERS)?;
@@ -124,7 +121,7 @@ fn check_evidence(path: &FieldPath<'_>, record: &WorkloadRecord) -> Checked {
     losses.list(record.first_losses.len(), FIRST_LOSSES)?;
     losses.each(&record.first_losses, |path, &loss| path.finite(f64::from(loss)))?;
     let steps: u64 = record.windows.iter().map(|w| u64::from(w.steps)).sum();
-    losses.holds(record.first_losses.len() as u64 <= steps, "There are more first losses than steps.")?;
+    losses.holds(record.first_losses.len() as u64 <= steps, "The record has more first losses than steps.")?;
     let weights = path.field("weight_samples");
     weights.list(record.weight_samples.len(), WEIGHT_SAMPLES)?;
     weights.each(&record.weight_samples, |path, sample| path.field("value").finite(f64::from(sample.value)))
@@ -147,12 +144,11 @@ pub(super) fn check_correctness(path: &FieldPath<'_>, record: &WorkloadRecord) -
     check_numbers(&field, correctness, &record.settings)?;
     field.field("passed").holds(
         correctness.passed || record.outcome != Outcome::Completed,
-        "The back end disagreed with the reference, so the workload cannot have been completed: wrong results get no \
-         figure.",
+        "The backend disagreed with the reference, so the outcome cannot be `completed`.",
     )?;
     path.field("outcome").holds(
         !(correctness.passed && record.outcome == Outcome::Incorrect),
-        "The outcome says incorrect, and the comparison with the reference says that it passed.",
+        "The outcome is incorrect, but the comparison with the reference passed.",
     )
 }
 
@@ -169,7 +165,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     path.field("losses").list(losses.len(), LOSSES)?;
     path.field("reference_losses").holds(
         losses.len() == references.len() && !losses.is_empty(),
-        "There must be one reference loss for each loss, and at least one.",
+        "Each loss needs a reference loss, and there must be at least one.",
     )?;
     for (i, (&loss, &reference)) in losses.iter().zip(references).enumerate() {
         path.field("losses").item(i).finite(loss)?;
@@ -178,7 +174,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     let largest = Correctness::largest_difference_of(losses, references);
     path.field("largest_difference").holds(
         (largest - correctness.largest_difference).abs() <= ROUNDING * largest.max(1e-6),
-        "The largest difference does not follow from the losses.",
+        "The largest difference does not match the losses.",
     )?;
     let differences = path.field("differences");
     differences.list(correctness.differences.len(), DIFFERENCES)?;
@@ -191,7 +187,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
     }
     path.field("passed").holds(
         correctness.passed == correctness.disagreement().is_none(),
-        "Whether the comparison passed does not follow from its differences and its tolerances.",
+        "The value does not match the differences and tolerances of the comparison.",
     )
 }
 
@@ -199,7 +195,7 @@ fn check_numbers(path: &FieldPath<'_>, correctness: &Correctness, settings: &Set
 fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, settings: &Settings) -> Checked {
     path.field("batch_size").holds(
         whole.batch_size == settings.batch_size,
-        "The batch that was compared with its parts must be one of the size that was timed.",
+        "The batch compared with its parts must have the measured batch size.",
     )?;
     path.field("part_size").whole(u64::from(whole.part_size), 1..=u64::from(whole.batch_size))?;
     path.field("loss").finite(whole.loss)?;
@@ -209,7 +205,7 @@ fn check_whole_batch(path: &FieldPath<'_>, whole: &WholeBatch, tolerance: f64, s
         .number(whole.gradient_tolerance, 0.0..=Compared::Gradient.widest_tolerance(settings.precision))?;
     path.field("passed").holds(
         whole.passed == whole.disagreement(tolerance).is_none(),
-        "Whether the whole batch agrees with its parts does not follow from their differences and tolerances.",
+        "The value does not match the differences and tolerances of the whole batch and its parts.",
     )
 }
 
@@ -236,7 +232,7 @@ pub(super) fn check_resources(path: &FieldPath<'_>, resources: &Resources) -> Ch
     path.field("resident_memory_maximum_bytes").whole(maximum.unwrap_or(0), 0..=MOST_BYTES)?;
     path.field("resident_memory_average_bytes").holds(
         average.zip(maximum).is_none_or(|(average, maximum)| average <= maximum),
-        "The average is larger than the maximum.",
+        "The average exceeds the maximum.",
     )?;
     check_samples(&path.field("samples"), &resources.samples)
 }
@@ -247,7 +243,7 @@ fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
     for (place, pair) in samples.windows(2).enumerate() {
         let path = path.item(place + 1);
         if pair[1].seconds < pair[0].seconds {
-            return path.field("seconds").refuse("not_increasing", "This sample is earlier than the one before it.");
+            return path.field("seconds").refuse("not_increasing", "The sample is earlier than the previous one.");
         }
         for (name, joules) in [
             (
@@ -257,7 +253,7 @@ fn check_samples(path: &FieldPath<'_>, samples: &[ResourceSample]) -> Checked {
             ("processor_energy_joules", |sample| sample.processor_energy_joules),
         ] {
             let grows = joules(&pair[0]).zip(joules(&pair[1])).is_none_or(|(before, after)| before <= after);
-            path.field(name).holds(grows, "Energy that was used does not come back.")?;
+            path.field(name).holds(grows, "Consumed energy must not decrease.")?;
         }
     }
     Ok(())

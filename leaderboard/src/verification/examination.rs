@@ -58,11 +58,11 @@ enum End {
     Unproven(String),
     #[error("the state after step {0} is gone")]
     Gone(u64),
-    #[error("it did not see how it was trained")]
+    #[error("it received no segments of its training")]
     Unseen,
     #[error("{0}")]
     NoSamples(String),
-    #[error("it stops")]
+    #[error("the server is stopping")]
     Interrupted,
     #[error(transparent)]
     Engine(#[from] EngineError),
@@ -113,7 +113,7 @@ impl Tolerance {
 impl Examination<'_> {
     pub(super) fn perform(&self) -> Result<Found, StorageError> {
         let Some(suite) = engine::suite(&self.record.suite.name) else {
-            return Ok(Found::Nothing("This leaderboard no longer knows the suite.".to_owned()));
+            return Ok(Found::Nothing("This leaderboard no longer has the suite.".to_owned()));
         };
         let is_completed = |of: &&WorkloadRecord| of.outcome == Outcome::Completed;
         let mut workloads: Vec<&WorkloadRecord> = self.record.workloads.iter().filter(is_completed).collect();
@@ -130,7 +130,7 @@ impl Examination<'_> {
                 Err(End::Interrupted) => return Ok(Found::Interrupted),
                 Err(End::Storage(error)) => return Err(error),
                 Err(reason) => {
-                    let sentence = format!("This leaderboard cannot compute {} again: {reason}.", of.workload);
+                    let sentence = format!("This leaderboard cannot recompute {}: {reason}.", of.workload);
                     return Ok(Found::Nothing(sentence));
                 }
             }
@@ -187,12 +187,12 @@ impl Subject<'_> {
     /// Checks that each lap begins with the seed's state or the final state of the previous one.
     fn examine_laps(&self, seen: &SeenWorkload) -> Result<(), End> {
         if seen.hash_at(0) != Some(&self.examiner.initial_state_sha256()?) {
-            return Err(End::Doubt("training did not begin with the weights of this seed".to_owned()));
+            return Err(End::Doubt("training did not start from the weights of this seed".to_owned()));
         }
         for lap in &seen.laps {
             let before = (lap.first_segment as usize).checked_sub(1).and_then(|before| seen.segments.get(before));
             if let Some(before) = before.filter(|before| before.state_sha256 != lap.state_sha256) {
-                return Err(End::Doubt(format!("training went on after step {} from another state", before.step)));
+                return Err(End::Doubt(format!("training continued after step {} from another state", before.step)));
             }
         }
         Ok(())
@@ -208,7 +208,7 @@ impl Subject<'_> {
         for (number, (found, &told)) in (1..).zip(found.iter().zip(&self.record.first_losses)) {
             if !is_close(told, *found, tolerance) {
                 return Err(End::Doubt(format!(
-                    "from its seed, step {number} has a loss of {found:.5}, and the record says {told:.5}"
+                    "recomputed from its seed, step {number} has a loss of {found:.5}, but the record has {told:.5}"
                 )));
             }
             tolerance *= self.tolerance.growth;
@@ -231,7 +231,7 @@ impl Subject<'_> {
         for (step, (found, &told)) in (begin..).zip(found.losses.iter().zip(told_losses)) {
             if !is_close(told, *found, self.tolerance.of_loss) {
                 return Err(End::Doubt(format!(
-                    "trained again from step {begin}, step {} has a loss of {found:.5}, and {told:.5} was committed to",
+                    "recomputed from step {begin}, step {} has a loss of {found:.5}, but the commitment has {told:.5}",
                     step + 1
                 )));
             }
@@ -242,7 +242,7 @@ impl Subject<'_> {
             return Ok(());
         }
         let reason = format!(
-            "trained again from step {begin} to {end}, the state differs by {:.1} % of its change, and {:.1} % is allowed",
+            "recomputed from step {begin} to {end}, the state differs by {:.1} % of its change (allowed: {:.1} %)",
             100.0 * difference.min(MOST_SHOWN),
             100.0 * allowed
         );
@@ -256,7 +256,7 @@ impl Subject<'_> {
         let claimed = evaluations
             .iter()
             .find(|evaluation| evaluation.step == step)
-            .ok_or_else(|| End::Doubt(format!("the record does not say the accuracy after step {step}")))?;
+            .ok_or_else(|| End::Doubt(format!("the record has no accuracy after step {step}")))?;
         let affordable = FLOPS_OF_TEST / self.examiner.flops_of_test()?.max(1);
         let all = self.record.settings.test_samples;
         let is_whole = affordable >= u64::from(all);
@@ -271,7 +271,8 @@ impl Subject<'_> {
         };
         if is_doubted {
             return Err(End::Doubt(format!(
-                "of {count} test samples the weights of step {step} classify {:.2} % correctly, and the record says {:.2} %",
+                "the weights of step {step} classify {:.2} % of {count} test samples correctly, but the record has \
+                 {:.2} %",
                 100.0 * found,
                 100.0 * claimed.accuracy
             )));
@@ -283,7 +284,7 @@ impl Subject<'_> {
     fn examine_target(&self, target: f64, step: u64, tested: Tested) -> Result<(), End> {
         let Tested { accuracy, count, is_whole } = tested;
         let reason = format!(
-            "of {count} test samples the weights of step {step} classify {:.2} % correctly, and the target is {:.2} %",
+            "the weights of step {step} classify {:.2} % of {count} test samples correctly, but the target is {:.2} %",
             100.0 * accuracy,
             100.0 * target
         );
@@ -343,7 +344,7 @@ fn is_close(told: f32, found: f64, share: f64) -> bool {
 }
 
 fn unreadable(step: u64) -> End {
-    End::Doubt(format!("what was sent of step {step} is no state of this network"))
+    End::Doubt(format!("the data sent for step {step} is not a state of this network"))
 }
 
 /// Largest accepted [`surprise`]: 5²/2, five standard deviations. Four of a million honest runs exceed it on each side.

@@ -15,7 +15,7 @@ pub(super) fn judge(own: &Own, found: &Found, in_part: bool, record: &RunRecord)
 
 fn judge_whole(own: &Own, found: &Found, record: &RunRecord) -> Conclusion {
     if own.tier != Tier::Checked {
-        return unchanged(own, "somebody gave it another tier meanwhile.");
+        return unchanged(own, "its tier was changed in the meantime.");
     }
     match found {
         Found::Proof(measured) => {

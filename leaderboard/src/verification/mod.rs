@@ -81,12 +81,12 @@ impl Verifiers {
             match runtime.block_on(tools.storage.take_verification(None, &tools.server, now, now + TAKEN_SECONDS)) {
                 Ok(Some(verification)) => {
                     if let Err(cause) = verify(tools, runtime, &verification, &|| self.stops()) {
-                        tracing::error!(cause = &cause as &dyn std::error::Error, "a run could not be verified");
+                        tracing::error!(cause = &cause as &dyn std::error::Error, "cannot verify a run");
                     }
                     continue;
                 }
                 Ok(None) => {}
-                Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "the queue cannot be read"),
+                Err(cause) => tracing::warn!(cause = &cause as &dyn std::error::Error, "cannot read the queue"),
             }
             if !self.stops() {
                 // The queue decides, whatever woke this thread.
@@ -128,11 +128,11 @@ impl VerificationSamples {
     }
 
     fn read(&self, name: &str) -> Result<DataSet, String> {
-        let definition = data_set(name).ok_or_else(|| format!("it knows no data set named {name}"))?;
+        let definition = data_set(name).ok_or_else(|| format!("it has no data set named {name}"))?;
         if let Some(generated) = DataSet::generated(definition) {
             return Ok(generated);
         }
-        let files = definition.file_names().ok_or("no files hold its data set")?;
+        let files = definition.file_names().ok_or("its data set has no files")?;
         let folder = self.folder.as_ref().ok_or("it has no data sets")?;
         let read =
             |file: &str| std::fs::read(folder.join(file)).map_err(|cause| format!("it cannot read {file}: {cause}"));
@@ -201,7 +201,7 @@ fn of_another_suite(record: &RunRecord) -> Option<String> {
     let known = engine::suite(&suite.name)?;
     (known.version != suite.version).then(|| {
         format!(
-            "This leaderboard computes version {} of the suite {}, and not version {}.",
+            "This leaderboard has version {} of the suite {}, not version {}.",
             known.version, suite.name, suite.version
         )
     })
@@ -217,6 +217,6 @@ mod tests {
         record.suite = results::Suite { name: engine::SUITES[0].name.to_owned(), version: engine::SUITES[0].version };
         assert_eq!(of_another_suite(&record), None);
         record.suite.version += 1;
-        assert!(of_another_suite(&record).unwrap().contains("and not version"));
+        assert!(of_another_suite(&record).unwrap().contains(", not version"));
     }
 }

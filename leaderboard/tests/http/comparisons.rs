@@ -132,7 +132,7 @@ fn a_host_removes_it_and_the_log_says_so() {
     server.get(&format!("/api/v1/comparisons/{id}")).assert_refused(404, "unknown_comparison", "");
     let log: ModerationLog = server.get("/api/v1/moderation").parse();
     assert_eq!(log.entries[0].run_id.as_deref(), Some(id));
-    assert_eq!(log.entries[0].reason.as_deref(), Some("It was a comparison of back ends."));
+    assert_eq!(log.entries[0].reason.as_deref(), Some("It was a comparison of backends."));
 }
 
 const DAY: f64 = 86_400.0;

@@ -18,7 +18,7 @@ fn a_run_is_announced_handed_in_listed_shown_and_deleted() {
     let accepted: AcceptedRun = answer.parse();
     assert_eq!((accepted.tier, accepted.being_verified), (Tier::Checked, false));
     assert!(
-        accepted.notes.iter().all(|note| note.to_string().contains("did not see its training")),
+        accepted.notes.iter().all(|note| note.to_string().contains("received no segments")),
         "{:?}",
         accepted.notes
     );
@@ -216,7 +216,7 @@ fn a_run_is_checked_where_a_network_failed_after_a_segment() {
     let server = rehearsal::server();
     let verdict = failing(2).verdict(&server);
     let given_up =
-        format!("{LARGE}: it was not completed, and its client knew already what of it would be computed again.");
+        format!("{LARGE}: it was not completed, although its client already knew which parts would be recomputed.");
     assert_eq!((verdict.tier, verdict.notes), (Tier::Checked, vec![Note::finding(given_up), left_out()]));
     assert_eq!(server.get("/api/v1/runs?ranked=true").parse::<RunList>().total, 0);
 }

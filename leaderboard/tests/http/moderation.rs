@@ -101,7 +101,7 @@ fn moderation_is_atomic_and_only_undoes_moderation() {
 fn everybody_can_read_what_was_done_and_why_the_newest_first() {
     let server = board();
     assert_eq!(log(&server, "").total, 0);
-    assert!(moderated(&server, &["log"]).contains("no moderator did anything yet"));
+    assert!(moderated(&server, &["log"]).contains("the moderation log is empty"));
     let run_id = accepted_by(&server, ANN, |_| {}).run_id;
     moderated(&server, &["flag", &run_id, "--reason", "显卡 <b>"]);
     done(&run(&["set-tier", &run_id, "proven", "--database"], &[server.database().as_ref()]));
@@ -165,7 +165,7 @@ fn merged_devices_share_one_place() {
     accepted_by(&server, BOB, on("Example GPU B", 3));
     assert_eq!(keys(&server), [B, A]);
     let said = moderated(&server, &["merge-devices", B, A, "--reason", "The same card"]);
-    assert!(said.starts_with(&format!("2 runs of {B} count as those of {A}")), "{said}");
+    assert!(said.starts_with(&format!("2 runs of {B} now count as runs of {A}")), "{said}");
     let line = places(&server).swap_remove(0);
     assert_eq!((line.device_key.as_str(), line.device_name.as_str()), (A, "Example GPU A"));
     assert_eq!((line.figure.runs, line.figure.submitters), (2, 2));
@@ -196,13 +196,13 @@ fn separated_devices_are_what_their_own_records_say() {
     // One that comes while they are merged is put back as well.
     let later = accepted_by(&server, CAT, on("Example GPU B", 3)).run_id;
     let said = moderated(&server, &["separate-devices", B, "--reason", "Two cards after all"]);
-    assert!(said.contains(&format!("2 runs that counted as those of {A} are those of {B} again")), "{said}");
+    assert!(said.contains(&format!("2 runs of {A} count as runs of {B} again")), "{said}");
     assert_eq!(places(&server), before);
     server.set_tier(&later, Tier::Proven);
     assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned(), A.to_owned()], 2));
     assert!(device(&server, A).merged_keys.is_empty());
     let said = refused(&server, &["separate-devices", B, "--reason", "Again"]);
-    assert!(said.contains("is merged into no other device"), "{said}");
+    assert!(said.contains("is not merged into another device"), "{said}");
 }
 
 #[test]
@@ -212,9 +212,9 @@ fn chains_are_resolved_and_circles_are_refused() {
         proven_by(&server, ANN, on(name, 1));
     }
     let merge = |from: &str, into: &str| moderate(&server, &["merge-devices", from, into, "--reason", "One card"]);
-    assert!(failed(&merge(A, A)).contains("one device already"));
-    assert!(failed(&merge(A, "no-such-device")).contains("no run is of a device no-such-device"));
-    assert!(failed(&merge("no-such-device", A)).contains("no run is of a device no-such-device"));
+    assert!(failed(&merge(A, A)).contains("the same device"));
+    assert!(failed(&merge(A, "no-such-device")).contains("no run has the device no-such-device"));
+    assert!(failed(&merge("no-such-device", A)).contains("no run has the device no-such-device"));
     done(&merge(A, B));
     let said = failed(&merge(B, A));
     assert!(said.contains(&format!("{A} was merged into {B} before")) && said.contains("separate"), "{said}");
@@ -222,7 +222,7 @@ fn chains_are_resolved_and_circles_are_refused() {
     let said = failed(&merge(B, C));
     assert!(said.contains(&format!("other devices were merged into {B}: {A}")), "{said}");
     let said = done(&merge(C, A));
-    assert!(said.contains(&format!("as those of {B}")) && said.contains(&format!("{A} was merged into it")), "{said}");
+    assert!(said.contains(&format!("as runs of {B}")) && said.contains(&format!("{A} was merged into it")), "{said}");
     assert_eq!((keys(&server), places(&server)[0].figure.runs), (vec![B.to_owned()], 3));
     assert_eq!(device(&server, A).merged_keys, [A, C]);
 }

@@ -121,7 +121,7 @@ fn an_address_that_does_not_work_is_told_without_its_password() {
         (good.replace(PASSWORD_IN_ADDRESS, "another-secret"), "password authentication failed"),
         (named(good, "missing"), "does not exist"),
         (format!("postgres://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1/board"), "refused"),
-        (format!("postgres://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1"), "must name a user and a data base"),
+        (format!("postgres://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1"), "must name a user and a database"),
         (format!("postgres://gradmark:{PASSWORD}@127.0.0.1:1/board"), "percent-encoded"),
         (format!("mariadb://gradmark:{PASSWORD_IN_ADDRESS}@127.0.0.1:1/board"), "other schemes"),
     ];

@@ -364,14 +364,14 @@ fn what_is_implausible_is_flagged_with_the_reason_and_not_refused() {
     let cases: [(Change, &str); 5] = [
         (|r| record::speed_up(r, 100_000), "FLOP/s"),
         (|r| r.workloads[0].correctness = None, "compared"),
-        (|r| r.workloads[0].first_losses.clear(), "replayed"),
+        (|r| r.workloads[0].first_losses.clear(), "recomputed"),
         (
             |r| {
                 r.requested.target_accuracy = Some(0.5);
                 r.workloads[0].evaluations.clear();
                 record::reach(&mut r.workloads[0]);
             },
-            "tested",
+            "evaluated",
         ),
         (|r| r.device.adapter.name = "Google SwiftShader".to_owned(), "swiftshader"),
     ];

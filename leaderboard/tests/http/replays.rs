@@ -43,7 +43,7 @@ fn checked_without_data() -> (TestServer, String) {
     let started = rehearsal::light().play_accepted(&server);
     let verdict = server.verdict_of(&started.run_id);
     assert_eq!(verdict.tier, Tier::Checked);
-    assert!(verdict.notes[0].to_string().contains("cannot compute"), "{:?}", verdict.notes);
+    assert!(verdict.notes[0].to_string().contains("cannot recompute"), "{:?}", verdict.notes);
     (server, started.run_id)
 }
 
@@ -65,7 +65,7 @@ fn wrong_first_losses_flag_a_proven_run() {
     let run = server.proven(|_| {});
     assert_eq!(ranked(&server), 2);
     let said = replayed_here(&server, &["--tier", "proven"]);
-    assert!(said.starts_with("computed 1 runs again") && said.contains("was proven and is flagged now"), "{said}");
+    assert!(said.starts_with("recomputed 1 runs") && said.contains("was proven and is flagged now"), "{said}");
     let verdict = verdict(&server, &run.run_id);
     assert_eq!(verdict.tier, Tier::Flagged);
     assert!(verdict.notes[0].to_string().contains(ANOTHER_LOSS), "{:?}", verdict.notes);
@@ -82,7 +82,7 @@ fn unverifiable_run_is_proven_after_data_arrives() {
     // It cannot be verified this time either, so its states are kept.
     let nothing = tempfile::tempdir().unwrap();
     let said = done(&replay(&server, &[&run_id], Some(nothing.path())));
-    assert!(said.contains("It stays checked: This leaderboard cannot compute"), "{said}");
+    assert!(said.contains("It stays checked: This leaderboard cannot recompute"), "{said}");
     let said = replayed_here(&server, &["--all-checked"]);
     assert!(said.contains(&format!("run {run_id}: It was checked and is proven now.")), "{said}");
     assert_eq!(verdict(&server, &run_id).tier, Tier::Proven);
@@ -139,7 +139,7 @@ fn what_a_moderator_said_stands_over_what_a_replay_finds() {
     };
     moderate("hide");
     let said = replayed_here(&server, &[&run.run_id]);
-    assert!(said.contains("was proven and is flagged now") && said.contains("What a moderator said"), "{said}");
+    assert!(said.contains("was proven and is flagged now") && said.contains("The moderator's decision"), "{said}");
     server.get(&format!("/api/v1/runs/{}", run.run_id)).assert_refused(404, "unknown_run", "");
     moderate("flag");
     let flagged = verdict(&server, &run.run_id);
@@ -174,7 +174,7 @@ fn a_server_that_runs_computes_what_waits_and_the_tier_stands_meanwhile() {
     server.restart_with_verifiers(0);
     let run = server.proven(|_| {});
     let said = done(&replay(&server, &[&run.run_id], None));
-    assert!(said.starts_with("1 runs wait to be computed again by a server"), "{said}");
+    assert!(said.starts_with("1 runs wait for a server"), "{said}");
     let waiting = verdict(&server, &run.run_id);
     assert_eq!((waiting.tier, waiting.being_verified), (Tier::Proven, false));
     assert_eq!(ranked(&server), 2);
@@ -210,8 +210,8 @@ fn replay_skips_impossible_runs_and_refuses_unknown_ones() {
     assert!(said.contains("no run 0123456789abcdef"), "{said}");
     assert_eq!(server.database().count("SELECT COUNT(*) FROM verifications"), 0);
     let said = replayed_here(&server, &[&other.run_id]);
-    assert!(said.starts_with("computed 0 runs again"), "{said}");
-    assert!(said.contains(&format!("run {} was left out: It is no standard run", other.run_id)), "{said}");
+    assert!(said.starts_with("recomputed 0 runs"), "{said}");
+    assert!(said.contains(&format!("run {} was left out: It is not a standard run", other.run_id)), "{said}");
 }
 
 #[test]

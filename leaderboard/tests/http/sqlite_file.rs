@@ -93,7 +93,7 @@ fn only_a_whole_data_base_of_a_leaderboard_is_restored() {
     std::fs::write(&cut, &whole[..whole.len() / 2]).unwrap();
     for bad in [&missing, &text, &cut] {
         let said = failed(&run(&["restore"], &[bad.as_ref(), "--database".as_ref(), database.as_ref()]));
-        assert!(said.contains("is no back-up of a leaderboard"), "{said}");
+        assert!(said.contains("is not a backup of a leaderboard"), "{said}");
     }
     let server = ServerProcess::start(&database);
     assert_eq!(ids(&server), [kept]);

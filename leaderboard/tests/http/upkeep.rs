@@ -40,12 +40,12 @@ pub(crate) fn ids(server: &ServerProcess) -> Vec<String> {
 fn a_running_server_is_well_and_a_stopped_one_is_not() {
     let server = TestServer::start();
     let url = format!("http://{}", server.address);
-    assert!(done(&run(&["health", &url], &[])).contains("is well"));
+    assert!(done(&run(&["health", &url], &[])).contains("is healthy"));
     drop(server);
     let said = failed(&run(&["health", &url], &[]));
     assert!(said.contains("Is the server running"), "{said}");
     let said = failed(&run(&["health", "https://board.example"], &[]));
-    assert!(said.contains("no proxy's"), "{said}");
+    assert!(said.contains("not of a proxy"), "{said}");
 }
 
 #[test]
@@ -223,5 +223,5 @@ fn tasks_report_tables_that_need_an_upgrade() {
     assert!(migrate().contains("up to date already"));
     let said = failed(&run(&["remove", "0123456789abcdef", "--database"], &[database.as_ref()]));
     assert!(said.contains("no run 0123456789abcdef"), "{said}");
-    assert!(failed(&run(&["migrate", "--database", "nowhere.sqlite"], &[])).contains("no data base"));
+    assert!(failed(&run(&["migrate", "--database", "nowhere.sqlite"], &[])).contains("no database"));
 }
