@@ -89,7 +89,7 @@ fn batch_record_stream(png: &[u8], labels: &mut impl Iterator<Item = u8>) -> Res
     let sheet = sheet_pixels(png)?;
     let mut stream = Vec::with_capacity(sheet.samples * (1 + 3 * sheet.pixels));
     for row in sheet.bytes.chunks_exact(3 * sheet.pixels) {
-        stream.push(labels.next().context("there are fewer labels than images")?);
+        stream.push(labels.next().context("the archive has fewer labels than images")?);
         for channel in 0..3 {
             stream.extend(row.iter().skip(channel).step_by(3));
         }

@@ -17,8 +17,8 @@ const ABANDONED: Duration = Duration::from_secs(3600);
 /// # Errors
 /// The error of `fill`, or of writing; the old file is then unchanged.
 pub fn write_whole(path: &Path, fill: impl FnOnce(&mut dyn Write) -> Result<()>) -> Result<()> {
-    let folder = path.parent().context("a file to write needs a folder")?;
-    fs::create_dir_all(folder).with_context(|| format!("cannot make the folder {}", folder.display()))?;
+    let folder = path.parent().context("the path of a file to write needs a folder")?;
+    fs::create_dir_all(folder).with_context(|| format!("cannot create the folder {}", folder.display()))?;
     let temporary = temporary_name(path);
     let written: Result<()> = (|| {
         let file = fs::File::create(&temporary)?;

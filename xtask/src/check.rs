@@ -41,7 +41,7 @@ pub(crate) fn sources(top: &Path) -> Result<()> {
         broken += usize::from(!violations.is_empty());
     }
     if broken > 0 {
-        bail!("{broken} of {} design rules are broken, see above", RULES.len());
+        bail!("{broken} of {} design rules are broken; see above", RULES.len());
     }
     Ok(())
 }

@@ -39,10 +39,10 @@ pub(crate) struct Options {
     /// no vendor tools]
     #[arg(long, value_name = "LIST")]
     features: Option<String>,
-    /// Make only this archive
+    /// Create only this archive
     #[arg(long, value_enum)]
     only: Option<Only>,
-    /// Leave the data sets out of the server's archive, as for publishing: CIFAR-10 has no stated license
+    /// Omit the data sets from the server's archive, as for publishing: CIFAR-10 has no stated license
     #[arg(long)]
     no_data: bool,
     /// Build the page without Burn, which takes minutes to compile when the engine has changed
@@ -367,7 +367,7 @@ fn commit_time(top: &Path) -> u64 {
     let output = Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(top).output();
     let text = output.ok().and_then(|output| String::from_utf8(output.stdout).ok());
     text.and_then(|text| text.trim().parse().ok()).unwrap_or_else(|| {
-        say::warn("this is not a git checkout with a commit: the files in the archives are dated 1970");
+        say::warn("no git commit found in this checkout: the files in the archives are dated 1970");
         0
     })
 }

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 #[command(
     name = "cargo xtask",
     bin_name = "cargo xtask",
-    about = "Gradmark's commands for development. Each does all of its own set-up."
+    about = "Development commands of Gradmark. Each command sets up what it needs."
 )]
 struct Arguments {
     #[command(subcommand)]
@@ -33,7 +33,7 @@ enum Task {
     /// Build and start the page and the leaderboard on this machine
     #[command(after_help = "Examples:\n  cargo xtask run\n  cargo xtask run --open\n  cargo xtask run --port 9000")]
     Run(run::Options),
-    /// Run the tests: without options those that take minutes, with --all every one
+    /// Run the tests: by default those that take minutes, with --all every test
     #[command(after_help = "Examples:
   cargo xtask test
   cargo xtask test engine shaders
@@ -49,25 +49,25 @@ enum Task {
   cargo xtask data --force
   cargo xtask data --dir /srv/gradmark/data")]
     Data {
-        /// Fetch and make everything again, whatever is there
+        /// Fetch and convert everything again
         #[arg(long)]
         force: bool,
-        /// Put the files here instead of `data/` at the top of the checkout
+        /// Folder for the files [default: data at the top of the checkout]
         #[arg(long, value_name = "DIR")]
         dir: Option<PathBuf>,
     },
-    /// Do what a newcomer does, with nothing cached: clone, `run`, `test`, `test --all`; and report the minutes
+    /// Run a new contributor's commands with empty caches (clone, `run`, `test`, `test --all`) and report their times
     #[command(after_help = "Examples:
   cargo xtask rehearse               # two and a half hours on two cores
   cargo xtask rehearse --only run,native-runner
   cargo xtask rehearse --dir /var/tmp --keep")]
     Rehearse(rehearse::Options),
-    /// Pack what people download: the command line, and the server with the page, for this machine
+    /// Pack the release archives for this machine: the command line, and the server with the page
     #[command(after_help = "Examples:
-  cargo xtask dist                           # both archives, into target/dist
+  cargo xtask dist                           # both archives, in target/dist
   cargo xtask dist --only native-runner --features burn-flex
-  cargo xtask dist --no-data                 # as it may be published: without the data sets
-  cargo xtask dist --features burn-flex --try     # and use both from another folder")]
+  cargo xtask dist --no-data                 # for publishing: without the data sets
+  cargo xtask dist --features burn-flex --try     # and test both in another folder")]
     Dist(dist::Options),
 }
 

@@ -17,13 +17,13 @@ use std::{env, fs, thread};
 
 #[derive(Args)]
 pub(crate) struct Options {
-    /// Rehearse only these commands
+    /// Run only these commands
     #[arg(long, value_name = "ACT", value_delimiter = ',')]
     only: Vec<Act>,
-    /// Clone into a new folder in this one, which needs about 10 GB, instead of the folder for temporary files
+    /// Parent folder of the clone, which needs about 10 GB [default: the system's temporary folder]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Keep the new folder, which is otherwise kept only after a failure
+    /// Keep the clone, which is otherwise deleted unless a command fails
     #[arg(long)]
     keep: bool,
 }
@@ -55,7 +55,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
 fn rehearse(top: &Path, act: Act, options: &Options, times: &mut Times) -> Result<()> {
     let parent = std::path::absolute(options.dir.clone().unwrap_or_else(env::temp_dir))?;
     let folder = parent.join(format!("gradmark-rehearsal-{}-{act:?}", std::process::id()));
-    fs::create_dir_all(folder.join("home")).with_context(|| format!("cannot make {}", folder.display()))?;
+    fs::create_dir_all(folder.join("home")).with_context(|| format!("cannot create {}", folder.display()))?;
     say::step("Rehearsing", format!("{act:?} with the last commit, in {}", folder.display()));
     let start = Instant::now();
     let mut clone = Command::new("git");
@@ -100,7 +100,7 @@ fn page(folder: &Path, start: Instant, times: &mut Times) -> Result<()> {
         // The page has no Burn before its build begins, and after the build has failed.
         let is_missing = ready.elapsed() > Duration::from_secs(60) && state.contains("\"missing\"");
         ensure!(!is_missing, "Burn is not being built for the page: {state}");
-        ensure!(first.0.try_wait()?.is_none(), "`cargo xtask run` ended before it built Burn, see its messages above");
+        ensure!(first.0.try_wait()?.is_none(), "`cargo xtask run` exited before it built Burn; see its messages above");
         thread::sleep(Duration::from_millis(200));
     }
     times.push(("clone to Burn in the page".to_owned(), start.elapsed()));
@@ -164,7 +164,7 @@ impl Running {
     fn stop(mut self, expected: i32) -> Result<()> {
         ask_to_finish(&self.0);
         let status = self.0.wait()?;
-        ensure!(status.code() == Some(expected), "after a request to stop, a command ended with {status}");
+        ensure!(status.code() == Some(expected), "a command that was asked to stop exited with {status}");
         Ok(())
     }
 }

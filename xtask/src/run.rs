@@ -21,14 +21,14 @@ pub(crate) struct Options {
     /// Port to listen on
     #[arg(long, default_value_t = 8080, value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
-    /// Address to listen on; 0.0.0.0 lets other machines in (browsers offer WebGPU only on localhost or over HTTPS)
+    /// Address to listen on; 0.0.0.0 accepts other machines (browsers offer WebGPU only on localhost or over HTTPS)
     #[arg(long, default_value = "127.0.0.1")]
     host: IpAddr,
-    /// Open the page in the default browser when it answers
+    /// Open the page in the default browser when it is ready
     #[arg(long)]
     open: bool,
-    /// Do not build Burn for the page. It takes minutes when the engine has changed, and is built at low priority while
-    /// the page is served
+    /// Skip building Burn for the page. The build runs at low priority while the page is served, and takes minutes when
+    /// the engine has changed
     #[arg(long)]
     no_burn_page: bool,
 }
@@ -62,7 +62,7 @@ pub(crate) fn run(top: &Path, options: &Options) -> Result<()> {
     let reachable = loopback(address);
     server.wait_until_it_answers(reachable)?;
     let url = format!("http://{reachable}");
-    say::step("Ready", format!("{url} (Ctrl-C stops it)"));
+    say::step("Ready", format!("{url} (press Ctrl-C to stop)"));
     if options.open {
         open(&url);
     }
@@ -86,8 +86,8 @@ fn announce(store: &Store, top: &Path, options: &Options) {
     say::step("Plan", plan);
 }
 
-/// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. Without data the
-/// page is served anyway: networks that train on generated stories need none.
+/// Builds the page and the server and fetches the data sets, in parallel. Returns the server's program. Without data
+/// the page is served anyway: networks that train on generated stories need none.
 fn prepare(top: &Path, store: &Store, hooks: &Path) -> Result<PathBuf> {
     thread::scope(|scope| {
         let data = scope.spawn(|| fetch_data(store));
@@ -102,7 +102,7 @@ fn prepare(top: &Path, store: &Store, hooks: &Path) -> Result<PathBuf> {
 fn fetch_data(store: &Store) {
     if let Err(error) = data::prepare(store, Trust::Stamped) {
         say::warn(format!("{error:#}"));
-        say::warn("the page is served without that; it says which networks have no data");
+        say::warn("serving the page without it; the page shows which networks have no data");
         // The server notices data that arrives later.
         if let Err(error) = std::fs::create_dir_all(store.folder()) {
             say::warn(format!("cannot create {}: {error}", store.folder().display()));
@@ -116,7 +116,7 @@ fn check_free(address: SocketAddr) -> Result<()> {
     match TcpListener::bind(address) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AddrInUse => bail!(
-            "another program already listens on {address}: stop it, or take another port with `cargo xtask run --port \
+            "another program already listens on {address}: stop it, or choose another port with `cargo xtask run --port \
              {}`",
             address.port().checked_add(1).unwrap_or(8080)
         ),
@@ -140,7 +140,7 @@ fn open(url: &str) {
         _ => ("xdg-open", &[]),
     };
     if Command::new(program).args(arguments).arg(url).stdin(Stdio::null()).stdout(Stdio::null()).spawn().is_err() {
-        say::warn(format!("no program that opens a browser was found: open {url} yourself"));
+        say::warn(format!("found no program to open a browser: open {url} yourself"));
     }
 }
 
@@ -167,14 +167,14 @@ impl Server {
         let start = Instant::now();
         while start.elapsed() < PATIENCE {
             if let Some(status) = self.child.borrow_mut().try_wait()? {
-                bail!("the server ended with {status} before it answered, see its messages above");
+                bail!("the server exited with {status} before it responded; see its messages above");
             }
             if self.stops.load(Ordering::SeqCst) > 0 || is_healthy(address) {
                 return Ok(());
             }
             thread::sleep(PAUSE);
         }
-        bail!("the server did not answer on {address} in {} seconds", PATIENCE.as_secs())
+        bail!("the server did not respond on {address} within {} seconds", PATIENCE.as_secs())
     }
 
     /// # Errors
@@ -187,7 +187,7 @@ impl Server {
             }
             let stops = self.stops.load(Ordering::SeqCst);
             if stops > seen && stops == 1 {
-                say::step("Stopping", "the server (Ctrl-C again ends it at once)");
+                say::step("Stopping", "the server (press Ctrl-C again to end it at once)");
                 ask_to_finish(&self.child.borrow());
             } else if stops > seen {
                 // Fails only if the server has just ended.
@@ -199,7 +199,7 @@ impl Server {
         if seen > 1 || (seen == 1 && status.success()) {
             return Ok(());
         }
-        bail!("the server ended with {status}, see its messages above")
+        bail!("the server exited with {status}; see its messages above")
     }
 }
 
@@ -240,7 +240,7 @@ struct Background(Child);
 
 impl Background {
     fn start(command: Command) -> Result<Self> {
-        say::step("Next", "comes Burn for the page, at low priority; the page offers it when it is ready");
+        say::step("Next", "building Burn for the page at low priority; the page offers it once it is ready");
         #[cfg(unix)]
         let mut command = {
             let mut nice = Command::new("nice");
@@ -292,7 +292,7 @@ mod tests {
     fn a_server_that_ends_early_or_by_itself_is_an_error() {
         let unused = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let error = shell("exit 7").wait_until_it_answers(unused).unwrap_err().to_string();
-        assert!(error.contains("7 before it answered"), "{error}");
+        assert!(error.contains("7 before it responded"), "{error}");
         assert!(shell("exit 0").wait_for_its_end().is_err());
     }
 

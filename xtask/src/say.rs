@@ -107,7 +107,7 @@ impl Task {
         if !child.wait()?.success() {
             self.bar.finish_and_clear();
             print(&messages.join("\n"));
-            bail!("{}: `{name}` failed, see its messages above", self.what);
+            bail!("{}: `{name}` failed; see its messages above", self.what);
         }
         Ok(())
     }

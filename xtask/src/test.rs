@@ -20,10 +20,10 @@ pub(crate) struct Options {
     /// Test only these crates, without the checks
     #[arg(value_name = "CRATE")]
     crates: Vec<String>,
-    /// Run everything: Burn, PostgreSQL, Firefox and all else that takes long, and clippy
+    /// Run everything, including Burn, PostgreSQL, Firefox, the other long tests, and clippy
     #[arg(long)]
     all: bool,
-    /// Leave out the tests that drive a browser, and the build of the page
+    /// Skip the browser tests and the build of the page
     #[arg(long)]
     no_browser: bool,
 }
@@ -181,7 +181,7 @@ struct Selection {
 impl Selection {
     fn new(known: Vec<String>, options: &Options) -> Result<Self> {
         if let Some(unknown) = options.crates.iter().find(|name| !known.contains(name)) {
-            bail!("there is no crate {unknown} in this workspace; there are {}", known.join(", "));
+            bail!("no crate {unknown} in this workspace; its crates are {}", known.join(", "));
         }
         let is_whole = options.crates.is_empty();
         let mut crates = if is_whole { known } else { options.crates.clone() };
@@ -294,11 +294,11 @@ fn find_axe() -> Result<PathBuf> {
     }
     say::step("Fetching", format!("{AXE} for the browser tests"));
     let archive = temporary_name(&script);
-    fs::create_dir_all(workspace::cache()?).context("cannot make the cache folder")?;
+    fs::create_dir_all(workspace::cache()?).context("cannot create the cache folder")?;
     let text = data::programs().download(&AXE, &archive).and_then(|()| unpack_axe(&archive));
     // A temporary file that cannot be removed does no harm.
     let _ = fs::remove_file(&archive);
-    save_axe(&text.with_context(|| format!("cannot get {AXE}"))?, &script)?;
+    save_axe(&text.with_context(|| format!("cannot fetch {AXE}"))?, &script)?;
     Ok(script)
 }
 

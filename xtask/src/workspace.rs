@@ -17,7 +17,7 @@ pub(crate) const WASM: &str = "wasm32-unknown-unknown";
 /// current folder. Never the one it was compiled in, because checkouts can share a target folder.
 pub(crate) fn top() -> Result<PathBuf> {
     let of_cargo = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-    let around = env::current_dir().context("the current folder is gone")?;
+    let around = env::current_dir().context("the current folder does not exist")?;
     let is_top = |folder: &&Path| folder.join("xtask/Cargo.toml").is_file() && folder.join("Cargo.lock").is_file();
     let of_cargo = of_cargo.as_deref().filter(|folder| folder.ends_with("xtask")).and_then(Path::parent).filter(is_top);
     let top = of_cargo.or_else(|| around.ancestors().find(is_top)).context("run this inside the Gradmark checkout")?;
@@ -27,7 +27,7 @@ pub(crate) fn top() -> Result<PathBuf> {
 /// Returns Gradmark's folder in the user's cache, which all checkouts share.
 pub(crate) fn cache() -> Result<PathBuf> {
     let base = dirs::cache_dir();
-    Ok(base.context("no home folder is known: set HOME (or XDG_CACHE_HOME) and run this again")?.join("gradmark"))
+    Ok(base.context("no home folder: set HOME (or XDG_CACHE_HOME) and run this again")?.join("gradmark"))
 }
 
 /// Waits until no other xtask builds in this checkout. The turn ends when the file is dropped.
@@ -90,7 +90,7 @@ pub(crate) fn run(command: &mut Command, doing: &str) -> Result<()> {
     let program = command.get_program().to_string_lossy().into_owned();
     let status = command.status().with_context(|| format!("{doing}: cannot start `{program}`"))?;
     if !status.success() {
-        bail!("{doing} failed: `{program}` ended with {status}, see its messages above");
+        bail!("{doing} failed: `{program}` exited with {status}; see its messages above");
     }
     Ok(())
 }
@@ -113,6 +113,6 @@ pub(crate) fn fetch_dependencies(top: &Path) {
     let task = Task::new("Fetching", "the libraries in Cargo.lock");
     match task.follow(cargo(top).args(["fetch", "--locked", "--target", "host-tuple", "--target", WASM])) {
         Ok(_) => task.done("Fetched"),
-        Err(_) => say::warn("not every library could be downloaded; continuing with those that were"),
+        Err(_) => say::warn("cannot download all libraries; continuing with those already downloaded"),
     }
 }

