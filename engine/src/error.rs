@@ -10,7 +10,10 @@ pub enum EngineError {
     UnknownWorkload { name: String, known: Vec<String> },
     #[error("there is no suite named `{name}`; available: {}", known.join(", "))]
     UnknownSuite { name: String, known: Vec<String> },
-    #[error("there is no backend named `{name}`; available: {}; add an external program with --program", known.join(", "))]
+    #[error(
+        "there is no backend named `{name}`; available: {}; add an external program with --program",
+        known.join(", ")
+    )]
     UnknownBackend { name: String, known: Vec<String> },
     #[error("this program was built without `{name}`; build it with `--features {feature}`")]
     BackendNotBuilt { name: &'static str, feature: &'static str },
@@ -42,14 +45,12 @@ pub enum EngineError {
     #[error("the device ran out of memory: {message}; try a smaller batch size")]
     OutOfMemory { message: String },
     /// Predicted from sizes, before anything is allocated.
-    #[error(
-        "{what} needs {needed_bytes} bytes, but this device allows {allowed_bytes}; use a smaller batch size"
-    )]
+    #[error("{what} needs {needed_bytes} bytes, but this device allows {allowed_bytes}; use a smaller batch size")]
     DoesNotFit { what: String, needed_bytes: u64, allowed_bytes: u64 },
     /// The same for the smallest possible batch.
     #[error(
-        "{workload} does not fit with any batch size: {what} needs {needed_bytes} bytes, but {allowed_bytes} are available; \
-         use a device with more memory"
+        "{workload} does not fit with any batch size: {what} needs {needed_bytes} bytes, but {allowed_bytes} are \
+         available; use a device with more memory"
     )]
     NoBatchFits { workload: String, what: String, needed_bytes: u64, allowed_bytes: u64 },
     #[error(
@@ -58,14 +59,14 @@ pub enum EngineError {
     )]
     DeviceLost { message: String },
     #[error(
-        "the device has not answered for {seconds} seconds since {when}: its driver or the browser's GPU process hangs; \
-         restart the browser and try a smaller batch size"
+        "the device has not answered for {seconds} seconds since {when}: its driver or the browser's GPU process \
+         hangs; restart the browser and try a smaller batch size"
     )]
     NoAnswer { when: &'static str, seconds: u32 },
     /// No measurement of such a device counts.
     #[error(
-        "the device reported its work as done, but {missing}: its driver drops or repeats work; a newer driver or browser \
-         may help"
+        "the device reported its work as done, but {missing}: its driver drops or repeats work; a newer driver or \
+         browser may help"
     )]
     WorkDropped { missing: String },
     #[error(
@@ -82,8 +83,8 @@ pub enum EngineError {
     )]
     TooFewDevices { asked: usize, found: usize, name: String },
     #[error(
-        "devices that share batches must be alike, because rounding would make their weights diverge, but these differ: \
-         {one}, {other}; select equal devices, as in {instead}"
+        "devices that share batches must be alike, because rounding would make their weights diverge, but these \
+         differ: {one}, {other}; select equal devices, as in {instead}"
     )]
     UnlikeDevices { one: String, other: String, instead: &'static str },
     #[error("the backend `{backend}` trains on a single device: {reason}; `--backend wgsl` trains on several")]

@@ -44,7 +44,7 @@ impl SpeedRatio {
     /// Returns the interval, with advice if it decides nothing: `95 % interval 1.9 to 2.2`.
     pub(crate) fn interval_text(&self) -> String {
         let advice = match self.contrast {
-            Contrast::Undecided => "; undecided, more windows or seeds would decide",
+            Contrast::Undecided => "; undecided, measure more windows or seeds",
             Contrast::Higher | Contrast::Lower | Contrast::Tied => "",
         };
         format!("95 % interval {} to {}{advice}", text::times(self.interval.low), text::times(self.interval.high))
@@ -52,7 +52,7 @@ impl SpeedRatio {
 
     /// Returns the end of a sentence about a speed that chance explains as well.
     pub(crate) fn chance_text(&self) -> &'static str {
-        if self.contrast == Contrast::Tied { ", which chance explains as well" } else { "" }
+        if self.contrast == Contrast::Tied { ", which chance also explains" } else { "" }
     }
 }
 
@@ -118,8 +118,8 @@ impl AccuracyDifference {
     /// States that `what` was found, such as no difference, and the smallest difference that could have been found.
     pub(crate) fn nothing_found(&self, what: &str) -> String {
         let (points, allowed) = (text::points(self.difference), text::points(self.allowed));
-        let advice = if self.contrast == Contrast::Undecided { "; undecided, more seeds would decide" } else { "" };
-        format!("{what} was found ({points}); {allowed} or more would have been, by {}{advice}", self.basis())
+        let advice = if self.contrast == Contrast::Undecided { "; undecided, train more seeds" } else { "" };
+        format!("{what} was found ({points}); {allowed} or more would have been detected, by {}{advice}", self.basis())
     }
 
     fn basis(&self) -> String {

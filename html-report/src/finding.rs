@@ -55,11 +55,11 @@ impl Kind {
     /// Returns the word for it.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Caution => "know first",
+            Self::Caution => "caution",
             Self::Difference => "difference",
             Self::Tie => "tie",
             Self::Undecided => "undecided",
-            Self::Figure => "figure",
+            Self::Figure => "result",
             Self::Published => "published",
         }
     }
@@ -111,7 +111,7 @@ pub(crate) fn along(
     lines(groups, axis).iter().filter_map(|line| find(groups, line)).collect()
 }
 
-/// Names the workload and back end of a group, with the fields that distinguish it from the other groups of the workload.
+/// Names the workload and backend of a group, with the fields that distinguish it from other groups of the workload.
 pub(crate) fn subject(groups: &[&Group<'_>], group: &Group<'_>, but: &[Field]) -> String {
     let mut fields = varying(groups);
     fields.retain(|field| !but.contains(field) && *field != Field::Backend);
@@ -123,7 +123,7 @@ pub(crate) fn subject(groups: &[&Group<'_>], group: &Group<'_>, but: &[Field]) -
 /// Returns the metrics of a group in one line.
 pub(crate) fn metrics(name: &str, group: &Group<'_>) -> String {
     let rate = group.rate().map(|(rate, is_counted)| {
-        let of_all = if is_counted { "" } else { " over all of training" };
+        let of_all = if is_counted { "" } else { " over all training" };
         format!("{}{of_all}", text::rate(rate))
     });
     let accuracy = group.accuracy().map(|share| {

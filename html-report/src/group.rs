@@ -12,13 +12,13 @@ use crate::text;
 
 /// Beginning of what Burn on the processor adds to the processor's name; the number of threads is a separate setting.
 const THREADS_IN_NAME: &str = " (Burn, ";
-/// Back end that keeps the data set on the device by default.
+/// Backend that keeps the data set on the device by default.
 const WGSL: &str = "wgsl";
 
 /// A part of a cold start: its name and its seconds.
 pub(crate) type Phase = (&'static str, fn(&ColdStart) -> Option<f64>);
 
-/// Parts of a cold start without loading the data, which no back end makes faster.
+/// Parts of a cold start without loading the data, which no backend makes faster.
 pub(crate) const PHASES: [Phase; 4] = [
     ("building", |start| start.build_seconds),
     ("compiling", |start| start.compiling_seconds),
@@ -116,7 +116,7 @@ impl RunSetup {
         }
     }
 
-    /// Returns the back end, with its precision unless that is f32.
+    /// Returns the backend, with its precision unless that is f32.
     pub(crate) fn contender(&self) -> String {
         match self.precision {
             Precision::F32 => self.backend.clone(),
@@ -145,7 +145,7 @@ fn device(record: &RunRecord) -> String {
     let adapter = &record.device.adapter;
     let name = record.device.claimed_name.as_ref().unwrap_or(&adapter.name);
     let name = name.split(THREADS_IN_NAME).next().unwrap_or_default().trim();
-    if name.is_empty() { "a device without a name".to_owned() } else { name.to_owned() }
+    if name.is_empty() { "an unnamed device".to_owned() } else { name.to_owned() }
 }
 
 /// Returns true if a departure is a field of the setup, or not about the training of this workload.
@@ -312,7 +312,7 @@ pub(crate) fn range_of(values: &[f64]) -> Option<(f64, f64)> {
     (values.len() > 1).then_some((least, most))
 }
 
-/// Returns the fields in which some of these groups differ, without those that follow from the back end.
+/// Returns the fields in which some of these groups differ, without those that follow from the backend.
 pub(crate) fn varying(groups: &[&Group<'_>]) -> Vec<Field> {
     let is_equal = |one: &Group<'_>, other: &Group<'_>, field| one.setup.words(field) == other.setup.words(field);
     let Some((first, rest)) = groups.split_first() else { return Vec::new() };

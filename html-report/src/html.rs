@@ -73,7 +73,7 @@ pub(crate) fn page(document: &Document) -> String {
                     ol { @for section in &document.sections { li { a href=(format!("#{}", id(&section.title))) { (section.title) } } } }
                 }
                 main id="main" tabindex="-1" { @for section in sections { (section) } }
-                footer { p { "Made by " code { "native-runner report" } ". The file needs nothing else and can be sent as it is." } }
+                footer { p { "Made by " code { "native-runner report" } ". The file is self-contained." } }
             }
         }
     };
@@ -125,7 +125,7 @@ fn finding(found: &Finding) -> Markup {
             p { strong class="kind" { (found.kind.name()) } " " (found.text) }
             @if !found.numbers.is_empty() {
                 details {
-                    summary { "The numbers behind it" }
+                    summary { "Details" }
                     ul { @for line in &found.numbers { li { (line) } } }
                     p class="by" { "Rule: " a href=(format!("#rule-{}", slug(found.rule))) { (found.rule) } }
                 }

@@ -111,17 +111,17 @@ pub(crate) fn reason(entry: &Entry) -> Option<String> {
     Some(match &entry.outcome {
         Outcome::Measured(_) => return None,
         Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
-            format!("{what} would take {}, and {} are allowed", mebibytes(*needed_bytes), mebibytes(*allowed_bytes))
+            format!("{what} needs {}, but {} are allowed", mebibytes(*needed_bytes), mebibytes(*allowed_bytes))
         }
         Outcome::TooSlow { predicted_seconds, allowed_seconds } => format!(
-            "once would take about {}, and its budget allows {}",
+            "one repetition takes about {}, but its budget is {}",
             text::seconds(*predicted_seconds),
             text::seconds(*allowed_seconds)
         ),
         Outcome::Skipped { reason } => reason.clone(),
         Outcome::Failed { message } => format!("failed: {message}"),
         Outcome::Wrong(difference) => format!("wrong: {difference}"),
-        Outcome::Cancelled => "stopped before its first window".to_owned(),
+        Outcome::Cancelled => "cancelled before its first window".to_owned(),
     })
 }
 

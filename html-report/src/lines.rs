@@ -56,7 +56,7 @@ impl SweepAxis {
             Self::Epochs => ("epochs", &[Field::Length], |group| group.epochs()),
             Self::Threads => ("threads", &[Field::Threads], |group| group.setup.threads.map(f64::from)),
             Self::Devices => ("devices that share the batch", &[Field::Devices], devices),
-            Self::FedDevices => ("devices with as many samples each", &[Field::Devices, Field::BatchSize], devices),
+            Self::FedDevices => ("devices with the same samples each", &[Field::Devices, Field::BatchSize], devices),
         }
     }
 
@@ -75,7 +75,7 @@ impl Same {
         match self {
             Self::Epochs(epochs) => Some(text::epochs(epochs)),
             Self::Steps(steps) => Some(format!("{steps} steps")),
-            Self::PerDevice(samples) => Some(format!("{samples} samples for each device")),
+            Self::PerDevice(samples) => Some(format!("{samples} samples per device")),
             Self::Limit | Self::Rest => None,
         }
     }
@@ -199,7 +199,7 @@ mod tests {
         let made = |devices, batch| Made::new("caffe-mnist").devices(devices).batch_size(batch).record();
         let records = [made(1, 60), made(2, 60), made(2, 120), made(4, 240), made(4, 61)];
         assert_eq!(found(&records, SweepAxis::Devices), [(None, vec![1.0, 2.0])]);
-        let fed = (Some("60 samples for each device".to_owned()), vec![1.0, 2.0, 4.0]);
+        let fed = (Some("60 samples per device".to_owned()), vec![1.0, 2.0, 4.0]);
         assert_eq!(found(&records, SweepAxis::FedDevices), [fed]);
     }
 

@@ -173,8 +173,8 @@ pub(crate) struct DeviceArgs {
     /// (never ranked); or `f64` on the reference
     #[arg(long, value_name = "NAME", default_value = "f32", help_heading = "Device", value_parser = precision)]
     pub(crate) precision: Precision,
-    /// Number of devices that share each batch with `wgsl`, with the same result as one device: adapters of one kind, or
-    /// logical devices of a software adapter. `burn-remote` uses one device per address of --remote. Never ranked
+    /// Number of devices that share each batch with `wgsl`, with the same result as one device: adapters of one kind,
+    /// or logical devices of a software adapter. `burn-remote` uses one device per address of --remote. Never ranked
     /// [default: the devices of --adapter]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = devices())]
     pub(crate) devices: Option<NonZero<u32>>,
@@ -379,8 +379,8 @@ pub(crate) struct PlaceArgs {
     /// Number of threads for `burn-flex` [default: one per core]
     #[arg(long, value_name = "N", help_heading = "Device", value_parser = threads())]
     threads: Option<NonZero<usize>>,
-    /// Address of `native-runner serve-device` for `burn-remote`; the default port is 4400. Devices at several addresses,
-    /// separated by commas, share each batch, with the same result as one device
+    /// Address of `native-runner serve-device` for `burn-remote`; the default port is 4400. Devices at several
+    /// addresses, separated by commas, share each batch, with the same result as one device
     #[arg(
         long,
         value_name = "HOST[:PORT]",
@@ -399,8 +399,8 @@ pub(crate) struct PlaceArgs {
         requires = "remote"
     )]
     pub(crate) remote_timeout: f64,
-    /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`. Shows the effect
-    /// of each feature; never ranked
+    /// Device features that `wgsl` does not use, separated by commas: `subgroups`, `f16`, `timestamps`. Shows the
+    /// effect of each feature; never ranked
     #[arg(long, value_name = "A,B", value_delimiter = ',', help_heading = "Device", value_parser = feature)]
     without: Vec<Feature>,
     /// Exchange finished gradients while several devices of `wgsl` compute the others: `on` or `off` [default: on, but
@@ -499,9 +499,8 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
     let mut found: Vec<Workload> = Vec::new();
     for name in names {
         if is_file_name(name) {
-            let text = format!(
-                "there is no workload named `{name}`; use --workload-file to train a network from a file"
-            );
+            let text =
+                format!("there is no workload named `{name}`; use --workload-file to train a network from a file");
             return Err(Failure::Usage(text));
         }
         let workload = engine::workload(name).ok_or_else(|| engine::EngineError::UnknownWorkload {
@@ -517,8 +516,8 @@ pub(crate) fn find_workloads<'a>(names: impl IntoIterator<Item = &'a str>) -> Re
 
 #[derive(Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// Add the external program COMMAND as a backend named NAME, which trains the same networks from the same weights on
-    /// the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` are bundled: they need no
+    /// Add the external program COMMAND as a backend named NAME, which trains the same networks from the same weights
+    /// on the same batches (docs/EXTERNAL.md). `pytorch`, `keras-jax` and `keras-tensorflow` are bundled: they need no
     /// COMMAND, only a Python with these packages. Repeatable; never ranked
     #[arg(long = "program", value_name = "NAME[=COMMAND]", help_heading = "Device")]
     pub(crate) programs: Vec<NamedProgram>,

@@ -151,7 +151,8 @@ pub(crate) fn open_several(
 ) -> Result<(Opened, Vec<Unavailable>), Failure> {
     if choice.is_of_several() {
         let text = format!(
-            "--adapter {choice} works only in a run of one backend, whose batches the adapters share; select a single adapter"
+            "--adapter {choice} works only in a run of one backend, whose batches the adapters share; select a single \
+             adapter"
         );
         return Err(Failure::Usage(text));
     }

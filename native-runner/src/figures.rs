@@ -26,15 +26,11 @@ impl Refusal {
         let bytes = |bytes: u64| format!("{bytes} bytes, {}", mebibytes(bytes));
         let (reason, detail) = match outcome {
             Outcome::Measured(_) => return None,
-            Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => (
-                format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes)),
-                bytes(*needed_bytes),
-            ),
+            Outcome::DoesNotFit { what, needed_bytes, allowed_bytes } => {
+                (format!("does not fit: {what} is limited to {}", bytes(*allowed_bytes)), bytes(*needed_bytes))
+            }
             Outcome::TooSlow { predicted_seconds, allowed_seconds } => (
-                format!(
-                    "exceeds {} per repetition (--budget-seconds)",
-                    figure("training_seconds", *allowed_seconds)
-                ),
+                format!("exceeds {} per repetition (--budget-seconds)", figure("training_seconds", *allowed_seconds)),
                 format!("about {}", figure("training_seconds", *predicted_seconds)),
             ),
             Outcome::Skipped { reason } => (format!("skipped: {reason}"), String::new()),

@@ -290,10 +290,13 @@ impl fmt::Display for Address {
 
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub(crate) enum LeaderboardError {
-    #[error("the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?")]
+    #[error(
+        "the leaderboard at {leaderboard} cannot be reached ({reason}); is it running, and is the address correct?"
+    )]
     Unreachable { leaderboard: String, reason: String },
     #[error(
-        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase --upload-timeout"
+        "the leaderboard at {leaderboard} did not answer within {seconds} s; try again later, or increase \
+         --upload-timeout"
     )]
     TimedOut { leaderboard: String, seconds: f64 },
     #[error("{leaderboard} redirects to {to}; use the leaderboard's own address")]

@@ -88,10 +88,6 @@ fn report_failure(failure: &Failure) {
         drop(shown);
     }
     if failure.is_for_the_doctor() {
-        drop(screen.prose(
-            "",
-            "Run `native-runner doctor` to check the installation and get suggestions.",
-            0,
-        ));
+        drop(screen.prose("", "Run `native-runner doctor` to check the installation and get suggestions.", 0));
     }
 }

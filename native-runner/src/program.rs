@@ -145,7 +145,9 @@ impl RunningProgram {
 
     fn write(&self, message: &Message) -> Result<(), String> {
         match self.input.borrow_mut().as_mut() {
-            Some(input) => write_message(input, message).map_err(|error| format!("it does not read its input: {error}")),
+            Some(input) => {
+                write_message(input, message).map_err(|error| format!("it does not read its input: {error}"))
+            }
             None => Err("it was asked to end".to_owned()),
         }
     }
@@ -353,7 +355,8 @@ impl ReadyProgram {
         pythons.iter().find(has_modules).cloned().ok_or_else(|| {
             let tried: Vec<String> = pythons.iter().map(|python| format!("`{}`", python.display())).collect();
             format!(
-                "no Python has {}: tried {}; install them with `python3 -m pip install {}`, or set {PYTHON} to another Python",
+                "no Python has {}: tried {}; install them with `python3 -m pip install {}`, or set {PYTHON} to another \
+                 Python",
                 self.modules.join(" and "),
                 tried.join(", "),
                 self.packages

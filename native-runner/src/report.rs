@@ -68,15 +68,16 @@ pub(crate) fn wrong(record: &WorkloadRecord) -> Option<String> {
     match &record.outcome {
         Outcome::Completed | Outcome::Cancelled | Outcome::Failed { .. } => None,
         Outcome::Diverged { step } => Some(format!(
-            "{workload} diverged: the loss at step {step} was not finite, or a thousand times the first loss; try a smaller --learning-rate than {:?}",
+            "{workload} diverged: the loss at step {step} was not finite, or a thousand times the first loss; try a \
+             smaller --learning-rate than {:?}",
             record.settings.learning_rate
         )),
         Outcome::Incorrect => {
             let found = record.correctness.as_ref().and_then(Correctness::disagreement);
             let difference = found.map_or_else(String::new, |found| format!(" ({found})"));
             Some(format!(
-                "{workload}: this backend disagrees with the reference{difference}, so it was not timed; on a GPU, a newer \
-                 driver may help, and `native-runner doctor` checks it"
+                "{workload}: this backend disagrees with the reference{difference}, so it was not timed; on a GPU, a \
+                 newer driver may help, and `native-runner doctor` checks it"
             ))
         }
     }

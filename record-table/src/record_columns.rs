@@ -33,7 +33,11 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             Text(|run, _| &run.record().device.adapter.name),
         ),
         Column::of("adapter_vendor", "vendor of the device", Text(|run, _| &run.record().device.adapter.vendor)),
-        Column::of("adapter_architecture", "architecture of the device", Text(|run, _| &run.record().device.adapter.architecture)),
+        Column::of(
+            "adapter_architecture",
+            "architecture of the device",
+            Text(|run, _| &run.record().device.adapter.architecture),
+        ),
         Column::of(
             "adapter_kind",
             "discrete, integrated, virtual, cpu or unknown",
@@ -51,13 +55,21 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "name of the device as entered by a person, not verified",
             OptionalText(|run, _| run.record().device.claimed_name.as_deref()),
         ),
-        Column::of("client_name", "name of the browser or program", Text(|run, _| &run.record().provenance.client.name)),
+        Column::of(
+            "client_name",
+            "name of the browser or program",
+            Text(|run, _| &run.record().provenance.client.name),
+        ),
         Column::of(
             "client_version",
             "version of the client; of a browser, the major version only",
             Text(|run, _| &run.record().provenance.client.version),
         ),
-        Column::of("operating_system", "kind of system", Text(|run, _| &run.record().provenance.client.operating_system)),
+        Column::of(
+            "operating_system",
+            "kind of system",
+            Text(|run, _| &run.record().provenance.client.operating_system),
+        ),
         Column::of(
             "logical_processors",
             "number of logical processors, if reported",
@@ -148,7 +160,11 @@ pub fn record_columns<R: Run>() -> Vec<Column<R>> {
             "accuracy of the last pass over the test set, 0 to 1",
             OptionalNumber(|_, of| of.summary.accuracy),
         ),
-        Column::of("test_loss", "loss of the last pass over the test set", OptionalNumber(|_, of| of.summary.test_loss)),
+        Column::of(
+            "test_loss",
+            "loss of the last pass over the test set",
+            OptionalNumber(|_, of| of.summary.test_loss),
+        ),
         Column::in_unit(
             "seconds_to_target",
             "s",

@@ -146,13 +146,13 @@ pub(super) fn only_one_device(name: &str) -> Option<&'static str> {
         super::REFERENCE => Some("it computes with plain loops on one core of the processor"),
         BURN_FLEX => Some("it uses the processor with all cores (--threads sets their number)"),
         BURN_CUDA => Some(
-            "Burn exchanges gradients with NCCL, which does not report its time and waits forever for a lost device; serve \
-             each device with `native-runner serve-device --backend burn-cuda --adapter N`, and train on all of them with \
-             `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
+            "Burn exchanges gradients with NCCL, which does not report its time and waits forever for a lost device; \
+             serve each device with `native-runner serve-device --backend burn-cuda --adapter N`, and train on all of \
+             them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
         ),
         BURN_WGPU | BURN_VULKAN | BURN_METAL | BURN_ROCM => Some(
-            "Burn exchanges gradients only among CUDA devices; serve each device with `native-runner serve-device --adapter \
-             N`, and train on all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
+            "Burn exchanges gradients only among CUDA devices; serve each device with `native-runner serve-device \
+             --adapter N`, and train on all of them with `--backend burn-remote --remote HOST:PORT,HOST:PORT`",
         ),
         _ => None,
     }
@@ -163,8 +163,8 @@ pub(super) fn own_input(name: &str) -> Option<&'static str> {
     match name {
         super::REFERENCE => Some("it reads each sample from memory as it computes"),
         BURN_FLEX | BURN_REMOTE | BURN_CUDA | BURN_ROCM | BURN_WGPU | BURN_VULKAN | BURN_METAL => Some(
-            "it prepares each batch on the processor, like Burn's data loader; Burn's queue decides how much of this overlaps \
-             with computation, so the waiting time of the device is unknown",
+            "it prepares each batch on the processor, like Burn's data loader; Burn's queue decides how much of this \
+             overlaps with computation, so the waiting time of the device is unknown",
         ),
         _ => None,
     }

@@ -192,10 +192,7 @@ mod tests {
         let counted = |devices| Opening { devices: NonZero::new(devices), ..two.clone() };
         assert!(counted(2).check_devices(BURN_REMOTE).is_ok());
         let cases = [
-            (
-                counted(3),
-                "the number of devices must be omitted, or 2, the number of addresses of --remote, but is 3",
-            ),
+            (counted(3), "the number of devices must be omitted, or 2, the number of addresses of --remote, but is 3"),
             (asking("all", &["a:1"]), "several served devices are selected by their addresses"),
             (asking("any", &["a:1", "b:1", "a:1"]), "but is a:1,b:1,a:1, with a:1 twice"),
             (
@@ -218,8 +215,7 @@ mod tests {
         for mode in InputMode::ALL {
             for name in [BURN_FLEX, BURN_REMOTE, "burn-cuda", REFERENCE] {
                 let error = asking(mode, "any").check_input(name).unwrap_err().to_string();
-                let begin =
-                    format!("the backend `{name}` does not support the input mode `{}`: it ", mode.name());
+                let begin = format!("the backend `{name}` does not support the input mode `{}`: it ", mode.name());
                 assert!(error.starts_with(&begin), "{error}");
             }
             assert!(asking(mode, "any").check_input(list::WGSL).is_ok());

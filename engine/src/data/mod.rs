@@ -102,7 +102,8 @@ pub enum DataError {
     #[error("{file} could not be read: {reason}")]
     Unreadable { file: String, reason: String },
     #[error(
-        "{file} has {found} bytes where {expected} are expected, so it is truncated or another file; `cargo xtask data` fetches it again"
+        "{file} has {found} bytes where {expected} are expected, so it is truncated or another file; `cargo xtask \
+         data` fetches it again"
     )]
     WrongSize { file: String, expected: u64, found: u64 },
     #[error("{file} was altered: its SHA-256 is {found}, not {expected}; `cargo xtask data` fetches it again")]

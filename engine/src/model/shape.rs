@@ -135,7 +135,10 @@ impl Model {
             }
             Layer::WordScores { vocabulary, .. } => {
                 if input.pixels() != 1 {
-                    return Err(impossible(format!("it compares words with a single vector, not with {}", input.pixels())));
+                    return Err(impossible(format!(
+                        "it compares words with a single vector, not with {}",
+                        input.pixels()
+                    )));
                 }
                 Shape::vector(vocabulary)
             }

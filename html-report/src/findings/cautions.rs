@@ -16,11 +16,10 @@ use crate::text::{counted, counted_entries, listed, plain, trimmed};
 const MAX_STEADY_SPREAD: f64 = 0.1;
 
 pub(super) const CAUTIONS: Rule = Rule {
-    title: "What to know first",
-    method: "What makes figures less than they seem is told before them: cells that are missing or have no figures, a study \
-             that was shortened, runs that are not a suite's own, adapters that are programs, generated data, networks that \
-             learned nothing, throughputs that did not settle, kernels that computed something wrong or whose windows are far apart, \
-             single seeds, and runs of several builds.",
+    title: "Cautions",
+    method: "Lists what limits the results: cells that are missing or have no results, shortened studies, non-standard \
+             runs, software adapters, generated data, networks that learned nothing, unsteady throughput, kernels with \
+             wrong results or large spread, single seeds, and runs of several builds.",
     find: RuleSearch::Input(|gathered| {
         let found = CHECKS.iter().filter_map(|check| check(gathered));
         found.map(|(text, numbers)| Finding::new(Kind::Caution, text, numbers)).collect()
@@ -50,21 +49,21 @@ const CHECKS: &[fn(&GatheredRuns<'_>) -> Option<Caution>] = &[
 fn unfinished(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let open: Vec<&Study> =
         gathered.input.studies.iter().filter(|study| study.finished_cells < study.planned_cells).collect();
-    let sentence = |study: &&Study| {
-        format!("{}: {} of {} cells have been run", study.name, study.finished_cells, study.planned_cells)
-    };
+    let sentence =
+        |study: &&Study| format!("{}: {} of {} cells have run", study.name, study.finished_cells, study.planned_cells);
     let sentences: Vec<String> = open.iter().map(sentence).collect();
-    let text = format!("Not finished: {}. The same command of `native-runner study` goes on.", listed(&sentences));
+    let text = format!("Not finished: {}. The same `native-runner study` command resumes it.", listed(&sentences));
     (!open.is_empty()).then_some((text, Vec::new()))
 }
 
 fn shortened(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let shortened = gathered.input.studies.iter().filter(|study| study.scale < 1.0 && !study.measures_kernels);
-    let sentence =
-        |study: &Study| format!("in {} every limit is {} % of its own", study.name, trimmed(study.scale * 100.0, 4));
+    let sentence = |study: &Study| {
+        format!("in {} every limit is {} % of the original", study.name, trimmed(study.scale * 100.0, 4))
+    };
     let sentences: Vec<String> = shortened.map(sentence).collect();
     let text = format!(
-        "Shortened: {}. Accuracies are those of so much less training and do not stand beside published ones; speed does.",
+        "Shortened: {}. With less training, accuracies are not comparable with published ones; speed is.",
         listed(&sentences)
     );
     (!sentences.is_empty()).then_some((text, Vec::new()))
@@ -85,14 +84,14 @@ fn trouble_of(run: &MeasuredWorkload<'_>) -> Option<(String, Trouble)> {
     let (kind, reason) = match &run.workload.outcome {
         Outcome::Completed => return None,
         Outcome::Diverged { step } => {
-            ("diverged", format!("the loss at step {step} was no finite number, or a thousand times the first one"))
+            ("diverged", format!("the loss at step {step} was not finite, or a thousand times the first loss"))
         }
         Outcome::Incorrect => {
             let found = run.workload.correctness.as_ref().and_then(Correctness::disagreement);
             let how = found.map_or_else(|| "disagrees".to_owned(), |found| format!("disagrees ({found})"));
-            ("incorrect", format!("the back end {how} with the reference, so nothing was timed"))
+            ("incorrect", format!("the backend {how} with the reference, so it was not timed"))
         }
-        Outcome::Cancelled => ("cancelled", "somebody asked the run to stop".to_owned()),
+        Outcome::Cancelled => ("cancelled", "the run was cancelled".to_owned()),
         Outcome::Failed { reason, .. } => ("not trained", reason.clone()),
     };
     let settings = &run.workload.settings;
@@ -118,7 +117,7 @@ fn without_figures(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     }
     let kinds: Vec<String> = kinds.into_iter().map(|(kind, count)| format!("{count} {kind}")).collect();
     let text = format!(
-        "{} of {} {} no figures: {}.",
+        "{} of {} {} no results: {}.",
         troubles.len(),
         counted(all, if measured > 0 { "cell" } else { "run" }),
         if troubles.len() == 1 { "has" } else { "have" },
@@ -157,7 +156,7 @@ fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let names =
         gathered.runs().filter(|run| is_program(run)).map(|run| run.record.device.adapter.name.clone()).collect();
     let text = format!(
-        "{runs} computed on a software adapter: the processor did the work of a GPU, and the speed is that of a program."
+        "{runs} used a software adapter: the processor did the work of a GPU, so the speed is not that of a GPU."
     );
     Some((text, distinct(names)))
 }
@@ -166,9 +165,8 @@ fn generated(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let is_generated =
         |run: &MeasuredWorkload<'_>| warns(run, |warning| matches!(warning, Warning::GeneratedData { .. }));
     let runs = share_of(gathered, is_generated)?;
-    let text = format!(
-        "{runs} trained on generated samples, not the published ones: accuracies do not stand beside published ones; speed does."
-    );
+    let text =
+        format!("{runs} trained on generated samples: accuracies are not comparable with published ones; speed is.");
     let names = gathered.runs().filter(|run| is_generated(run)).map(|run| run.workload.workload.clone()).collect();
     Some((text, distinct(names)))
 }
@@ -180,7 +178,7 @@ fn not_learned(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     };
     let runs = share_of(gathered, has_not)?;
     let text = format!(
-        "{runs} ended no better than always answering the most frequent class: they measure speed and no learning."
+        "{runs} ended no better than always answering the most frequent class, so only the speed is meaningful."
     );
     let name = |run: &MeasuredWorkload<'_>| {
         format!(
@@ -199,7 +197,7 @@ fn non_standard(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     } else {
         "are not standard runs of their suite"
     };
-    let text = format!("{runs} {one}, and would be shown and never ranked.");
+    let text = format!("{runs} {one}: shown on leaderboards, but never ranked.");
     let terms = gathered.runs().flat_map(|run| run.record.departures.iter().map(ToString::to_string)).collect();
     Some((text, distinct(terms)))
 }
@@ -210,12 +208,12 @@ fn unsteady(gathered: &GatheredRuns<'_>) -> Option<Caution> {
         share_of(gathered, |run| run.is_completed() && run.summary.samples_per_second.is_some() && !run.summary.stable);
     let of_whole = without.map(|runs| {
         format!(
-            "{runs} had no window long enough to count: throughput is that of all of training, warm-up included, has no \
-             interval, and makes no finding."
+            "{runs} had no window long enough to count: throughput covers all training, warm-up included, has no \
+             interval, and is not compared."
         )
     });
     let of_few = few.map(|runs| {
-        format!("{runs} had too few windows, or windows that differed by more than 2.5 %: throughput is not steady.")
+        format!("{runs} had too few windows, or windows that differed by more than 2.5 %: throughput is unsteady.")
     });
     let sentences: Vec<String> = of_whole.into_iter().chain(of_few).collect();
     (!sentences.is_empty()).then(|| (sentences.join(" "), Vec::new()))
@@ -232,8 +230,8 @@ fn single_seeds(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     };
     let verb = if single == trained.len() { "was trained" } else { "were trained" };
     let text = format!(
-        "{which} {verb} from a single seed: how far seeds spread is not known there, and the sampling error of the test set \
-         stands in for it, which is often less."
+        "{which} {verb} from a single seed: the spread of seeds is unknown, so the sampling error of the test set \
+         replaces it, which is often smaller."
     );
     (single > 0).then_some((text, Vec::new()))
 }
@@ -256,10 +254,12 @@ fn kernel_entries<'g, 'a>(gathered: &'g GatheredRuns<'a>) -> impl Iterator<Item 
 fn shortened_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let studies = gathered.input.studies.iter().filter(|study| study.measures_kernels && study.scale < 1.0);
     let sentences: Vec<String> = studies
-        .map(|study| format!("in {} an entry has {} % of its own seconds", study.name, trimmed(study.scale * 100.0, 4)))
+        .map(|study| {
+            format!("in {} every entry has {} % of the original seconds", study.name, trimmed(study.scale * 100.0, 4))
+        })
         .collect();
     let text = format!(
-        "Shortened: {}. Windows are fewer, and entries that are slow are left out, so medians are those of smaller sizes.",
+        "Shortened: {}. There are fewer windows, and slow entries are skipped, so medians cover only smaller sizes.",
         listed(&sentences)
     );
     (!sentences.is_empty()).then_some((text, Vec::new()))
@@ -270,8 +270,8 @@ fn software_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
         gathered.kernels.iter().filter(|device| device.adapter.software).map(|device| device.name.clone()).collect();
     let verb = if names.len() == 1 { "is a software adapter" } else { "are software adapters" };
     let text = format!(
-        "{} {verb}: the processor did the work of a GPU. Its peak is that of the same program, so the share says how well our \
-         kernels suit it, and nothing of a GPU.",
+        "{} {verb}: the processor did the work of a GPU. The peak was measured on the same adapter, so shares of the \
+         peak do not apply to GPUs.",
         listed(&names)
     );
     (!names.is_empty()).then_some((text, Vec::new()))
@@ -287,7 +287,8 @@ fn unsteady_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
         .map(|(entry, spread)| format!("{}: ±{} %", title(entry), trimmed(spread * 100.0, 1)))
         .collect();
     let text = format!(
-        "{} of {} with figures have windows that are more than ±{} % apart: something else was busy, or clocks had not settled.",
+        "{} of {} with results have windows that differ by more than ±{} %: other programs ran, or clocks had not \
+         settled.",
         far.len(),
         counted_entries(measured),
         trimmed(MAX_STEADY_SPREAD * 100.0, 0)
@@ -300,8 +301,7 @@ fn wrong_kernels(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let lines: Vec<String> = wrong
         .map(|(device, entry)| format!("{} on {}: {}", title(entry), device.name, reason(entry).unwrap_or_default()))
         .collect();
-    let text =
-        format!("{} computed something else than a plain sum gives, and was not timed.", counted_entries(lines.len()));
+    let text = format!("{} differed from plain sums and was not timed.", counted_entries(lines.len()));
     (!lines.is_empty()).then_some((text, lines))
 }
 
@@ -329,7 +329,7 @@ mod tests {
     fn shortened_and_unfinished_studies_are_named() {
         let study = Study { scale: 0.015, planned_cells: 19, finished_cells: 12, ..study() };
         let text = texts(&Input { studies: vec![study], ..input(vec![]) });
-        assert!(text.contains("s: 12 of 19 cells") && text.contains("1.5 % of its own"), "{text}");
+        assert!(text.contains("s: 12 of 19 cells") && text.contains("1.5 % of the original"), "{text}");
     }
 
     #[test]
@@ -347,7 +347,7 @@ mod tests {
             trouble: Some(trouble),
         });
         let text = texts(&input);
-        assert!(text.contains("2 of 3 runs have no figures: 1 diverged and 1 timed out."), "{text}");
+        assert!(text.contains("2 of 3 runs have no results: 1 diverged and 1 timed out."), "{text}");
         assert!(text.contains("torch-mnist · burn-flex: timed out, took longer than 60 s"), "{text}");
         assert!(text.contains("rate 5 · seed 1: diverged, the loss at step 7"), "{text}");
     }
@@ -364,7 +364,7 @@ mod tests {
             .record();
         let text = texts(&input(vec![record]));
         for part in [
-            "The run computed on a software adapter",
+            "The run used a software adapter",
             "llvmpipe",
             "generated samples",
             "never ranked",
@@ -397,9 +397,9 @@ mod tests {
         let study = Study { measures_kernels: true, scale: 0.05, ..study() };
         let text = texts(&Input { studies: vec![study], ..input_of_kernels(all) });
         for part in [
-            "in s an entry has 5 % of its own seconds",
+            "in s every entry has 5 % of the original seconds",
             "llvmpipe is a software adapter",
-            "1 of 1 entry with figures",
+            "1 of 1 entry with results",
             "9 × 9 × 9, forward on llvmpipe: wrong: value 1 is 2e0",
         ] {
             assert!(text.contains(part), "`{part}` is missing in {text}");

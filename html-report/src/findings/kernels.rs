@@ -10,9 +10,9 @@ use crate::text;
 
 pub(super) const PEAK: Rule = Rule {
     title: "Kernels and the peak",
-    method: "For each suite on each device: the median over all entries with figures of their share of the measured peak of \
-             arithmetic, and the entries that reach the least and the most of it. Entries without figures are counted and say \
-             why in their table; they have no part in the median, which is therefore that of the sizes that fit into the \
+    method: "For each suite on each device: the median share of the measured peak of arithmetic over all measured \
+             entries, and the entries with the lowest and the highest share. Entries without results are counted, and \
+             their table lists the reasons. The median excludes them, so it covers only sizes that fit into the \
              budget.",
     find: RuleSearch::Input(|gathered| {
         let suites = gathered.kernels.iter().flat_map(|device| device.suites().map(move |suite| (device, suite)));
@@ -28,12 +28,16 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
     let measured = || entries.iter().filter(|entry| share(entry).is_some());
     let (Some(lowest), Some(highest)) = (measured().min_by(by_share), measured().max_by(by_share)) else {
         let count = text::counted_entries(entries.len());
-        let text = format!("{} on {}: none of {count} has figures; their table says why.", suite.title(), device.name);
+        let text = format!(
+            "{} on {}: none of {count} has results; their table lists the reasons.",
+            suite.title(),
+            device.name
+        );
         return Some(Finding::new(Kind::Figure, text, Vec::new()));
     };
     let left_out = match summary.entries - summary.measured {
         0 => String::new(),
-        count => format!(" {} of {} have no figures.", count, text::counted_entries(summary.entries)),
+        count => format!(" {} of {} have no results.", count, text::counted_entries(summary.entries)),
     };
     let said = |entry: &Entry| format!("{} ({})", share(entry).map(text::percent).unwrap_or_default(), title(entry));
     let text = format!(
@@ -48,12 +52,7 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
     let pass_line = |pass: Pass| {
         let of = KernelSummary::of(of_pass(&entries, pass));
         let median = text::percent(of.peak_share?);
-        Some(format!(
-            "{}: {median} in the median of {} of {}",
-            pass.title(),
-            of.measured,
-            text::counted_entries(of.entries)
-        ))
+        Some(format!("{}: median {median} over {} of {}", pass.title(), of.measured, text::counted_entries(of.entries)))
     };
     let numbers = Pass::ALL.into_iter().filter_map(pass_line).collect();
     Some(Finding::new(Kind::Figure, text, numbers))
@@ -61,9 +60,9 @@ fn describe_suite(device: &OnDevice<'_>, suite: Suite) -> Option<Finding> {
 
 pub(super) const PASSES: Rule = Rule {
     title: "Passes of kernels",
-    method: "Each gradient is held to the forward pass of the same size, where both have figures: the median over the sizes of \
-             the ratio of their shares of the peak, and in how many sizes the share is larger. The sign test decides whether \
-             that is more than chance explains.",
+    method: "Compares each gradient with the forward pass of the same size, if both were measured: the median over the \
+             sizes of the ratio of their shares of the peak, and the number of sizes with a larger share. The sign \
+             test decides whether the difference exceeds chance.",
     find: RuleSearch::Input(compare_passes),
 };
 
@@ -84,7 +83,7 @@ fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<F
     let middle = median(&ratios)?;
     let test = SignTest::of(&ratios);
     let text = format!(
-        "{} on {}: the {} reaches {} times the forward pass's share of the peak in the median of {}, more than it in {} and \
+        "{} on {}: the {} reaches {} times the forward pass's share of the peak (median of {}), more than it in {} and \
          less in {} (sign test, {}).",
         suite.title(),
         device.name,
@@ -105,9 +104,9 @@ fn compare_gradient(device: &OnDevice<'_>, suite: Suite, pass: Pass) -> Option<F
 
 pub(super) const DEVICES: Rule = Rule {
     title: "Kernels on several devices",
-    method: "Each device is held to the first one, in entries that have figures on both: the medians of the ratios of their rates \
-             and of their shares of their own peaks, and in how many entries the rate is higher. The sign test decides whether \
-             that is more than chance explains.",
+    method: "Compares each device with the first one, over entries that were measured on both: the median ratios of \
+             their rates and of their shares of the device's peak, and the number of entries with a higher rate. The \
+             sign test decides whether the difference exceeds chance.",
     find: RuleSearch::Input(compare_devices),
 };
 
@@ -126,16 +125,15 @@ fn compare_two(suite: Suite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Opti
     };
     let (rates, shares) = (ratios(rate), ratios(share));
     let test = SignTest::of(&rates);
-    let of_shares =
-        median(&shares).map(|ratio| format!(", and {} times the share of its own peak", text::times(ratio)));
+    let of_shares = median(&shares).map(|ratio| format!(", and {} times its share of the peak", text::times(ratio)));
     let text = format!(
-        "{}: {} reaches {} times the rate of {} in the median of {}{}; it is faster in {} and slower in {} (sign test, {}).",
+        "{}: {} reaches {} times the rate of {}{} (median of {}); it is faster in {} and slower in {} (sign test, {}).",
         suite.title(),
         other.name,
         text::times(median(&rates)?),
         first.name,
-        text::counted_entries(rates.len()),
         of_shares.unwrap_or_default(),
+        text::counted_entries(rates.len()),
         test.more,
         test.less,
         test.text(),
@@ -150,9 +148,9 @@ fn compare_two(suite: Suite, first: &OnDevice<'_>, other: &OnDevice<'_>) -> Opti
 
 pub(super) const PUBLISHED: Rule = Rule {
     title: "Published kernels",
-    method: "Entries with figures whose size and pass are in the tables of DeepBench's page stand beside those. They were \
-             measured on other hardware, of 2015 to 2017, and with the makers' libraries, each on the fastest device for it, \
-             so a ratio says nothing about kernels alone.",
+    method: "Compares entries with the same size and pass in DeepBench's published tables. Those results are from \
+             other hardware (2015 to 2017) and the vendors' libraries, each on its fastest device, so a ratio does not \
+             compare kernels alone.",
     find: RuleSearch::Input(compare_with_published),
 };
 
@@ -170,8 +168,8 @@ fn compare_with_published(gathered: &GatheredRuns<'_>) -> Vec<Finding> {
 fn describe_published(device: &OnDevice<'_>, both: &[(String, f64, &PublishedKernel)]) -> Option<Finding> {
     let ratios: Vec<f64> = both.iter().map(|(_, rate, row)| rate / row.flops_per_second()).collect();
     let text = format!(
-        "{}: of the sizes that DeepBench's page shows, {} was measured here, at {} times the published rate in the median. It was \
-         published of other hardware, with the makers' libraries.",
+        "{}: of DeepBench's published sizes, {} was measured here, at {} times the published rate (median). The \
+         published rates are from other hardware, with the vendors' libraries.",
         device.name,
         text::counted_entries(both.len()),
         significant(median(&ratios)?),
@@ -261,16 +259,16 @@ mod tests {
         let parts = [
             "Matrix products on A GPU: the median of 3 entries reaches 25.00 % of the measured peak",
             "from 12.50 % (8 × 8 × 8, weight gradient) to 50.00 % (8 × 8 × 8, forward).",
-            "1 of 4 entries have no figures.",
+            "1 of 4 entries have no results.",
         ];
         expect(&found[0], Kind::Figure, &parts);
-        assert_eq!(found[0].numbers[0], "forward: 50.00 % in the median of 1 of 2 entries");
+        assert_eq!(found[0].numbers[0], "forward: median 50.00 % over 1 of 2 entries");
     }
 
     #[test]
     fn suites_without_metrics_are_named() {
         let input = input_of_kernels(vec![kernels("A GPU", &[("9 × 9 × 9", Pass::Forward, None)])]);
-        expect(&found_in(&PEAK, &input)[0], Kind::Figure, &["none of 1 entry has figures"]);
+        expect(&found_in(&PEAK, &input)[0], Kind::Figure, &["none of 1 entry has results"]);
     }
 
     #[test]
@@ -281,14 +279,14 @@ mod tests {
         let found = found_in(&PASSES, &input_of_kernels(vec![kernels("A", &entries)]));
         let parts = [
             "the weight gradient reaches 0.50 times",
-            "in the median of 6 sizes",
+            "(median of 6 sizes)",
             "more than it in 0 and less in 6",
             "p = 0.031",
         ];
         expect(&found[0], Kind::Difference, &parts);
         assert_eq!((found.len(), found[0].numbers.len()), (1, 6));
         let few = found_in(&PASSES, &input_of_kernels(vec![kernels("A", &[entries[0], entries[6]])]));
-        expect(&few[0], Kind::Figure, &["in the median of 1 size,", "p = 1.000"]);
+        expect(&few[0], Kind::Figure, &["(median of 1 size),", "p = 1.000"]);
     }
 
     #[test]
@@ -300,8 +298,8 @@ mod tests {
         all[0].record.report.entries.extend(other.record.report.entries);
         let found = found_in(&DEVICES, &input_of_kernels(all));
         let parts = [
-            "B reaches 0.50 times the rate of A in the median of 6 entries",
-            "0.50 times the share of its own peak",
+            "B reaches 0.50 times the rate of A, and",
+            "0.50 times its share of the peak (median of 6 entries)",
             "slower in 6",
         ];
         expect(&found[0], Kind::Difference, &parts);

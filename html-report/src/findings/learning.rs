@@ -11,40 +11,40 @@ use crate::text;
 
 pub(super) const BATCH_SIZE: Rule = Rule {
     title: "Batch size",
-    method: "Groups are compared that differ in batch size and were trained for as many epochs (within 1 %), as many steps, \
-             or under the same limit. The fastest batch size is compared with the smallest one: its speed by the 95 % \
-             interval of the ratio of throughputs, its accuracy by Student's bound on the spread of the seeds, or by the \
-             sampling error of the test set where each has one seed. Both are called different only beyond that, and \
-             undecided where that reaches beyond a tenth of the speed or 2 points of accuracy. Every run needs windows that \
-             count, and a group five of them in all.",
+    method: "Compares groups that differ in batch size and were trained for the same number of epochs (within 1 %) or \
+             steps, or with the same limit. The fastest batch size is compared with the smallest one: speed by the 95 \
+             % interval of the ratio of throughputs, accuracy by Student's bound on the spread of the seeds, or by the \
+             sampling error of the test set if each has one seed. A difference must exceed this bound; it is undecided \
+             if the bound exceeds a tenth of the speed or 2 points of accuracy. Every run needs counted windows, and a \
+             group needs five of them.",
     find: RuleSearch::Groups(|groups| along(groups, SweepAxis::BatchSize, compare_batch_sizes)),
 };
 
 pub(super) const LEARNING_RATE: Rule = Rule {
     title: "Learning rate",
-    method: "Groups are compared that differ in nothing but the learning rate. The rate with the highest mean accuracy is \
-             called the best only if it is above the next one by more than Student's bound on the spread of the seeds (the \
-             sampling error of the test set where each has one seed). A rate diverged where the loss was no finite number, \
-             or a thousand times the first one.",
+    method: "Compares groups that differ only in the learning rate. The rate with the highest mean accuracy is the \
+             best only if it is above the next one by more than Student's bound on the spread of the seeds (the \
+             sampling error of the test set if each has one seed). A rate diverged if the loss was not finite, or a \
+             thousand times the first loss.",
     find: RuleSearch::Groups(|groups| along(groups, SweepAxis::LearningRate, compare_learning_rates)),
 };
 
 pub(super) const EPOCHS: Rule = Rule {
     title: "More epochs",
-    method: "Within a group the accuracies at every look at the test set are compared with the last one: the first look that \
-             the last one is not above by more than the bound (Student's on the differences within each seed, or the \
-             sampling error of the test set with one seed) is where more training stopped to pay. Of a workload the group \
-             that trained longest speaks. Groups that differ in nothing but how long they trained are compared by the spread \
-             of their seeds.",
+    method: "Compares the accuracy of every evaluation of a group with the last one. More training stopped to pay off \
+             at the first evaluation that the last one does not exceed by more than the bound (Student's on the \
+             differences within each seed, or the sampling error of the test set with one seed). For each workload, \
+             the group that trained longest is used. Groups that differ only in the length of training are compared by \
+             the spread of their seeds.",
     find: RuleSearch::Groups(find_epochs),
 };
 
 pub(super) const AGREEMENT: Rule = Rule {
     title: "Agreement of accuracies",
-    method: "Back ends that trained the same network with the same settings from the same seeds are compared as in a \
-             comparison of back ends, after the last step at which all were tested: by Student's bound on the differences \
-             within each seed, with Bonferroni's correction for several pairs, or by the sampling error of the test set with \
-             one seed. Where that bound is more than 2 points, the agreement is undecided.",
+    method: "Compares backends that trained the same network with the same settings from the same seeds, after the \
+             last step at which all were tested, by Student's bound on the differences within each seed, with \
+             Bonferroni's correction for several pairs, or by the sampling error of the test set with one seed. The \
+             agreement is undecided if the bound exceeds 2 points.",
     find: RuleSearch::Groups(|groups| find_agreement(groups).into_iter().collect()),
 };
 
@@ -61,7 +61,9 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
     let [small, large] = [*base, other].map(|group| group.setup.batch_size);
     let (times, interval) = (text::times(ratio.value), ratio.interval_text());
     let speed = match ratio.contrast {
-        Contrast::Higher => format!("batch {large} is {times} times as fast an epoch as batch {small} ({interval})"),
+        Contrast::Higher => {
+            format!("an epoch with batch {large} is {times} times as fast as with batch {small} ({interval})")
+        }
         Contrast::Tied => {
             format!(
                 "no batch size is faster than batch {small}; batch {large} is tied with it ({times} times, {interval})"
@@ -71,7 +73,7 @@ fn compare_batch_sizes(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
             format!("no batch size is faster than batch {small}; batch {large} is {times} times as fast ({interval})")
         }
         Contrast::Undecided => {
-            format!("batch {large} came out {times} times as fast an epoch as batch {small} ({interval})")
+            format!("an epoch with batch {large} was {times} times as fast as with batch {small} ({interval})")
         }
     };
     let text = format!(
@@ -93,10 +95,10 @@ fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
         |group: &Group<'_>| group.accuracy().map(|of| format!(" ({} accuracy)", text::percent(of))).unwrap_or_default();
     let (kind, best) = match trained.as_slice() {
         [] if diverged.is_empty() => return None,
-        [] => (Kind::Figure, "no learning rate trained it to the end".to_owned()),
+        [] => (Kind::Figure, "training completed with no learning rate".to_owned()),
         [only] => {
             let (rate, reached) = (learning_rate(only), reached(only));
-            (Kind::Figure, format!("of the learning rates only {rate} trained it to the end{reached}"))
+            (Kind::Figure, format!("training completed only with learning rate {rate}{reached}"))
         }
         [best, next, ..] => {
             let learned = AccuracyDifference::of(next, best)?;
@@ -104,7 +106,7 @@ fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
             let nothing = learned.nothing_found("no difference");
             let sentence = match learned.contrast {
                 Contrast::Higher | Contrast::Lower => format!(
-                    "learning rate {first} is the best of those tried{reached}, {} above {second}, more than {}",
+                    "learning rate {first} is the best{reached}, {} above {second}, more than {}",
                     text::points(learned.difference),
                     learned.allowance()
                 ),
@@ -112,7 +114,7 @@ fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
                     format!("learning rates {first} and {second} are tied as the best{reached}: {nothing}")
                 }
                 Contrast::Undecided => {
-                    format!("learning rate {first} came out ahead{reached}; compared with {second}, {nothing}")
+                    format!("learning rate {first} is ahead{reached}; compared with {second}, {nothing}")
                 }
             };
             (learned.contrast.into(), sentence)
@@ -205,7 +207,7 @@ fn compare_lengths(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let found = AccuracyDifference::of(base, other)?;
     let (points, allowance) = (text::points(found.difference), found.allowance());
     let brought = match found.contrast {
-        Contrast::Higher => format!("brought {points} of accuracy, more than {allowance}"),
+        Contrast::Higher => format!("gained {points} of accuracy, more than {allowance}"),
         Contrast::Lower => format!("lost {points} of accuracy, more than {allowance}"),
         Contrast::Tied | Contrast::Undecided => found.nothing_found("no change of accuracy"),
     };
@@ -220,7 +222,7 @@ fn compare_lengths(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     Some(Finding::new(found.contrast.into(), text, numbers))
 }
 
-/// Compares the largest set of back ends whose groups are otherwise equal.
+/// Compares the largest set of backends whose groups are otherwise equal.
 fn find_agreement(groups: &[&Group<'_>]) -> Option<Finding> {
     // External programs report a layout, and our back ends do not.
     let fields = [Field::Backend, Field::Precision, Field::Device, Field::Threads, Field::Layout];
@@ -275,7 +277,7 @@ mod tests {
         let found = found(&BATCH_SIZE, records);
         assert_eq!(found.len(), 1);
         let parts = [
-            "caffe-mnist on burn-flex over 1 epoch: batch 500 is 2.10 times as fast an epoch as batch 50",
+            "caffe-mnist on burn-flex over 1 epoch: an epoch with batch 500 is 2.10 times as fast as with batch 50",
             "loses 0.4 points of accuracy, more than the 0.",
             "points that chance explains, by the spread of 3 seeds",
         ];
@@ -288,7 +290,7 @@ mod tests {
         let tied = of([0.985, 0.987, 0.984], [0.984, 0.986, 0.985]);
         expect(&tied[0], Kind::Tie, &["no batch size is faster than batch 50", "no difference of accuracy was found"]);
         let wide = of([0.80, 0.95, 0.90], [0.95, 0.80, 0.91]);
-        expect(&wide[0], Kind::Undecided, &["more seeds would decide"]);
+        expect(&wide[0], Kind::Undecided, &["train more seeds"]);
     }
 
     #[test]
@@ -296,7 +298,7 @@ mod tests {
         let mut diverged = batch(50, 1e4, 0.9, 1);
         diverged.workloads[0].outcome = Outcome::Diverged { step: 5 };
         let all = found(&BATCH_SIZE, vec![diverged, batch(500, 1e4, 0.98, 1), batch(1000, 3e4, 0.98, 1)]);
-        expect(&all[0], Kind::Difference, &["batch 1000 is 3.00 times as fast an epoch as batch 500"]);
+        expect(&all[0], Kind::Difference, &["an epoch with batch 1000 is 3.00 times as fast as with batch 500"]);
         assert_eq!(all[0].numbers.len(), 2);
         assert_eq!(found(&BATCH_SIZE, batches(50, 1e4, [0.985, 0.987, 0.984])), []);
     }
@@ -306,15 +308,13 @@ mod tests {
         let rate = |rate, accuracy| Made::new("torch-mnist").learning_rate(rate).accuracy(accuracy);
         let wild = |value, step| rate(value, 0.0).outcome(Outcome::Diverged { step }).record();
         let best = found(&LEARNING_RATE, vec![rate(0.001, 0.95).record(), rate(0.05, 0.985).record(), wild(0.4, 12)]);
-        let parts = [
-            "learning rate 0.05 is the best of those tried (98.50 % accuracy), 3.5 points above 0.001",
-            "0.4 diverged, at step 12",
-        ];
+        let parts =
+            ["learning rate 0.05 is the best (98.50 % accuracy), 3.5 points above 0.001", "0.4 diverged, at step 12"];
         expect(&best[0], Kind::Difference, &parts);
         let tied = found(&LEARNING_RATE, vec![rate(0.01, 0.985).record(), rate(0.05, 0.986).record()]);
         expect(&tied[0], Kind::Tie, &["learning rates 0.05 and 0.01 are tied as the best"]);
         let none = found(&LEARNING_RATE, vec![wild(0.5, 3), wild(0.9, 3)]);
-        expect(&none[0], Kind::Figure, &["no learning rate trained it to the end"]);
+        expect(&none[0], Kind::Figure, &["training completed with no learning rate"]);
         assert_eq!(found(&LEARNING_RATE, vec![rate(0.01, 0.985).record()]), []);
     }
 
@@ -343,7 +343,7 @@ mod tests {
             made.trained_steps(steps).record()
         };
         let brought = found(&EPOCHS, vec![of(600, 0.95), of(6000, 0.99)]);
-        let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and brought 4 points"];
+        let parts = ["training for 10 epochs instead of 1 epoch took 10.0 times as long and gained 4 points"];
         expect(&brought[0], Kind::Difference, &parts);
         let nothing = found(&EPOCHS, vec![of(600, 0.9895), of(6000, 0.99)]);
         expect(&nothing[0], Kind::Tie, &["as long and no change of accuracy was found (0.05 points); 0."]);

@@ -6,12 +6,12 @@ use crate::published::{Published, of_workload};
 use crate::text;
 
 pub(super) const PUBLISHED: Rule = Rule {
-    title: "Published figures",
-    method: "Published seconds per epoch, or the whole time over the epochs, of one device stand beside the fastest group here \
-             with the same batch size and at least five windows that count, one row for each device: other hardware, \
-             programs and years, so a ratio says how far apart they are and not why. Where no epoch was finished here, its \
-             time is extrapolated from these windows and marked with ≈. Published times may include tests. Accuracies are \
-             set beside each other only where as many epochs were trained, within 5 %.",
+    title: "Published results",
+    method: "Compares published seconds per epoch of one device, or the total time divided by the epochs, with the \
+             fastest group of the same batch size that has at least five counted windows, one row for each device. \
+             Hardware, programs and years differ, so a ratio does not explain the difference. If no epoch was finished \
+             here, its time is extrapolated from these windows and marked with ≈. Published times may include tests. \
+             Accuracies are compared only for the same number of epochs, within 5 %.",
     find: RuleSearch::Groups(compare_with_published),
 };
 
@@ -59,7 +59,7 @@ fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Findin
         let seconds = own.first().map(epoch_text).unwrap_or_default();
         let rows: Vec<String> = own.iter().map(row_text).collect();
         let text = format!(
-            "{workload} in batches of {}: an epoch takes {seconds} ({} on {}). Published were {}.{}",
+            "{workload} in batches of {}: an epoch takes {seconds} ({} on {}). Published: {}.{}",
             setup.batch_size,
             setup.contender(),
             setup.device,
@@ -67,7 +67,7 @@ fn describe(workload: &str, mut pairs: Vec<PublishedPair<'_, '_>>) -> Vec<Findin
             own.first().map(|pair| accuracy_text(pair.group, pair.row)).unwrap_or_default()
         );
         let note = |pair: &PublishedPair<'_, '_>| {
-            format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("it says no more"))
+            format!("{}: {}", pair.row.citation(), pair.row.note.as_deref().unwrap_or("no note"))
         };
         let here = own.first().map(|pair| metrics("here", pair.group));
         let numbers = here.into_iter().chain(own.iter().map(note)).collect();
@@ -115,15 +115,15 @@ fn accuracy_text(group: &Group<'_>, row: &Published) -> String {
     let Some((((published, theirs), own), ours)) = known else { return String::new() };
     if !row.trained_as_long_as(group) {
         return format!(
-            " Accuracies are not compared: {} here, {} in the first of them.",
+            " Accuracies are not compared: {} here, {} in the first published result.",
             text::epochs(ours),
             text::epochs(theirs)
         );
     }
     let rate = row.learning_rate.filter(|rate| (rate / group.setup.learning_rate - 1.0).abs() > 1e-6);
-    let other = rate.map(|rate| format!(", there with learning rate {}", text::plain(rate))).unwrap_or_default();
+    let other = rate.map(|rate| format!(" (published learning rate {})", text::plain(rate))).unwrap_or_default();
     format!(
-        " After {} the accuracy was {} in the first of them and is {} here{other}.",
+        " After {} the accuracy was {} in the first published result and is {} here{other}.",
         text::epochs(theirs),
         text::percent(published),
         text::percent(own)
@@ -147,7 +147,7 @@ mod tests {
             "caffe-mnist in batches of 64: an epoch takes 3.000 s here, 2.985 s to 3.015 s by the throughput of its windows",
             "(burn-flex on Some CPU)",
             "9.093 s with Caffe on NVIDIA GeForce GTX 1080 Ti 11 GB (GTDLBench, Table VI(a), 2018), 3.03 times as long",
-            "the accuracy was 99.03 % in the first of them and is 98.91 % here",
+            "the accuracy was 99.03 % in the first published result and is 98.91 % here",
         ];
         expect(&found[0], Kind::Published, &parts);
         assert_eq!(found.len(), 1);

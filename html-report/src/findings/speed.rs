@@ -9,29 +9,30 @@ use crate::lines::{Same, Sweep, SweepAxis};
 use crate::text;
 
 pub(super) const FASTEST: Rule = Rule {
-    title: "Fastest back end",
-    method: "Back ends and devices are compared that trained the same network in the same precision, batches, learning rate \
-             and length. The highest throughput is called the fastest only if the 95 % interval of its ratio to the next \
-             one lies above 1. Where it holds 1, the two are tied if it lies between 0.9 and 1.11, and otherwise undecided. \
-             With one seed each the interval is that of the runs' windows; with several it is Welch's of the means of \
-             logarithms. Every run needs windows that count, and a group five of them in all.",
+    title: "Fastest backend",
+    method: "Compares backends and devices that trained the same network with the same precision, batch size, learning \
+             rate and length. The highest throughput is the fastest only if the 95 % interval of its ratio to the next \
+             one is above 1. If the interval contains 1, the two are tied if it is between 0.9 and 1.11, and otherwise \
+             undecided. With one seed each, the interval is from the runs' windows; with several, it is Welch's \
+             interval of the means of logarithms. Every run needs counted windows, and a group needs five of them.",
     find: RuleSearch::Groups(|groups| find_fastest(groups).into_iter().collect()),
 };
 
 pub(super) const THREADS: Rule = Rule {
     title: "Threads",
-    method: "Groups are compared that differ in nothing but the number of threads. The speed-up is the ratio of throughputs \
-             to the fewest threads, and its share of the ideal is that over the ratio of threads. It flattens where the next \
-             number of threads is tied, slower, or faster by less than 10 %.",
+    method: "Compares groups that differ only in the number of threads. The speed-up is the ratio of throughputs to \
+             the fewest threads; its share of the ideal is the speed-up divided by the ratio of threads. It flattens \
+             at the first number of threads after which the next is tied, slower, or faster by less than 10 %.",
     find: RuleSearch::Groups(|groups| along(groups, SweepAxis::Threads, compare_threads)),
 };
 
 pub(super) const DEVICES: Rule = Rule {
     title: "Devices",
-    method: "Groups are compared that differ in nothing but the number of devices that share each batch, or in that and in the \
-             batch size, so that each device has as many samples. The speed-up is the ratio of throughputs to the fewest \
-             devices, and its share of the ideal is that over the ratio of devices. Communication is the share of the timed \
-             seconds from the end of the slowest device's work until all have what all of them found.",
+    method: "Compares groups that differ only in the number of devices that share each batch, or also in the batch \
+             size, so that the samples per device stay the same. The speed-up is the ratio of throughputs to the \
+             fewest devices; its share of the ideal is the speed-up divided by the ratio of devices. Communication is \
+             the share of the timed seconds from the end of the slowest device's work until all devices have the \
+             combined gradients.",
     find: RuleSearch::Groups(|groups| {
         let strong = along(groups, SweepAxis::Devices, compare_devices);
         strong.into_iter().chain(along(groups, SweepAxis::FedDevices, compare_devices)).collect()
@@ -40,10 +41,9 @@ pub(super) const DEVICES: Rule = Rule {
 
 pub(super) const INPUT: Rule = Rule {
     title: "Input",
-    method: "Groups whose batches come from the host are compared with the one that differs from them in nothing but that its \
-             data set lies on the device. The share of the step that waits for input is that of the timed seconds in which the \
-             device had nothing to do because its next batch was not there; without prefetch it is all that gathering and \
-             uploading took.",
+    method: "Compares groups that stream batches from the host with the group that differs only in its resident data \
+             set. The share of the step that waits for input is the share of the timed seconds in which the device was \
+             idle because its next batch was missing; without prefetch, it includes all gathering and uploading.",
     find: RuleSearch::Groups(|groups| {
         let streamed = groups.iter().filter(|group| group.setup.input != InputMode::Resident);
         streamed.filter_map(|group| compare_with_resident(groups, group)).collect()
@@ -52,8 +52,8 @@ pub(super) const INPUT: Rule = Rule {
 
 pub(super) const LAYOUTS: Rule = Rule {
     title: "Layouts",
-    method: "Groups are compared that differ in nothing but how images lie in memory, NHWC (channels last) or NCHW (channels \
-             first), by the ratio of their throughputs, and by their accuracies, in pairs where their seeds are the same.",
+    method: "Compares groups that differ only in the memory layout of images, NHWC (channels last) or NCHW (channels \
+             first), by the ratio of their throughputs, and by their accuracies, in pairs if their seeds are the same.",
     find: RuleSearch::Groups(|groups| {
         let pairs = groups.iter().flat_map(|base| groups.iter().map(move |other| (base, other)));
         pairs.filter_map(|(base, other)| compare_layouts(groups, base, other)).collect()
@@ -62,9 +62,10 @@ pub(super) const LAYOUTS: Rule = Rule {
 
 pub(super) const COLD_START: Rule = Rule {
     title: "Cold start",
-    method: "A cold start is building, compiling, tuning and the first step; loading data is left out, which no back end makes \
-             faster. It is told where it takes at least a tenth of the time until the last look at the test set. Of several \
-             runs it is the median; runs of one process, or of one machine, may find kernels that an earlier one compiled.",
+    method: "A cold start is building, compiling, tuning and the first step; it excludes loading data, which does not \
+             depend on the backend. It is reported if it takes at least a tenth of the time until the last evaluation. \
+             For several runs it is the median; later runs of a process or machine may reuse kernels that an earlier \
+             one compiled.",
     find: RuleSearch::Groups(|groups| find_cold_start(groups).into_iter().collect()),
 };
 
@@ -75,7 +76,7 @@ const BASE_LAYOUT: Layout = Layout::Nhwc;
 /// Least share of a cold start that is worth a sentence.
 const MIN_COLD_START_SHARE: f64 = 0.1;
 
-/// Compares the back ends and devices of the largest set of groups that are otherwise equal.
+/// Compares the backends and devices of the largest set of groups that are otherwise equal.
 fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
     // External programs report a layout, and our back ends do not.
     let fields = [Field::Backend, Field::Device, Field::Threads, Field::Layout];
@@ -105,7 +106,7 @@ fn find_fastest(groups: &[&Group<'_>]) -> Option<Finding> {
         }
         // The order is by medians, and the ratio by geometric means.
         Contrast::Lower => return None,
-        Contrast::Undecided => format!("{name}: {} came out ahead, {lead}.", labels[0]),
+        Contrast::Undecided => format!("{name}: {} is ahead, {lead}.", labels[0]),
     };
     let numbers = set.iter().zip(&labels).map(|(group, label)| metrics(label, group)).collect();
     Some(Finding::new(ratio.contrast.into(), sentence, numbers))
@@ -128,12 +129,12 @@ fn compare_threads(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
             format!("no number of threads is faster than {least} ({times} times with {most})")
         }
         Contrast::Undecided => {
-            format!("{most} came out {times} times as fast as {least} ({})", best.interval_text())
+            format!("{most} were {times} times as fast as {least} ({})", best.interval_text())
         }
     };
     if let (Contrast::Higher, Some((from, to, gain))) = (best.contrast, first_flat_step(&points)) {
         let gain = text::times(gain);
-        sentence += &format!(". It flattens at {}: {} bring {gain} times its speed", name(from), name(to));
+        sentence += &format!(". It flattens at {}: {} reach {gain} times its speed", name(from), name(to));
     }
     let text = format!("{}: {sentence}.", subject(groups, base, &[Field::Threads]));
     let numbers = points.iter().map(|(threads, group)| metrics(&name(*threads), group)).collect();
@@ -162,7 +163,7 @@ fn compare_devices(groups: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Findin
     let ratio = SpeedRatio::of(base, last)?;
     let name = |count: f64| format!("{count} device{}", if count == 1.0 { "" } else { "s" });
     let (axis, batch) = match line.same {
-        Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples for each device")),
+        Same::PerDevice(samples) => (SweepAxis::FedDevices, format!("{samples} samples per device")),
         _ => (SweepAxis::Devices, format!("batches of {} divided", base.setup.batch_size)),
     };
     let communication = last.communication().map(|share| format!("; communication took {}", text::percent(share)));
@@ -284,7 +285,7 @@ mod tests {
         expect(&tied[0], Kind::Tie, &["burn-flex and wgsl are tied as the fastest"]);
         let of = |name: &str, rates: [f64; 2]| [made(name, rates[0]).record(), made(name, rates[1]).seed(2).record()];
         let wide = found(&FASTEST, [of("wgsl", [1.0e4, 2.0e4]), of("burn-flex", [1.1e4, 2.1e4])].concat());
-        expect(&wide[0], Kind::Undecided, &["burn-flex came out ahead", "more windows or seeds would decide"]);
+        expect(&wide[0], Kind::Undecided, &["burn-flex is ahead", "measure more windows or seeds"]);
     }
 
     #[test]
@@ -326,7 +327,7 @@ mod tests {
         let parts = [
             "4 threads are 1.85 times as fast as 1 thread",
             "46 % of the ideal",
-            "It flattens at 2 threads: 4 threads bring 1.03 times its speed",
+            "It flattens at 2 threads: 4 threads reach 1.03 times its speed",
         ];
         expect(&of(&[(1, 1e4), (2, 1.8e4), (4, 1.85e4)])[0], Kind::Difference, &parts);
         let steep = of(&[(1, 1e4), (2, 1.9e4), (4, 3.6e4)]);
@@ -344,7 +345,7 @@ mod tests {
         let parts = ["with batches of 60 divided, 2 devices are 1.20 times as fast as 1 device", "60 % of the ideal"];
         expect(&all[0], Kind::Difference, &parts);
         let parts =
-            ["with 60 samples for each device, 2 devices are 1.80 times", "90 % of the ideal", "communication took 10"];
+            ["with 60 samples per device, 2 devices are 1.80 times", "90 % of the ideal", "communication took 10"];
         expect(&all[1], Kind::Difference, &parts);
         assert!(!all[1].text.contains("logical"), "{}", all[1].text);
         let logical = [made(1, 60, 1e4), made(2, 60, 0.8e4)].map(|made| made.software().record());

@@ -100,7 +100,7 @@ fn accuracy(workload: &str, groups: &[NamedGroup<'_, '_>], over: CurveAxis, part
     };
     let plot = Plot {
         title: format!("Test accuracy over {}{part}", over.words()),
-        note: format!("{workload}. A mark for each look at the whole test set; a line for each seed."),
+        note: format!("{workload}. A mark for each evaluation of the whole test set; a line for each seed."),
         x: over.quantity(groups),
         y: AxisQuantity::share("test accuracy", Extent::Errors),
         series: series(groups, Look::Marked, strand),
@@ -176,9 +176,10 @@ pub(super) fn scatter(workload: &str, groups: &[&Group<'_>]) -> Vec<Figure> {
         y: AxisQuantity::share("test accuracy", Extent::Errors),
         series,
     };
-    let note = " Hollow marks are published, on other hardware and in other years, after as many epochs (within 5 %); times of \
-                theirs may include tests.";
-    let plots = [plot("", "", own.into_iter().map(|of| of.1).collect()), plot(", published beside it", note, beside)];
+    let note = " Hollow marks are published results from other hardware and years, after the same number of epochs \
+                (within 5 %); their times may include tests.";
+    let plots =
+        [plot("", "", own.into_iter().map(|of| of.1).collect()), plot(", with published results", note, beside)];
     plots.into_iter().filter(Plot::has_points).map(Figure::Plot).collect()
 }
 

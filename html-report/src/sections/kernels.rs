@@ -24,7 +24,7 @@ pub(super) fn sections(gathered: &GatheredRuns<'_>) -> Vec<Section> {
         blocks.push(Block::Table(shares(devices, &suites)));
     }
     blocks.push(Block::Table(peaks(devices)));
-    let first = Section { title: "Kernels by themselves".to_owned(), blocks };
+    let first = Section { title: "Kernel benchmarks".to_owned(), blocks };
     [first].into_iter().chain(suites.into_iter().map(|suite| suite_section(devices, suite))).collect()
 }
 
@@ -33,7 +33,7 @@ fn peaks(devices: &[OnDevice<'_>]) -> Table {
     let all = devices.iter().flat_map(|device| device.peaks().into_iter().map(move |peak| (device, peak)));
     let rows: Vec<(&OnDevice<'_>, &Peak)> = all.collect();
     Table::of(
-        "What the devices can do at best, each from the median of its windows.".to_owned(),
+        "Peak rates of the devices, each the median of its windows.".to_owned(),
         &rows,
         &[
             (words("Device"), |(device, _)| device.name.clone()),
@@ -74,8 +74,8 @@ fn medians(devices: &[OnDevice<'_>], suites: &[Suite]) -> Bars {
     }
     Bars {
         title: "Percent of the measured peak".to_owned(),
-        note: "Median over the entries of a suite that have figures, each held to the peak of arithmetic that was measured in \
-               turns with it."
+        note: "Median over the measured entries of a suite, each divided by the peak of arithmetic that was measured \
+               in turns with it."
             .to_owned(),
         parts: vec!["share of the peak of arithmetic, median".to_owned()],
         unit: "share".to_owned(),
@@ -149,7 +149,7 @@ fn about(suite: Suite) -> &'static str {
         Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
         Suite::Conv => "Sizes are samples × width×height×channels → filters, kernel.",
         Suite::Rnn => {
-            "Sizes are units, sequences × steps. The products with a layer's input are left out, as in DeepBench; operations \
+            "Sizes are units, sequences × steps. As in DeepBench, products of a layer's input are excluded; operations \
              are those of the recurrent weights."
         }
         Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks of the device.",
@@ -183,7 +183,7 @@ fn operations() -> AxisQuantity {
 fn plot_shares(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
     Plot {
         title: "Share of the peak over operations".to_owned(),
-        note: format!("{}. A mark for each entry that has figures.", suite.title()),
+        note: format!("{}. A mark for each measured entry.", suite.title()),
         x: operations(),
         y: AxisQuantity::share("share of the measured peak", Extent::FromZero),
         series: series(devices, suite, share),
@@ -197,14 +197,14 @@ fn plot_rates(devices: &[OnDevice<'_>], suite: Suite) -> Plot {
     let beside = if of_published.is_empty() || all.is_empty() {
         ""
     } else {
-        " Hollow marks are DeepBench's, on other hardware and with the makers' libraries."
+        " Hollow marks are DeepBench's, from other hardware with the vendors' libraries."
     };
     if !all.is_empty() {
         all.extend(of_published);
     }
     Plot {
         title: "Rate over operations".to_owned(),
-        note: format!("{}. A mark for each entry that has figures.{beside}", suite.title()),
+        note: format!("{}. A mark for each measured entry.{beside}", suite.title()),
         x: operations(),
         y: AxisQuantity::new("GFLOP/s", Extent::Decades),
         series: all,
@@ -234,8 +234,8 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
         .filter_map(|(device, entry)| Some((*device, *entry, published(entry)?)))
         .collect();
     let table = Table::of(
-        "Beside what DeepBench's page shows: the fastest device of its time for each, with the maker's library, in \
-         single precision."
+        "Compared with DeepBench's published results: for each, the fastest device of its time, with the vendor's \
+         library, in single precision."
             .to_owned(),
         &rows,
         &[
@@ -243,7 +243,7 @@ fn published_table(all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table> {
             (words("Device"), |(device, ..)| device.name.clone()),
             (number("Rate here"), |(_, entry, _)| or_absent(rate(entry).map(text::flops))),
             (number("Published rate"), |(.., row)| text::flops(row.flops_per_second())),
-            (words("Published of"), |(.., row)| row.hardware.clone()),
+            (words("Published for"), |(.., row)| row.hardware.clone()),
             (words("Where"), |(.., row)| row.citation()),
         ],
         &[
@@ -267,7 +267,7 @@ fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, entry.outcome.measured()?))).collect();
     let table = Table::of(
         format!(
-            "{}: all {} with figures. Each has its own peak, measured in turns with its windows.",
+            "{}: all {} with results. Each has its own peak, measured in turns with its windows.",
             suite.title(),
             text::counted_entries(rows.len())
         ),
@@ -278,8 +278,8 @@ fn measured_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table
             (number("Time"), |(.., figures)| text::seconds(figures.timing.seconds)),
             (number("Spread"), |(.., figures)| spread(figures.timing.relative_spread())),
             (number("Rate"), |(.., figures)| text::flops(figures.flops_per_second)),
-            (number("Peak beside it"), |(.., figures)| or_absent(figures.peak_flops_per_second.map(text::flops))),
-            (number("Of that peak"), |(.., figures)| or_absent(figures.peak_share.map(text::percent))),
+            (number("Peak"), |(.., figures)| or_absent(figures.peak_flops_per_second.map(text::flops))),
+            (number("Share of peak"), |(.., figures)| or_absent(figures.peak_share.map(text::percent))),
             (words("Kernels"), |(_, entry, _)| entry.kernels.join(" + ")),
         ],
         &[
@@ -304,7 +304,7 @@ fn left_out_table(suite: Suite, all: &[(&OnDevice<'_>, &Entry)]) -> Option<Table
     let rows: Vec<(&OnDevice<'_>, &Entry, String)> =
         all.iter().filter_map(|(device, entry)| Some((*device, *entry, reason(entry)?))).collect();
     let table = Table::of(
-        format!("{}: {} without figures, and why.", suite.title(), text::counted_entries(rows.len())),
+        format!("{}: {} without results, with reasons.", suite.title(), text::counted_entries(rows.len())),
         &rows,
         &[
             (words("Entry"), |(_, entry, _)| title(entry)),
@@ -338,7 +338,7 @@ mod tests {
         let input = input_of_kernels(vec![kernels("A GPU", &entries)]);
         let sections = sections(&GatheredRuns::of(&input));
         let titles: Vec<&str> = sections.iter().map(|section| section.title.as_str()).collect();
-        assert_eq!(titles, ["Kernels by themselves", "Matrix products"]);
+        assert_eq!(titles, ["Kernel benchmarks", "Matrix products"]);
         let [Block::Figures(figures), Block::Table(shares), Block::Table(peaks)] = sections[0].blocks.as_slice() else {
             panic!("a figure and two tables")
         };
@@ -375,7 +375,7 @@ mod tests {
         assert!(csv.contains("input gradient,measured here,8 × 8 × 8,0.000001024,0.25,,\n"), "{csv}");
         assert_eq!(measured.rows.len(), 2);
         assert_eq!(measured.rows[0][4..7], ["500.0 GFLOP/s", "1.000 TFLOP/s", "50.00 %"]);
-        assert_eq!(others.rows[0][2], "once would take about 3.000 s, and its budget allows 500.0 ms");
+        assert_eq!(others.rows[0][2], "one repetition takes about 3.000 s, but its budget is 500.0 ms");
     }
 
     #[test]

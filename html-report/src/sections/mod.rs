@@ -17,20 +17,21 @@ use crate::kernels::suites;
 use crate::table::{ABSENT, Table, number, or_absent, words};
 use crate::text;
 
-const GENERAL: &str = "A group is all runs that differ in nothing but their seed. Throughput is samples per second, the median \
-                       of windows of at least a second after the warm-up, and over several runs the median of those; where \
-                       a run has no window that counts it is all samples over all seconds of training, and is marked with \
-                       ≈. No finding is made of such a throughput, or of fewer than five windows. The time of an epoch is \
-                       the median of the finished ones, or extrapolated from the windows and marked with ≈. Accuracies \
-                       are of the last look at the whole test set. How a run measures stands in docs/METHODOLOGY.md of the \
-                       program.";
-const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence; no correction is \
-                      made for there being several sentences, but where a rule says so. With many of them, one in twenty may \
-                      call chance a difference.";
-const KERNELS: &str = "Kernels by themselves are repeated in windows of about a tenth of a second, three to five of them, each \
-                       followed by a window of the fused multiply-adds that are the peak of arithmetic. Results are compared \
-                       with plain sums before anything is timed. A share of the peak is that of the operations that the size \
-                       needs, and of an entry it is the median over its windows, each with the peak of its own moment.";
+const GENERAL: &str = "A group is all runs that differ only in their seed. Throughput is samples per second: the \
+                       median over windows of at least a second after the warm-up, and the median of these over \
+                       several runs. If a run has no counted window, it is all samples divided by all seconds of \
+                       training, marked with ≈. Findings exclude such a throughput, and fewer than five windows. The \
+                       time of an epoch is the median of the finished ones, or extrapolated from the windows and \
+                       marked with ≈. Accuracies are from the last evaluation of the whole test set. \
+                       docs/METHODOLOGY.md describes the measurements.";
+const CHANCE: &str = "Every difference is compared with what chance explains, at a level of 95 % for each sentence. \
+                      There is no correction for several sentences, except where a rule mentions one, so one in twenty \
+                      may report chance as a difference.";
+const KERNELS: &str = "Kernel benchmarks repeat a kernel in three to five windows of about a tenth of a second, each \
+                       followed by a window of fused multiply-adds, which gives the peak of arithmetic. Results are \
+                       compared with plain sums before timing. A share of the peak counts the operations that the size \
+                       needs; for an entry it is the median over its windows, each with the peak measured right after \
+                       it.";
 
 pub(crate) fn document(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Document {
     let workloads = gathered.workloads().into_iter().map(|(name, groups)| workload::section(name, &groups));
@@ -49,8 +50,8 @@ fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
     let mut lead = Vec::new();
     for study in &gathered.input.studies {
         lead.extend([study.description.trim().to_owned()].into_iter().filter(|text| !text.is_empty()));
-        lead.extend(study.repeats.as_ref().map(|repeats| format!("What it repeats: {}", repeats.trim())));
-        lead.extend(study.differs.as_ref().map(|differs| format!("What differs: {}", differs.trim())));
+        lead.extend(study.repeats.as_ref().map(|repeats| format!("Repeats: {}", repeats.trim())));
+        lead.extend(study.differs.as_ref().map(|differs| format!("Differences: {}", differs.trim())));
     }
     if !gathered.kernels.is_empty() {
         let devices: Vec<String> = gathered.kernels.iter().map(|device| device.name.clone()).collect();
@@ -58,13 +59,13 @@ fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
         let of = if suites.is_empty() {
             String::new()
         } else {
-            format!(", and kernels by themselves: {}", text::listed(&suites))
+            format!(", and kernel benchmarks: {}", text::listed(&suites))
         };
         lead.push(format!("Peaks of {}{of}.", text::listed(&devices)));
     }
     if !names.is_empty() {
         lead.push(format!(
-            "{} of {} in {}, told apart by everything but their seed.",
+            "{} of {} in {}, which differ in more than the seed.",
             text::counted(gathered.runs().count(), "run"),
             text::listed(&names),
             text::counted(gathered.groups.len(), "group")
@@ -75,17 +76,14 @@ fn lead(gathered: &GatheredRuns<'_>) -> Vec<String> {
 
 fn cautions_section(findings: &[Finding]) -> Option<Section> {
     let cautions: Vec<Finding> = findings.iter().filter(|found| found.kind == Kind::Caution).cloned().collect();
-    let section = |cautions| Section { title: "Know this first".to_owned(), blocks: vec![Block::Findings(cautions)] };
+    let section = |cautions| Section { title: "Cautions".to_owned(), blocks: vec![Block::Findings(cautions)] };
     (!cautions.is_empty()).then(|| section(cautions))
 }
 
 fn findings_section(findings: &[Finding]) -> Section {
     let found: Vec<Finding> = findings.iter().filter(|found| found.kind != Kind::Caution).cloned().collect();
     let block = if found.is_empty() {
-        Block::Text(
-            "No rule found anything to say: there is nothing here that differs in one thing and has figures on both sides."
-                .to_owned(),
-        )
+        Block::Text("No findings: no two groups differ in a single setting and both have results.".to_owned())
     } else {
         Block::Findings(found)
     };
@@ -96,13 +94,12 @@ fn findings_section(findings: &[Finding]) -> Section {
 fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
     let rows: Vec<(String, Trouble)> = cautions::troubles(gathered);
     let table = Table::of(
-        "Runs without figures. A run that diverged is an answer about its settings; the others are failures."
-            .to_owned(),
+        "Runs without results. A run that diverged is a result about its settings; the others are failures.".to_owned(),
         &rows,
         &[
             (words("Run"), |(what, _)| what.clone()),
-            (words("Ended"), |(_, trouble)| trouble.kind.clone()),
-            (words("Why"), |(_, trouble)| trouble.reason.clone()),
+            (words("Outcome"), |(_, trouble)| trouble.kind.clone()),
+            (words("Reason"), |(_, trouble)| trouble.reason.clone()),
         ],
         &[
             ("run", |(what, _)| what.as_str().into()),
@@ -110,16 +107,16 @@ fn troubles(gathered: &GatheredRuns<'_>) -> Option<Section> {
             ("reason", |(_, trouble)| trouble.reason.as_str().into()),
         ],
     );
-    let section = Section { title: "Without figures".to_owned(), blocks: vec![Block::Table(table)] };
+    let section = Section { title: "Runs without results".to_owned(), blocks: vec![Block::Table(table)] };
     (!rows.is_empty()).then_some(section)
 }
 
-/// Device, back end, interface, driver, system and program.
+/// Device, backend, interface, driver, system and program.
 type Machine = [String; 6];
 
 fn machine(name: &str, backend: &str, adapter: &Adapter, provenance: &Provenance) -> Machine {
     let client = &provenance.client;
-    let software = if adapter.software { ", a program" } else { "" };
+    let software = if adapter.software { ", software" } else { "" };
     let processors = client.logical_processors.map(|count| format!(", {count} logical processors")).unwrap_or_default();
     let (engine, commit) = (&provenance.engine_version, &provenance.commit);
     [
@@ -142,7 +139,7 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
     });
     let kernels = gathered.kernels.iter().flat_map(|device| device.records.iter().map(move |record| (device, record)));
     let of_kernels = kernels.map(|(device, record)| {
-        machine(&device.adapter.name, "wgsl, kernels by themselves", device.adapter, &record.provenance)
+        machine(&device.adapter.name, "wgsl, kernel benchmarks", device.adapter, &record.provenance)
     });
     let mut rows: Vec<(Machine, u32)> = Vec::new();
     for machine in of_runs.chain(of_kernels) {
@@ -152,11 +149,11 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
         }
     }
     let table = Table::of(
-        "What computed, as the platforms reported it.".to_owned(),
+        "Devices, as reported by their platforms.".to_owned(),
         &rows,
         &[
             (words("Device"), |(cells, _)| cells[0].clone()),
-            (words("Back end"), |(cells, _)| cells[1].clone()),
+            (words("Backend"), |(cells, _)| cells[1].clone()),
             (words("Interface"), |(cells, _)| cells[2].clone()),
             (words("Driver"), |(cells, _)| cells[3].clone()),
             (words("System"), |(cells, _)| cells[4].clone()),
@@ -181,22 +178,22 @@ fn machines(gathered: &GatheredRuns<'_>) -> Option<Section> {
 fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
     let rules = RULES.iter().map(|rule| {
         let said = match findings.iter().filter(|found| found.rule == rule.title).count() {
-            0 => " It had nothing to say here.".to_owned(),
+            0 => " No findings here.".to_owned(),
             1 => String::new(),
-            count => format!(" It speaks {count} times."),
+            count => format!(" {count} findings."),
         };
         (rule.title.to_owned(), format!("{}{said}", rule.method))
     });
     let meaning = |kind: Kind| {
         let text = match kind {
-            Kind::Caution => "Something to know before figures are believed.",
+            Kind::Caution => "A limitation to consider before using the results.",
             Kind::Difference => "More than chance explains.",
-            Kind::Tie => "No more than chance explains, which is at most a tenth of a speed or 2 points of accuracy.",
+            Kind::Tie => "No more than chance explains, which is at most a tenth of the speed or 2 points of accuracy.",
             Kind::Undecided => {
-                "No more than chance explains, which is more than that: more windows or seeds would decide."
+                "No more than chance explains, but chance explains more than that: measure more windows or seeds."
             }
-            Kind::Figure => "A number that is compared with nothing.",
-            Kind::Published => "Beside something that was published, and measured elsewhere.",
+            Kind::Figure => "A result without a comparison.",
+            Kind::Published => "A comparison with a published result from elsewhere.",
         };
         (kind.name().to_owned(), text.to_owned())
     };
@@ -204,7 +201,7 @@ fn method(gathered: &GatheredRuns<'_>, findings: &[Finding]) -> Section {
         [(GENERAL, gathered.runs().next().is_some()), (KERNELS, !gathered.kernels.is_empty()), (CHANCE, true)];
     let general = general.into_iter().filter(|(_, is_needed)| *is_needed).map(|(text, _)| Block::Text(text.to_owned()));
     let rest = [
-        Block::Heading("Words before findings".to_owned()),
+        Block::Heading("Kinds of findings".to_owned()),
         Block::Pairs(Kind::ALL.map(meaning).to_vec()),
         Block::Heading("Rules".to_owned()),
         Block::Pairs(rules.collect()),
@@ -248,11 +245,11 @@ fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
         return None;
     }
     let table = Table::of(
-        format!("All {} with the file that each is from; the CSV has more columns.", text::counted(rows.len(), "run")),
+        format!("All {} with their files; the CSV has more columns.", text::counted(rows.len(), "run")),
         &rows,
         &[
             (words("Run"), |row| format!("{} ({})", row.run.workload.workload, row.entry.place)),
-            (words("Back end"), |row| row.setup.backend.clone()),
+            (words("Backend"), |row| row.setup.backend.clone()),
             (words("Outcome"), |row| row.outcome().to_owned()),
             (number("Batch"), |row| row.setup.batch_size.to_string()),
             (number("Rate"), |row| text::plain(row.setup.learning_rate)),
@@ -301,7 +298,10 @@ fn runs(gathered: &GatheredRuns<'_>) -> Option<Section> {
     );
     let mut blocks = vec![Block::Table(table.folded())];
     if !gathered.input.others.is_empty() {
-        blocks.push(Block::Text(format!("Other files that are no records: {}.", text::listed(&gathered.input.others))));
+        blocks.push(Block::Text(format!(
+            "Other files, which are not records: {}.",
+            text::listed(&gathered.input.others)
+        )));
     }
     Some(Section { title: "All runs".to_owned(), blocks })
 }

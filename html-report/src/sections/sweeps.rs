@@ -31,8 +31,8 @@ const EPOCH: Drawn = Drawn {
         let of_runs: Vec<f64> = group.completed().filter_map(|run| run.summary.seconds_per_epoch).collect();
         Some(Point { x: 0.0, y: group.epoch()?.0, range: range_of(&of_runs) })
     },
-    ranges: " Ranges are the least and the most of the seeds. Where no epoch was finished, it is extrapolated from the windows \
-             that count.",
+    ranges: " Ranges are the minimum and maximum over the seeds. If no epoch was finished, it is extrapolated from \
+             counted windows.",
     published: Published::epoch_seconds,
     is_of_accuracy: false,
 };
@@ -40,8 +40,8 @@ const RATE: Drawn = Drawn {
     title: "Throughput",
     quantity: || AxisQuantity::new("samples per second", Extent::Decades),
     value: ranged_rate,
-    ranges: " Ranges are the least and the most of the seeds; of a single run, the 95 % interval of its windows. Where a run has \
-             no window that counts, it is the throughput of all of training.",
+    ranges: " Ranges are the minimum and maximum over the seeds; for a single run, the 95 % interval of its windows. \
+             If a run has no counted window, it is the throughput of all training.",
     published: |_| None,
     is_of_accuracy: false,
 };
@@ -52,7 +52,7 @@ const ACCURACY: Drawn = Drawn {
         let accuracies = group.accuracies();
         Some(Point { x: 0.0, y: mean(&accuracies)?, range: range_of(&accuracies) })
     },
-    ranges: " Ranges are the least and the most of the seeds.",
+    ranges: " Ranges are the minimum and maximum over the seeds.",
     published: Published::accuracy,
     is_of_accuracy: true,
 };
@@ -170,8 +170,8 @@ fn speed_up(workload: &str, axis: SweepAxis, lines: &[Sweep<'_, '_>], names: &[S
     Plot {
         title: format!("Speed-up over {}", axis.title()),
         note: format!(
-            "{workload}. Throughput over that with the fewest, where five windows count. Ranges are the least and the most of the \
-             seeds; of a single run, the 95 % interval of its windows."
+            "{workload}. Throughput divided by the throughput with the fewest, if five windows count. Ranges are the \
+             minimum and maximum over the seeds; for a single run, the 95 % interval of its windows."
         ),
         x: across(axis, &series),
         y: AxisQuantity::new("times as fast", Extent::FromZero),
@@ -289,8 +289,8 @@ mod tests {
         };
         let last = |plot: &Plot| plot.series[0].strands[0].points.last().unwrap().y;
         assert!((last(plot("Speed-up over devices that share the batch")) - 1.5).abs() < 0.05);
-        assert!((last(plot("Speed-up over devices with as many samples each")) - 1.9).abs() < 0.05);
-        let communication = plot("Communication over devices with as many samples each");
+        assert!((last(plot("Speed-up over devices with the same samples each")) - 1.9).abs() < 0.05);
+        let communication = plot("Communication over devices with the same samples each");
         let points = &communication.series[0].strands[0].points;
         // Ten windows of a second and a half; one device exchanges nothing.
         assert_eq!(points.iter().map(|point| point.x).collect::<Vec<_>>(), [2.0]);

@@ -17,11 +17,11 @@ const MAX_BARS: usize = 24;
 pub(super) fn section(name: &str, groups: &[&Group<'_>]) -> Section {
     let mut blocks = vec![Block::Text(common(groups)), Block::Table(table(name, groups))];
     let plots = [
-        ("How it learned", curves::figures(name, groups)),
+        ("Learning", curves::figures(name, groups)),
         ("Time against accuracy", curves::scatter(name, groups)),
-        ("What was varied", sweeps::figures(name, groups)),
+        ("Varied settings", sweeps::figures(name, groups)),
         ("Input", bars([waiting(name, groups)])),
-        ("What it costs", bars([cold_starts(name, groups), memory(name, groups), processor(name, groups)])),
+        ("Cost", bars([cold_starts(name, groups), memory(name, groups), processor(name, groups)])),
     ];
     for (title, figures) in plots {
         if !figures.is_empty() {
@@ -55,9 +55,9 @@ fn marked(text: String, is_measured: bool) -> String {
 fn table(workload: &str, groups: &[&Group<'_>]) -> Table {
     let rows: Vec<(String, &Group<'_>)> = labels(groups).into_iter().zip(groups.iter().copied()).collect();
     let caption = format!(
-        "{workload}: medians over the runs, accuracies as means ± the standard deviation over seeds. ≈ stands before a \
-         throughput of all of training, warm-up included, where no window counts, and before the time of an epoch that is \
-         extrapolated from the windows that count, where no epoch was finished."
+        "{workload}: medians over the runs; accuracies are means ± the standard deviation over seeds. ≈ marks the \
+         throughput of all training, warm-up included, if no window counts, and the time of an epoch extrapolated from \
+         counted windows, if no epoch was finished."
     );
     Table::of(
         caption,
@@ -123,8 +123,8 @@ fn waiting(workload: &str, groups: &[&Group<'_>]) -> Bars {
     Bars {
         title: "Share of the step that waits for input".to_owned(),
         note: format!(
-            "{workload}. Of the timed seconds, those in which the device had nothing to do because its next batch was not \
-             there. Where the data set lies on the device, nothing is brought."
+            "{workload}. Share of the timed seconds in which the device was idle because its next batch was missing. A \
+             resident data set needs no input."
         ),
         parts: vec!["waiting for input".to_owned()],
         unit: "percent".to_owned(),
@@ -139,9 +139,7 @@ fn cold_starts(workload: &str, groups: &[&Group<'_>]) -> Bars {
     };
     Bars {
         title: "Cold start".to_owned(),
-        note: format!(
-            "{workload}. What happens once before training, without loading the data; medians over the runs."
-        ),
+        note: format!("{workload}. Time before training, excluding loading data; medians over the runs."),
         parts: PHASES.map(|(name, _)| name.to_owned()).to_vec(),
         unit: "seconds".to_owned(),
         show: text::seconds,
@@ -155,10 +153,10 @@ fn memory(workload: &str, groups: &[&Group<'_>]) -> Bars {
     Bars {
         title: "Memory of the process".to_owned(),
         note: format!(
-            "{workload}. The most that the whole process held while training; medians over the runs. What the back end \
-             allocated on its device is in the table of all runs."
+            "{workload}. Maximum memory of the whole process during training; medians over the runs. The table of all \
+             runs has the device memory of the backend."
         ),
-        parts: vec!["resident memory, most".to_owned()],
+        parts: vec!["resident memory, maximum".to_owned()],
         unit: "bytes".to_owned(),
         show: text::mebibytes,
         rows: rows(groups, |group| vec![group.median_of(bytes)]),
@@ -170,7 +168,10 @@ fn processor(workload: &str, groups: &[&Group<'_>]) -> Bars {
     let system = |run: &MeasuredWorkload<'_>| run.workload.resources.cpu_system_percent;
     Bars {
         title: "Processor time".to_owned(),
-        note: format!("{workload}. Of the whole process over wall time; 100 % is one core. Medians over the runs."),
+        note: format!(
+            "{workload}. Processor time of the whole process divided by wall time; 100 % is one core. Medians over the \
+             runs."
+        ),
         parts: vec!["user".to_owned(), "system".to_owned()],
         unit: "percent".to_owned(),
         show: |percent| format!("{percent:.0} %"),
@@ -191,8 +192,8 @@ fn published(workload: &str, groups: &[&Group<'_>]) -> Vec<Block> {
     }
     let is_near = |row: &&Published| groups.iter().any(|group| Some(group.setup.batch_size) == row.batch_size);
     let (near, far): (Vec<&Published>, Vec<&Published>) = rows.into_iter().partition(is_near);
-    let text = "Published elsewhere, on other hardware, with other programs, in other years: nothing of this was measured here.";
-    let mut blocks = vec![Block::Heading("Published figures".to_owned()), Block::Text(text.to_owned())];
+    let text = "Published results from other hardware, programs and years. Nothing in this section was measured here.";
+    let mut blocks = vec![Block::Heading("Published results".to_owned()), Block::Text(text.to_owned())];
     let table = |which: &str, rows: &[&Published]| (!rows.is_empty()).then(|| published_table(workload, which, rows));
     let near = table("with a batch size that was trained here", &near);
     let far = table("with other batch sizes", &far).map(Table::folded);
@@ -210,7 +211,7 @@ fn published_table(workload: &str, which: &str, rows: &[&Published]) -> Table {
         }
     }
     Table::of(
-        format!("{workload}: published figures {which}, from {}.", text::listed(&sources)),
+        format!("{workload}: published results {which}, from {}.", text::listed(&sources)),
         rows,
         &[
             (words("Source"), |row| row.citation()),
@@ -314,14 +315,14 @@ mod tests {
     #[test]
     fn costs_have_bars_if_measured() {
         let start = |seconds| Made::new("caffe-mnist").cold_start(seconds).record();
-        let bars = bars_under("What it costs", &[start([Some(9.0), Some(1.0), None, None, Some(0.5)])]);
+        let bars = bars_under("Cost", &[start([Some(9.0), Some(1.0), None, None, Some(0.5)])]);
         let titles: Vec<&str> = bars.iter().map(|bars| bars.title.as_str()).collect();
         assert_eq!(titles, ["Cold start", "Memory of the process", "Processor time"]);
         assert_eq!(bars[0].rows[0].values, [Some(1.0), None, None, Some(0.5)]);
         assert_eq!(bars[2].rows[0].values, [Some(180.0), Some(12.0)]);
         let mut record = start([None; 5]);
         record.workloads[0].resources = Resources::default();
-        assert!(bars_under("What it costs", &[record]).is_empty());
+        assert!(bars_under("Cost", &[record]).is_empty());
     }
 
     #[test]
@@ -338,7 +339,7 @@ mod tests {
 
     #[test]
     fn published_rows_with_other_batch_sizes_are_folded() {
-        let blocks = blocks_under("Published figures", &[Made::new("caffe-mnist").batch_size(64).record()]);
+        let blocks = blocks_under("Published results", &[Made::new("caffe-mnist").batch_size(64).record()]);
         let table = |block: &Block| {
             let Block::Table(table) = block else { panic!("a table") };
             assert!(table.sheet.rows.iter().all(|row| row.len() == table.sheet.columns.len()));

@@ -156,8 +156,8 @@ fn introduce(suite: &SuiteDefinition, backend: &dyn Backend, seed: &Seed) -> Res
     labelled("backend", &format!("{}, computing in {}{input}", backend.name(), backend.precision().name()))?;
     labelled("seed", &format!("{} ({})", seed.value, seed.origin))?;
     if seed.registration.is_some() {
-        let proof = "sends a hash to the leaderboard about once a second; at the end, trains a few random parts again and \
-                     uploads some states, a few megabytes per network";
+        let proof = "sends a hash to the leaderboard about once a second; at the end, trains a few random parts again \
+                     and uploads some states, a few megabytes per network";
         labelled("proof", proof)?;
     }
     screen.line("")

@@ -50,8 +50,8 @@ pub(crate) fn compare(arguments: &BenchmarkArgs) -> Result<(), Failure> {
         return Err(Failure::Usage(text.to_owned()));
     }
     if arguments.device.opening().asks_for_several() {
-        let text = "a comparison of backends or seeds trains on one device each; start one run per number of --devices, or \
-                    a study with `devices`, and compare the records with native-runner report";
+        let text = "a comparison of backends or seeds trains on one device each; start one run per number of \
+                    --devices, or a study with `devices`, and compare the records with native-runner report";
         return Err(Failure::Usage(text.to_owned()));
     }
     let asked = [("input", arguments.device.input.is_some()), ("layout", arguments.device.layout.is_some())];

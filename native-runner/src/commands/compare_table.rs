@@ -37,10 +37,11 @@ pub(crate) fn show_legend(comparisons: &[Comparison], screen: Screen) -> Result<
     for line in frameworks {
         screen.prose("", &line, 2)?;
     }
-    let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from counted \
-                windows because no epoch was finished. Training ends with the last evaluation and excludes all evaluations. \
-                Accuracy is the mean over the seeds ± one standard deviation. Start is building, compiling, tuning and the \
-                first step. Start, the backend's device memory and the program's host memory are from the first run.";
+    let text = "Times are medians over the seeds. × is the ratio to the fastest; ≈ marks epochs extrapolated from \
+                counted windows because no epoch was finished. Training ends with the last evaluation and excludes all \
+                evaluations. Accuracy is the mean over the seeds ± one standard deviation. Start is building, \
+                compiling, tuning and the first step. Start, the backend's device memory and the program's host memory \
+                are from the first run.";
     screen.line("")?;
     screen.legend(text)
 }

@@ -104,7 +104,10 @@ fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -
     let written = format!("Written{to}: {} of {}.", plural(rows, "workload"), plural(runs.len(), "run"));
     Screen::Error.prose("", &written, 0)?;
     if without > 0 {
-        let text = format!("Left out: {} without a record; `native-runner report` lists the reasons.", plural(without, "cell"));
+        let text = format!(
+            "Left out: {} without a record; `native-runner report` lists the reasons.",
+            plural(without, "cell")
+        );
         Screen::Error.prose("! ", &text, 2)?;
     }
     if kernels > 0 {
@@ -116,11 +119,7 @@ fn say(runs: &[LocalRun], without: usize, kernels: usize, file: Option<&Path>) -
 
 pub(crate) fn columns() -> Vec<Column<LocalRun>> {
     let first: [Column<LocalRun>; 3] = [
-        Column::of(
-            "place",
-            "file of the record, or its cell of a study",
-            Text(|run, _| &run.place),
-        ),
+        Column::of("place", "file of the record, or its cell of a study", Text(|run, _| &run.place)),
         Column::in_unit(
             "started_unix_seconds",
             "s",
@@ -142,7 +141,11 @@ fn settings() -> [Column<LocalRun>; 10] {
                 if let Outcome::Failed { reason, .. } = &workload.outcome { Some(reason.as_str()) } else { None }
             }),
         ),
-        Column::of("learning_rate", "learning rate, before any schedule", Number(|_, workload| workload.settings.learning_rate)),
+        Column::of(
+            "learning_rate",
+            "learning rate, before any schedule",
+            Number(|_, workload| workload.settings.learning_rate),
+        ),
         Column::of(
             "devices",
             "number of devices that shared each batch",

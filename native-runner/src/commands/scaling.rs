@@ -392,8 +392,8 @@ fn about(network: &Network) -> String {
         sizes => format!(" ({sizes} batch sizes)"),
     };
     format!(
-        "A step of n samples takes {} + n · {}{fixed}, and exchanges {:.2} MB in {:.0} message{}. Speed-ups are ratios of \
-         throughput to one device; brackets show the maximum with overlapping.",
+        "A step of n samples takes {} + n · {}{fixed}, and exchanges {:.2} MB in {:.0} message{}. Speed-ups are ratios \
+         of throughput to one device; brackets show the maximum with overlapping.",
         milliseconds(compute.fixed_seconds),
         milliseconds(compute.seconds_per_sample),
         exchanged.bytes / 1e6,

@@ -51,8 +51,8 @@ pub(crate) fn serve_device(arguments: &ServeDeviceArgs) -> Result<(), Failure> {
     Screen::Error.line("Stopped.")
 }
 
-const NOTHING_TO_SERVE: &str = "only devices of Burn's backends can be served, but this program has none; build it with \
-                                `--features burn-flex,burn-remote` to add the processor";
+const NOTHING_TO_SERVE: &str = "only devices of Burn's backends can be served, but this program has none; build it \
+                                with `--features burn-flex,burn-remote` to add the processor";
 
 const OPEN_TO_ALL: &str = "Anyone who can reach this address can use the device: connections are neither authenticated \
                            nor encrypted. For a private connection, serve on 127.0.0.1 and use `ssh -L`, as shown in \

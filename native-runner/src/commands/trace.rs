@@ -34,10 +34,7 @@ pub(crate) fn trace(arguments: &TraceArgs) -> Result<(), Failure> {
     deliver(Ok(()), Some(&arguments.json), &to_json(&trace)?)?;
 
     if let Some(step) = trace.losses.iter().position(|loss| !loss.is_finite()) {
-        return Err(Failure::WrongResults(format!(
-            "{}: the loss is not finite at step {step}",
-            workload.name
-        )));
+        return Err(Failure::WrongResults(format!("{}: the loss is not finite at step {step}", workload.name)));
     }
     if let JsonTarget::File(path) = &arguments.json {
         let (first, last) = (trace.losses.first(), trace.losses.last());

@@ -79,8 +79,7 @@ impl Submission {
         if devices < 2 {
             return Ok(());
         }
-        let text =
-            format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices");
+        let text = format!("a run on {devices} devices cannot be uploaded, because leaderboards rank single devices");
         Err(Failure::Usage(text))
     }
 
@@ -122,8 +121,8 @@ impl Submission {
         screen.line("")?;
         screen.prose("", text, 0)?;
         let open = format!(
-            "Uploads are open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish them. The deletion link \
-             removes the upload from the leaderboard."
+            "Uploads are open data under CC0 ({LICENCE_ADDRESS}): anyone may read, copy and publish them. The deletion \
+             link removes the upload from the leaderboard."
         );
         screen.prose("", &open, 0)?;
         if self.agreed_before {
@@ -168,11 +167,7 @@ impl Submission {
     /// Waits until the leaderboard has recomputed parts of the run, within a person's patience.
     fn await_verdict(&self, run_id: &str, screen: Screen) -> Result<(), Failure> {
         screen.line("")?;
-        screen.prose(
-            "",
-            "The run is being verified: the leaderboard trains random parts of it again.",
-            0,
-        )?;
+        screen.prose("", "The run is being verified: the leaderboard trains random parts of it again.", 0)?;
         let start = Instant::now();
         while start.elapsed() < VERDICT_TIMEOUT {
             thread::sleep(VERDICT_POLLING_INTERVAL);
@@ -197,7 +192,11 @@ impl Submission {
         self.show_notes(&accepted.notes, screen)?;
         screen.line(&format!("{}      {}", screen.bold("Permalink"), address.join(&clean(&accepted.permalink))))?;
         screen.line(&format!("{}  {}", screen.bold("Deletion link"), address.join(&clean(&accepted.deletion_link))))?;
-        screen.prose("               ", "Keep it secret: it is shown only once, and anyone who has it can delete the run.", 15)
+        screen.prose(
+            "               ",
+            "Keep it secret: it is shown only once, and anyone who has it can delete the run.",
+            15,
+        )
     }
 }
 
@@ -214,7 +213,6 @@ pub(crate) fn refused(error: LeaderboardError, file: &Path, address: &Address) -
     };
     let (place, word) = (file.display(), quoted(&file.display().to_string()));
     let address = quoted(&address.to_string());
-    let advice =
-        format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
+    let advice = format!("The record is in {place}. To try again{hint}:\n  native-runner upload {word} --to {address}");
     Failure::Upload { error, advice: Some(advice) }
 }

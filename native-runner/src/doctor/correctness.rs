@@ -108,8 +108,10 @@ pub(crate) fn examine_backends(circumstances: &mut Circumstances<'_>) -> Vec<Fin
     }
     if arguments.backends.is_empty() && BACKENDS.iter().any(|backend| backend.name == backends::BURN_REMOTE) {
         let advice = "`native-runner --backend burn-remote --remote HOST` tests it before timing.";
-        findings
-            .push(Finding::note("trace", "burn-remote was not tested, because its device is on another machine.").with_advice(advice));
+        findings.push(
+            Finding::note("trace", "burn-remote was not tested, because its device is on another machine.")
+                .with_advice(advice),
+        );
     }
     findings
 }

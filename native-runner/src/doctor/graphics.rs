@@ -78,8 +78,9 @@ pub(crate) fn examine_adapters(circumstances: &mut Circumstances<'_>) -> Vec<Fin
         all.map(|(index, details)| judge_adapter(index, details, default == Some(index))).collect();
     findings.extend(judge_listing(listing));
     findings.extend(listing.chosen(circumstances.arguments.adapter.as_deref()).err().map(|error| {
-        Finding::problem("adapter_asked_for", format!("{error}."))
-            .with_advice("`--adapter` accepts an index or part of a name from the list above, `discrete`, `integrated` or `cpu`.")
+        Finding::problem("adapter_asked_for", format!("{error}.")).with_advice(
+            "`--adapter` accepts an index or part of a name from the list above, `discrete`, `integrated` or `cpu`.",
+        )
     }));
     findings
 }
@@ -89,8 +90,8 @@ fn judge_listing(listing: &Listing) -> Option<Finding> {
         Some(trouble) => (
             Severity::Problem,
             format!("The drivers failed to list their adapters: {trouble}."),
-            "One of the drivers is broken. Set VK_DRIVER_FILES to load and test each driver separately. A newer driver may \
-             help.",
+            "One of the drivers is broken. Set VK_DRIVER_FILES to load and test each driver separately. A newer driver \
+             may help.",
         ),
         None if listing.adapters.is_empty() => (
             Severity::Problem,
@@ -101,8 +102,8 @@ fn judge_listing(listing: &Listing) -> Option<Finding> {
         None if listing.adapters.iter().all(|details| details.adapter.software) => (
             Severity::Warning,
             "All adapters are software adapters, which use the processor.".to_owned(),
-            "If this machine has a GPU, its Vulkan driver is missing or this user lacks permission to use it; see the findings \
-             below. To run on the software adapter, use `--adapter cpu`.",
+            "If this machine has a GPU, its Vulkan driver is missing or this user lacks permission to use it; see the \
+             findings below. To run on the software adapter, use `--adapter cpu`.",
         ),
         None => return None,
     };
@@ -136,7 +137,8 @@ fn judge_adapter(index: usize, details: &Details, default: bool) -> Finding {
     let too_small: Vec<String> = lacking.map(|(what, has, needs)| format!("{has} {what} of {needs}")).collect();
     let finding = if !too_small.is_empty() {
         let below = format!("{sentence} It is below the minimum limits of WebGPU: {}.", too_small.join(", "));
-        Finding::problem("adapter", below).with_advice("This program cannot open it; a newer driver may have higher limits.")
+        Finding::problem("adapter", below)
+            .with_advice("This program cannot open it; a newer driver may have higher limits.")
     } else if adapter.software {
         let software = "Software adapter: used only with `--adapter cpu`, never ranked.";
         Finding::note("adapter", format!("{sentence} {software}"))
@@ -210,7 +212,8 @@ fn judge_gpu(gpu: &Gpu, offered: bool, container: Option<&str>) -> Finding {
 fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> Option<String> {
     let of_container = match (vendor, container) {
         (NVIDIA, Some(_)) => {
-            " In a container, NVIDIA_DRIVER_CAPABILITIES must include `graphics` (or `all`) in addition to `compute` and `utility`."
+            " In a container, NVIDIA_DRIVER_CAPABILITIES must include `graphics` (or `all`) in addition to `compute` \
+             and `utility`."
         }
         (_, Some(_)) => " In a container, pass /dev/dri through (`--device /dev/dri`) and install Mesa inside.",
         (_, None) => "",
@@ -218,8 +221,8 @@ fn driver_advice(vendor: u32, driver: Option<&str>, container: Option<&str>) -> 
     let text = match (vendor, driver) {
         (_, Some("vfio-pci")) => "It is reserved for a virtual machine (vfio-pci).",
         (NVIDIA, Some("nvidia")) => {
-            "NVIDIA's driver is loaded, but its Vulkan driver was not found; install it (Debian: `nvidia-vulkan-icd`; Ubuntu: \
-             `libnvidia-gl-…` of the same version; elsewhere nvidia_icd.json and libGLX_nvidia.so.0)."
+            "NVIDIA's driver is loaded, but its Vulkan driver was not found; install it (Debian: `nvidia-vulkan-icd`; \
+             Ubuntu: `libnvidia-gl-…` of the same version; elsewhere nvidia_icd.json and libGLX_nvidia.so.0)."
         }
         (NVIDIA, _) => {
             "Install NVIDIA's driver (Debian: `nvidia-driver`; Ubuntu: `sudo ubuntu-drivers install`) and restart the \
@@ -320,8 +323,7 @@ fn examine_drivers(circumstances: &Circumstances<'_>) -> Finding {
     let details = json!({ "files": found, "broken": broken });
     let finding = if !broken.is_empty() {
         let sentence = format!("Vulkan drivers that cannot be loaded: {}.", broken.join(", "));
-        Finding::warning("vulkan_drivers", sentence)
-            .with_advice("Reinstall the driver, or remove its remaining files.")
+        Finding::warning("vulkan_drivers", sentence).with_advice("Reinstall the driver, or remove its remaining files.")
     } else if found.is_empty() {
         Finding::problem("vulkan_drivers", "No Vulkan driver is installed in the usual folders.")
             .with_advice("Install the GPU's driver, or Mesa's (Debian, Ubuntu: `mesa-vulkan-drivers`).")
@@ -440,8 +442,8 @@ pub(crate) fn examine_nvidia(circumstances: &mut Circumstances<'_>) -> Vec<Findi
                 findings.extend(sentence.map(|sentence| Finding::fine("nvidia_versions", sentence)));
             }
             Err(reason) => {
-                let advice = "Module and libraries of NVIDIA's driver may have different versions; restart the machine, or \
-                              reinstall the driver.";
+                let advice = "Module and libraries of NVIDIA's driver may have different versions; restart the \
+                              machine, or reinstall the driver.";
                 let sentence = format!("{NVIDIA_SMI} does not work: {reason}.");
                 findings.push(Finding::problem("nvidia_smi", sentence).with_advice(advice));
             }
@@ -579,7 +581,9 @@ mod tests {
         assert_eq!(severity(&Listing::of_a_test(&[("llvmpipe", true)])), Some(Severity::Warning));
         assert_eq!(severity(&Listing::default()), Some(Severity::Problem));
         let crashed = Listing { trouble: Some("it crashed".to_owned()), ..Listing::default() };
-        assert!(judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("their adapters: it crashed.")));
+        assert!(
+            judge_listing(&crashed).is_some_and(|finding| finding.sentence.ends_with("their adapters: it crashed."))
+        );
     }
 
     #[test]

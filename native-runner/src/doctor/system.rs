@@ -22,7 +22,8 @@ pub(crate) fn examine_program(_: &mut Circumstances<'_>) -> Vec<Finding> {
     findings.extend(list_missing_backends(&missing));
     let untuned = BACKENDS.iter().any(|built| built.name == "burn-wgpu") && !cfg!(feature = "burn-tuned");
     findings.extend(untuned.then(|| {
-        let advice = "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.";
+        let advice =
+            "For a hardware GPU, build with `--features burn-wgpu,burn-tuned`, which refuses software adapters.";
         Finding::note("burn_untuned", "burn-wgpu is built without fusion and autotune, which Burn enables by default.")
             .with_advice(advice)
     }));
@@ -51,8 +52,8 @@ fn list_missing_backends(missing: &[&BackendDefinition]) -> Option<Finding> {
     let features: Vec<&str> = missing.iter().filter_map(|backend| backend.feature()).collect();
     let example = features.first()?;
     let advice = format!(
-        "Each is a cargo feature of the same name: `cargo run --release -p native-runner --features {example} -- …` in a \
-         checkout. `native-runner backends` describes them."
+        "Each is a cargo feature of the same name: `cargo run --release -p native-runner --features {example} -- …` in \
+         a checkout. `native-runner backends` describes them."
     );
     let finding = Finding::note("backends_not_built", format!("Not in this program: {}.", names.join(", ")));
     Some(finding.with_advice(advice).with_details(json!({ "not_built": names, "cargo_features": features })))
@@ -213,8 +214,8 @@ fn judge_energy(read: impl Iterator<Item = io::Result<String>>) -> Option<Findin
     } else if read.iter().all(|readable| *readable) {
         Finding::fine("processor_energy", "The processor reports its energy (RAPL), and runs record it.")
     } else {
-        let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the next \
-                      restart. It is protected because frequent readings can reveal what other users compute.";
+        let advice = "`sudo chmod a+r /sys/class/powercap/intel-rapl:*/energy_uj` lets every user read it until the \
+                      next restart. It is protected because frequent readings can reveal what other users compute.";
         let sentence = "This user has no permission to read the processor's energy counter (RAPL), so records lack it.";
         Finding::note("processor_energy", sentence).with_advice(advice)
     };

@@ -45,7 +45,8 @@ impl Folder {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 return Err(Failure::Usage(format!(
-                    "another process is running the study in {}; wait for it, or choose another folder with --output DIR",
+                    "another process is running the study in {}; wait for it, or choose another folder with --output \
+                     DIR",
                     path.display()
                 )));
             }
@@ -113,7 +114,9 @@ fn cells_of(path: &Path, plan: &Plan) -> Result<Vec<Finished>, Failure> {
         read_document(
             &file_of(path, &cell.id),
             |finished: &Finished| finished.schema_version,
-            |place, reason| format!("{place} is not a valid file of a cell ({reason}); remove it to run the cell again"),
+            |place, reason| {
+                format!("{place} is not a valid file of a cell ({reason}); remove it to run the cell again")
+            },
         )
     });
     cells.filter_map(Result::transpose).collect()
@@ -221,8 +224,8 @@ impl Plan {
         if found.is_empty() && mine != its {
             let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
             found.push(format!(
-                "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, and \
-                 lacks {fewer} cells of the plan"
+                "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, \
+                 and lacks {fewer} cells of the plan"
             ));
         }
         if found.len() > MAX_DIFFERENCES {
@@ -404,8 +407,7 @@ fn of_workload(workload: &WorkloadRecord) -> (Ending, Option<String>) {
     match &workload.outcome {
         Outcome::Completed => (Ending::Completed, None),
         Outcome::Diverged { step } => {
-            let text =
-                format!("diverged: the loss at step {step} was not finite, or a thousand times the first loss");
+            let text = format!("diverged: the loss at step {step} was not finite, or a thousand times the first loss");
             (Ending::Diverged, Some(text))
         }
         Outcome::Incorrect => (Ending::Incorrect, report::wrong(workload)),

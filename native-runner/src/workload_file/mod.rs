@@ -47,7 +47,9 @@ pub(crate) fn load_with_digest(path: &Path) -> Result<(Workload, String), Failur
     let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
     read.map_err(|source| Failure::File { what: format!("cannot read {file}"), source })?;
     if bytes.len() as u64 > MAX_FILE_BYTES {
-        return Err(Failure::Usage(format!("{file} is larger than {MAX_FILE_BYTES} bytes, so it is not a workload file")));
+        return Err(Failure::Usage(format!(
+            "{file} is larger than {MAX_FILE_BYTES} bytes, so it is not a workload file"
+        )));
     }
     let text = results::decode(&bytes).map_err(|error| Failure::Usage(format!("{file} is not text: {error}")))?;
     let workload = parse(&file, text, language).map_err(Failure::Usage)?;

@@ -182,9 +182,9 @@ impl<'f> Network<'f> {
 
     fn check_input(&self, place: &Tree, name: &str, layer: &Layer, read: Reading) -> Result<(), Mistake> {
         if read.is_flat && !matches!(layer, Layer::Dense(_) | Layer::Dropout(_)) {
-            return Err(place.mistake(format!(
-                "`{name}` cannot read the output of `flatten`; only dense and dropout can"
-            )));
+            return Err(
+                place.mistake(format!("`{name}` cannot read the output of `flatten`; only dense and dropout can"))
+            );
         }
         let (can_begin, wanted) = if matches!(self.set.origin, Origin::Stories(_)) {
             (matches!(layer, Layer::Embedding(_)), "embedding, because samples are words")
@@ -227,8 +227,8 @@ impl<'f> Network<'f> {
                 let size =
                     if matches!(self.model.nodes[*layer].layer, Node::Conv2d { .. }) { "kernel_size" } else { "size" };
                 self.places[*layer].field(size).mistake(format!(
-                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a smaller \
-                     one, or padding"
+                    "a window of {rows} × {columns} does not fit into the layer's input of {height} × {width}; use a \
+                     smaller one, or padding"
                 ))
             }
             ModelError::Impossible { layer, .. }
@@ -287,9 +287,9 @@ impl<'f> Network<'f> {
             Node::Dense { .. } => {
                 Err(place.mistake("the last layer computes the logits for the loss, so it cannot have an activation"))
             }
-            Node::Softmax { .. } => Err(place.mistake(
-                "the loss computes the softmax itself: remove this layer, and end with `dense`",
-            )),
+            Node::Softmax { .. } => {
+                Err(place.mistake("the loss computes the softmax itself: remove this layer, and end with `dense`"))
+            }
             _ => Err(place.mistake(format!(
                 "the last layer must be `dense` with {classes} units, one for each class of {set}, or `word_scores`"
             ))),

@@ -160,7 +160,8 @@ fn name(value: &Tree, name: &str) -> Result<&'static str, Mistake> {
         || name.len() > MAX_NAME_LENGTH
     {
         return Err(value.mistake(format!(
-            "a name has lowercase letters, digits and hyphens, starts with a letter, and has at most {MAX_NAME_LENGTH} characters"
+            "a name has lowercase letters, digits and hyphens, starts with a letter, and has at most {MAX_NAME_LENGTH} \
+             characters"
         )));
     }
     if engine::workload(name).is_some() {
@@ -197,9 +198,7 @@ fn check_samples(tree: &Tree, definition: &Definition, set: &DataSetDefinition) 
     }
     check_whole(tree.field("batch_size"), definition.batch_size, 1, trained.min(MAX_BATCH_SIZE))?;
     if definition.last_batch == LastBatch::Wrap && definition.shuffle {
-        return Err(tree
-            .field("last_batch")
-            .mistake("`wrap` needs the order of the file: set `shuffle = false`"));
+        return Err(tree.field("last_batch").mistake("`wrap` needs the order of the file: set `shuffle = false`"));
     }
     if definition.early_stopping.is_some() && trained == all {
         let text = "no samples are held out for early stopping: reduce `training_samples`";
@@ -227,9 +226,7 @@ fn input(
     let &Preprocessing { normalization, image_size, edge, flip, shift, brightness, contrast, .. } = preprocessing;
     if matches!(set.origin, Origin::Stories(_)) {
         if *preprocessing != Preprocessing::default() {
-            return Err(
-                value.mistake(format!("the samples of {} are words, so this is not possible", set.name))
-            );
+            return Err(value.mistake(format!("the samples of {} are words, so this is not possible", set.name)));
         }
         return Ok((InputRecipe::scaled(1.0), Shape::vector(set.train.features())));
     }

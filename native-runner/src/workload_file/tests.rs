@@ -109,7 +109,10 @@ fn layer_that_does_not_fit_is_shown_with_shapes() {
             &["line 7, column 12", "`conv2d` cannot read the output of `flatten`", "only dense and dropout"],
         ),
         (&["{ dense = { units = 4 } }", "\"relu\"", "\"tanh\""], &["line 8, column 1", "directly follow the layer"]),
-        (&["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""], &["line 7, column 1", "already has an activation"]),
+        (
+            &["{ dense = { units = 4, activation = \"tanh\" } }", "\"relu\""],
+            &["line 7, column 1", "already has an activation"],
+        ),
         (
             &["{ max_pool = { size = 2 } }"],
             &["line 6, column 14", "cannot read the samples of mnist", "conv2d, dense, lstm, gru or simple_rnn"],
@@ -158,10 +161,7 @@ fn the_last_layer_makes_a_number_for_each_class() {
     for (last, parts) in cases {
         assert_mistake(&ending(last), parts);
     }
-    assert_mistake(
-        &format!("{START}{OPTIMIZER}layers = []\n"),
-        &["line 5, column 10", "1 to 1024 layers, not 0"],
-    );
+    assert_mistake(&format!("{START}{OPTIMIZER}layers = []\n"), &["line 5, column 10", "1 to 1024 layers, not 0"]);
     assert_mistake(&format!("{START}{OPTIMIZER}layers = [\"flatten\"]\n"), &["no layer computes anything"]);
 }
 

@@ -113,8 +113,10 @@ fn workload_that_only_the_baseline_trained_fails() {
     let finished = compare(&folder, "--baseline base broken")
         .expect_status(6)
         .expect_output(&["✗ A regression. 1 compared: 1 broken."]);
-    finished
-        .expect_errors(&["the candidate failed to train it, but the baseline did not", "from seed 9 the loss at step 7"]);
+    finished.expect_errors(&[
+        "the candidate failed to train it, but the baseline did not",
+        "from seed 9 the loss at step 7",
+    ]);
 }
 
 #[test]
@@ -156,10 +158,8 @@ fn records_of_same_suite_device_and_newest_commit_are_chosen() {
     let older = "new --baseline kept --fail-if-slower 5% --baseline-commit 0a1b2c3d4e";
     compare(&folder, older).expect_status(6).expect_output(&["from commit 0a1b2c3, set with --baseline-commit."]);
     let finished = compare(&folder, "new --baseline kept --baseline-commit 9999999").expect_status(2);
-    finished.expect_errors(&[
-        "no record of suite quick 1 on",
-        "from commit 9999999 (available commits: 0a1b2c3, 4d5e6f7)",
-    ]);
+    finished
+        .expect_errors(&["no record of suite quick 1 on", "from commit 9999999 (available commits: 0a1b2c3, 4d5e6f7)"]);
 }
 
 #[test]
@@ -276,7 +276,11 @@ fn incomparable_sides_are_refused_with_advice() {
         ("base newer.json", 2, ["newer.json is not a record", "version 99, but this program supports version 1"]),
         ("base steps.json", 2, ["steps.json is not a record", "missing field"]),
         ("base other", 2, ["nothing can be compared", "mnist-mlp on burn-flex, batches of 16: only the candidate"]),
-        ("--baseline base -- head --fail-if-missing", 2, ["everything after `--` is a path", "put --fail-if-missing before it"]),
+        (
+            "--baseline base -- head --fail-if-missing",
+            2,
+            ["everything after `--` is a path", "put --fail-if-missing before it"],
+        ),
         ("- -", 2, ["standard input", "once"]),
         ("base head --fail-if-slower 5", 2, ["--fail-if-slower", "such as 5%"]),
         ("base head --baseline-commit main", 2, ["--baseline-commit", "hexadecimal"]),

@@ -436,7 +436,10 @@ fn devices_that_cannot_share_a_batch_are_refused() {
         (format!("--remote {first},{}", other.address), format!("these differ: {first} is remote ")),
         (format!("--remote {two} --seeds 2"), "trains on one device each".to_owned()),
         (format!("--remote {two} --batch-size 1"), "one sample for each device, but is 1".to_owned()),
-        (format!("--remote {two} --upload http://127.0.0.1:9 --yes"), "a run on 2 devices cannot be uploaded".to_owned()),
+        (
+            format!("--remote {two} --upload http://127.0.0.1:9 --yes"),
+            "a run on 2 devices cannot be uploaded".to_owned(),
+        ),
         (format!("--remote {first},"), "as in `gpu.example:4400`".to_owned()),
     ];
     for (line, part) in cases {

@@ -101,13 +101,13 @@ fn report_of_a_study_has_title_failures_and_missing_cells() {
         &text,
         &[
             "What a small study says",
-            "small: 2 of 4 cells have been run",
-            "in small every limit is 25 % of its own",
-            "1 of 2 runs has no figures: 1 failed",
+            "small: 2 of 4 cells have run",
+            "in small every limit is 25 % of the original",
+            "1 of 2 runs has no results: 1 failed",
         ],
     );
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
-    assert!(page.contains("What it repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
+    assert!(page.contains("Repeats: Table I of a paper.") && page.contains("f16-matrix"), "{}", page.len());
 }
 
 fn export(folder: &TempDir, name: &str) -> Runner {

@@ -351,8 +351,8 @@ impl Timing {
         let (total, clock) = (self.reported_seconds + self.preparing_seconds, self.clock_seconds);
         if exceeds(total, clock, self.answers) {
             return Err(answer.broken(&format!(
-                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them: it may not report \
-                 seconds, or may count work twice"
+                "its answers report {total:.3} s in total, but the clock shows {clock:.3} s around them: it may not \
+                 report seconds, or may count work twice"
             )));
         }
         let (total, clock) = (self.reported_seconds, clock - self.link_seconds - self.preparing_seconds);

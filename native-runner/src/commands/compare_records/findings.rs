@@ -40,9 +40,10 @@ fn headline(compared: &[Compared<'_>]) -> Note {
     let is_slower = lines().any(|(_, line)| line.verdict == Verdict::Slower);
     let (mark, text) = match rules.fail_if_slower.map(percent_details) {
         _ if failing > 0 => (Mark::Bad, format!("A regression. {counts}.")),
-        Some(limit) if is_open => {
-            (Mark::Open, format!("No regression is certain, but a loss of more than {limit} is not excluded. {counts}."))
-        }
+        Some(limit) if is_open => (
+            Mark::Open,
+            format!("No regression is certain, but a loss of more than {limit} is not excluded. {counts}."),
+        ),
         Some(limit) => (Mark::Good, format!("No regression of more than {limit}. {counts}.")),
         None if is_slower => (Mark::Careful, format!("{counts}.")),
         None if is_open => (Mark::Open, format!("{counts}.")),
@@ -68,8 +69,8 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     let of_lines = regressions.lines.iter().zip(&names);
     notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
     if regressions.lines.iter().any(|line| line.throughput.is_some() && runs(line) == Some([1, 1])) {
-        let text = "With a single run per side, the interval only covers the windows within a run, which vary less than \
-                    separate runs do; make three to five runs a side, alternating between the sides.";
+        let text = "With a single run per side, the interval only covers the windows within a run, which vary less \
+                    than separate runs do; make three to five runs a side, alternating between the sides.";
         notes.push(Note { mark: Mark::Plain, text: text.to_owned() });
     }
     let mut sections = vec![Section {
@@ -83,8 +84,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     if !compared.is_empty() {
         sections.push(Section {
             title: "Other metrics".to_owned(),
-            conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points"
-                .to_owned(),
+            conditions: "candidate over baseline: below 1 is less time or memory; accuracy in points".to_owned(),
             table: Some(others(&compared)),
             notes: Vec::new(),
             is_detail: true,
@@ -356,15 +356,15 @@ fn split(arguments: &CompareRecordsArgs) -> Result<(&[PathBuf], Vec<&[PathBuf]>)
             Ok((std::slice::from_ref(first), others.chunks(1).collect()))
         }
         ([], _) => {
-            let text = "there is nothing to compare with; name two records, or folders of them, as in `native-runner compare \
-                        before.json after.json`, or a --baseline";
+            let text = "there is nothing to compare with; name two records, or folders of them, as in `native-runner \
+                        compare before.json after.json`, or a --baseline";
             Err(Failure::Usage(text.to_owned()))
         }
         // Of two, the second can only be the candidate.
         ([first, second], []) => Ok((std::slice::from_ref(first), vec![std::slice::from_ref(second)])),
         (_, []) => {
-            let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it or \
-                        after `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
+            let text = "there is no candidate; --baseline takes every path after it, so name the candidates before it \
+                        or after `--`, as in `native-runner compare head/*.json --baseline base/*.json`";
             Err(Failure::Usage(text.to_owned()))
         }
         (baseline, candidates) => Ok((baseline, vec![candidates])),
@@ -385,7 +385,9 @@ fn read(paths: &[PathBuf], notes: &mut Vec<String>) -> Result<Group, Failure> {
         for one in found.records {
             // A run that counts twice would make the others look steadier than they are.
             match kept.iter().find(|other| other.record == one.record) {
-                Some(other) => notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place)),
+                Some(other) => {
+                    notes.push(format!("{} is the same record as {} and counts once.", one.place, other.place))
+                }
                 None => kept.push(one),
             }
         }

@@ -337,9 +337,8 @@ fn about_side(side: &Side, whose: &str) -> Vec<String> {
     let Side { runs, completed, unsteady, .. } = side;
     let mut texts = Vec::new();
     if *unsteady > 0 {
-        texts.push(format!(
-            "{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."
-        ));
+        texts
+            .push(format!("{unsteady} of {completed} runs of the {whose} did not settle, so their speed is unsteady."));
     }
     if completed < runs && side.trouble().is_none() {
         texts.push(format!("{} of {runs} runs of the {whose} were cancelled and do not count.", runs - completed));
@@ -368,8 +367,8 @@ fn accuracy(line: &Line) -> Option<(Mark, String)> {
             Some((Mark::Plain, format!("the accuracy is higher, {shares}: {difference} {explained}.")))
         }
         AccuracyVerdict::OtherSteps => {
-            let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs to give \
-                        all runs the same work.";
+            let text = "the runs did not train the same number of steps, so accuracies are not compared; set --epochs \
+                        to give all runs the same work.";
             Some((Mark::Plain, text.to_owned()))
         }
     }

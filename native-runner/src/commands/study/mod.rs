@@ -73,9 +73,7 @@ fn refuse_options_of_runs(arguments: &StudyArgs) -> Result<(), Failure> {
     if cfg!(feature = "wgsl") {
         return Ok(());
     }
-    Err(Failure::Usage(
-        "this program was built without the backend wgsl, whose kernels this study measures".to_owned(),
-    ))
+    Err(Failure::Usage("this program was built without the backend wgsl, whose kernels this study measures".to_owned()))
 }
 
 /// Mentions an unfinished run of the same study from another day.
@@ -224,7 +222,8 @@ pub(crate) struct StudyArgs {
     /// Folder of the study, new or to resume [default: `studies/NAME-DATE`]
     #[arg(long, value_name = "DIR", help_heading = "Data and output")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the estimate or the results as JSON; `-` is standard output, and everything else then goes to standard error
+    /// Write the estimate or the results as JSON; `-` is standard output, and everything else then goes to standard
+    /// error
     #[arg(long, value_name = "FILE", help_heading = "Data and output")]
     pub(crate) json: Option<JsonTarget>,
     /// Leaderboard to upload every measured record to, as unverified, after asking once

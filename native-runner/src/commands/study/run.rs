@@ -23,8 +23,8 @@ use crate::study::cell::{AXES, Cell, RunSettings, Settings};
 use crate::study::estimate::{Estimator, Source};
 use crate::study::folder::{Attempt, Ending, Finished, Folder, Plan, Uploaded};
 
-const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of kernels \
-                          stay in the files of their cells.\n";
+const STAYS_HERE: &str = "Nothing will be uploaded, because leaderboards rank only runs of networks. Results of \
+                          kernels stay in the files of their cells.\n";
 
 pub(crate) fn run(arguments: &StudyArgs, plan: &Plan, path: &Path) -> Result<(), Failure> {
     let asked = asked(arguments, plan)?;
@@ -187,8 +187,8 @@ fn conclude(cells: &[&Cell], finished: &[Finished], path: &Path) -> Result<(), F
         return Ok(());
     }
     Err(Failure::NotMeasured(format!(
-        "{failed} of {} cells have no results; the reasons are above and in {}. The same command with --retry-failed runs \
-         them again",
+        "{failed} of {} cells have no results; the reasons are above and in {}. The same command with --retry-failed \
+         runs them again",
         cells.len(),
         path.join("cells").display()
     )))
@@ -391,8 +391,8 @@ pub(crate) fn upload(submission: &Submission, folder: &Folder, finished: &mut [F
         screen.prose("  uploaded ", &format!("{number} of {count}: {}", finished.settings.text()), 4)?;
     }
     let text = format!(
-        "{count} record{} uploaded as unverified, because the runs were not registered. Permalinks and deletion links are \
-         in the files of {}. Keep these files: the links are not stored elsewhere.",
+        "{count} record{} uploaded as unverified, because the runs were not registered. Permalinks and deletion links \
+         are in the files of {}. Keep these files: the links are not stored elsewhere.",
         if count == 1 { " was" } else { "s were" },
         folder.path().join("cells").display()
     );
@@ -405,8 +405,8 @@ fn about(leaderboard: &str, missing: &[(&mut Finished, String)]) -> String {
     let workloads = records.iter().flat_map(|record| &record.workloads).map(|workload| workload.workload.as_str());
     let workloads = Vec::from_iter(BTreeSet::from_iter(workloads));
     format!(
-        "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and times of {}. \
-         [s] shows the first record.",
+        "To {leaderboard}: {} records, {bytes} bytes of JSON with the device and driver, system, settings, losses and \
+         times of {}. [s] shows the first record.",
         records.len(),
         workloads.join(", ")
     )

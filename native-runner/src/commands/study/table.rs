@@ -26,11 +26,11 @@ pub(crate) struct Row<'a> {
     pub(crate) finished: Vec<&'a Finished>,
 }
 
-const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted windows \
-                          because no epoch was finished, and throughput over all training, warm-up included, if no window \
-                          counts. – means that the cell was too short for this metric. Accuracy is the mean over the seeds \
-                          ± one standard deviation. Memory, of the backend on its device and of the whole process, is from \
-                          the first seed.";
+const ABOUT_RUNS: &str = "Times and throughput are medians over the seeds. ≈ marks epochs extrapolated from counted \
+                          windows because no epoch was finished, and throughput over all training, warm-up included, \
+                          if no window counts. – means that the cell was too short for this metric. Accuracy is the \
+                          mean over the seeds ± one standard deviation. Memory, of the backend on its device and of \
+                          the whole process, is from the first seed.";
 
 pub(crate) fn show(plan: &Plan, cells: &[&Cell], finished: &[Finished], screen: Screen) -> Result<(), Failure> {
     let rows = rows(cells, finished);
@@ -162,9 +162,10 @@ fn remarks(row: &Row<'_>) -> Vec<String> {
     lines
 }
 
-const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measured in turns with each entry: the median of \
-                                all measured entries, the lowest and the highest. Other entries exceed their time or memory \
-                                budget, or have no kernel; the files of the cells and the report list the reasons.";
+const ABOUT_KERNELS: &str = "Shares of the peak of arithmetic, which was measured in turns with each entry: the median \
+                                of all measured entries, the lowest and the highest. Other entries exceed their time \
+                                or memory budget, or have no kernel; the files of the cells and the report list the \
+                                reasons.";
 
 fn kernel_table(rows: &[Row<'_>], titles: Vec<String>) -> Table {
     let records: Vec<Option<&KernelRecord>> =
@@ -282,8 +283,8 @@ fn show_plan(
     screen.prose("", &would_run, 0)?;
     let evidence = finished.iter().filter(|finished| finished.record.is_some()).count();
     let text = format!(
-        "The last column names the source of each estimate ({evidence} finished cells here). Memory is the backend's on \
-         its device, or the whole process's on the processor."
+        "The last column names the source of each estimate ({evidence} finished cells here). Memory is the backend's \
+         on its device, or the whole process's on the processor."
     );
     screen.legend(&text)
 }
