@@ -556,7 +556,7 @@ mod tests {
             ("suite=huge", "quick, complete"),
             ("compare=wgsl", "two or more of wgsl, burn-wgpu, burn-flex"),
             ("compare=wgsl,wgsl", "two or more of"),
-            ("compare=wgsl,burn-cuda", "no back end named “burn-cuda”"),
+            ("compare=wgsl,burn-cuda", "no backend named “burn-cuda”"),
             ("seeds=0", "from 1 to 10"),
             ("seeds=11", "from 1 to 10"),
         ] {
@@ -597,7 +597,7 @@ mod tests {
             ("epochs=3", "3 epochs"),
             ("seed=7", "seed 7"),
             ("workload=caffe-mnist", "not a whole suite"),
-            ("backend=jax-js-wasm", "jax-js on the processor as the back end"),
+            ("backend=jax-js-wasm", "jax-js on the processor as the backend"),
         ] {
             let options = options(query);
             let sentence = options.consequence().unwrap();

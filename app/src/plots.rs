@@ -289,8 +289,8 @@ pub(crate) mod tests {
         };
         assert_eq!(
             describe_distribution(&of(&BINS), 204.0),
-            "11 proven runs on 1 device lie between 100.0 and 1050 samples per second, and more of them than anywhere else \
-             (8) between 200.0 and 210.0 samples per second. This run: 204.0."
+            "11 proven runs on 1 device between 100.0 and 1050 samples per second. The largest group (8) is between \
+             200.0 and 210.0 samples per second. This run: 204.0."
         );
         assert_eq!(describe_distribution(&of(&[]), 204.0), "There are no proven runs.");
     }

@@ -173,7 +173,7 @@ mod tests {
         }
         assert_eq!(said([None; 3], [0; 3], false), None);
         assert!(said([Some(0.5); 3], [1; 3], true).unwrap().starts_with("This is the only proven run"));
-        assert!(said([Some(0.5); 3], [1; 3], false).unwrap().starts_with("It stands beside the only proven run"));
+        assert!(said([Some(0.5); 3], [1; 3], false).unwrap().starts_with("There is only one proven run"));
         assert_eq!([0.0, 0.001, 0.506, 0.999, 1.0].map(percent), ["0 %", "1 %", "51 %", "99 %", "100 %"]);
     }
 

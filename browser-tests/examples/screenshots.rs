@@ -81,7 +81,7 @@ async fn a_comparison(page: &impl Page, folder: &Path) {
     take(page, folder, "compared").await;
     page.click("button", "Upload the comparison").await;
     follow(page, "Page of the comparison").await;
-    page.wait_for("heading", "Comparison of back ends").await;
+    page.wait_for("heading", "Comparison of backends").await;
     take(page, folder, "shared").await;
 }
 

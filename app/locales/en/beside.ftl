@@ -1,14 +1,14 @@
 ### Stored results, or devices, beside each other.
 
 beside_title = Side by side
-beside_choose = Open a result or a device, and choose there what to put beside it.
+beside_choose = Open a result or a device, and choose there what to compare it with.
 beside_not_shown = These cannot be compared
-beside_nothing = No two of them have a result of the same network, so there is nothing to compare.
-beside_not_said = not said
-beside_explanation = × is a rate over that of the first. “Tied” means that both are equal within a tenth,
-    “undecided” that the intervals overlap and are too wide for that: more windows or runs would decide.
-beside_figure = Figure
-beside_differs = What differs around them
+beside_nothing = No two of them have results for the same network, so there is nothing to compare.
+beside_not_said = not reported
+beside_explanation = × is the rate divided by the rate of the first column. “Tied” means equal within a tenth.
+    “Undecided” means that the intervals overlap and are too wide to decide: more windows or runs are needed.
+beside_figure = Metric
+beside_differs = Other differences
 beside_rate = Samples per second
 beside_accuracy = Test accuracy
 beside_time = Time to accuracy

@@ -1,4 +1,4 @@
 ### The columns of the table of runs.
 
 columns_title = Columns
-columns_legend = Shown of each result
+columns_legend = Columns to show

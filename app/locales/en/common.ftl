@@ -5,20 +5,20 @@ common_brand = Gradmark, start page
 common_pages = Pages
 common_compare = Compare
 common_leaderboard = Leaderboard
-common_privacy = No result is uploaded without a click, after the exact data was offered to you. While a run trains, it
-    sends the leaderboard a hash about once a second; at its end it trains a few random parts again and sends some states, a
-    few megabytes for each network, to prove that the training happened. No address and no user-agent string is stored, and
-    you can delete what you upload.
+common_privacy = Results are uploaded only after you have seen the exact data and clicked. During training, the page
+    sends the leaderboard a hash about once a second. At the end, it recomputes a few random parts and sends some
+    states, a few megabytes per network, to prove that the training happened. No address and no user-agent string is
+    stored, and you can delete your uploads.
 common_show_file = Show a result file
 common_nothing_here = There is nothing here
-common_nothing_here_why = The address may be mistyped, or the result was deleted.
+common_nothing_here_why = The address may be wrong, or the result was deleted.
 common_to_start = Go to the start page
 
 ## Choices at the end of each page
 
 common_language = Language
-common_colours = Colours
-common_colours_system = As the system
+common_colours = Colors
+common_colours_system = System
 common_colours_light = Light
 common_colours_dark = Dark
 
@@ -84,5 +84,5 @@ common_cancel = Cancel
 common_upload = Upload
 common_uploading = Uploading …
 common_uploaded = Uploaded
-common_no_clipboard = this browser has no clipboard for this page
-common_no_sharing = this browser does not share from pages
+common_no_clipboard = this browser gives the page no access to the clipboard
+common_no_sharing = this browser does not support sharing

@@ -1,4 +1,4 @@
-### Back ends beside each other on this device.
+### Comparison of backends on this device.
 
 ## The table
 
@@ -14,8 +14,8 @@ compare_tied = tied
 compare_undecided = undecided
 compare_cancelled = Cancelled.
 compare_diverged = The loss became infinite, or a thousand times the first one, at step { $step }.
-compare_incorrect = Computed something else than the reference, so nothing was timed.
-compare_incorrect_at = Computed something else than the reference ({ $what }), so nothing was timed.
+compare_incorrect = The results differ from the reference, so nothing was timed.
+compare_incorrect_at = The results differ from the reference ({ $what }), so nothing was timed.
 
 ## The page
 
@@ -24,33 +24,34 @@ compare_cancelled_in_part = Cancelled. What was finished is in the comparison be
 compare_below = The comparison is below.
 compare_page_title = Compare frameworks
 compare_title = How do frameworks differ on your device?
-compare_lead = Each trains the same networks from the same weights on the same samples, one after the other, and is
-    held to the same check before it is timed. What they learn should agree; how long it takes need not.
+compare_lead = They train the same networks from the same weights on the same samples, one after the other. Each must
+    pass the same check before it is timed. Their accuracies should agree; their times may differ.
 compare_asking = Asking the browser for its GPU …
-compare_no_gpu = { $why } Back ends that need no WebGPU can be compared.
+compare_no_gpu = { $why } You can compare the backends that need no WebGPU.
 compare_gpu = The GPU: { $name }.
-compare_gpu_software = The GPU: { $name }. That is a program on your processor, and slow; frameworks may need minutes.
+compare_gpu_software = The GPU: { $name }. This is a slow software adapter on your processor; frameworks may need
+    minutes.
 compare_needs_webgpu = needs WebGPU
-compare_choose_two = Choose two back ends or more.
-compare_note = { $contenders } back ends train in turn, { $length }. It stays on this page.
-compare_note_seeds = { $contenders } back ends train in turn from each of { $seeds } seeds, { $length }. It stays on
-    this page.
-compare_as_settings = as long as the settings say
+compare_choose_two = Choose at least two backends.
+compare_note = { $contenders } backends train in turn, { $length }. The result stays on this page.
+compare_note_seeds = { $contenders } backends train in turn from each of { $seeds } seeds, { $length }. The result
+    stays on this page.
+compare_as_settings = for the duration in the settings
 compare_one_pass = for one pass over the data
 compare_compare = Compare
-compare_what = What is compared
-compare_seeds = Seeds, each for all of them
+compare_what = Compared backends
+compare_seeds = Seeds, each for all backends
 compare_comparison = Comparison
 compare_of_workload = Comparison: { $workload }
-compare_explanation = × of a rate is that of the fastest, with the interval in which it lies 95 times of a hundred;
-    “tied” means that it is within a tenth of the fastest, “undecided” that more windows or seeds would be needed to
-    tell. × of a time is how often the fastest goes into it. Start is building, compiling, tuning and the first step,
-    which happen once.
-compare_explanation_seed = Seed { $seed } for all of them. { $what }
-compare_explanation_seeds = Seeds { $seeds } for all of them; times are medians over them, accuracies means. { $what }
-compare_backend = Back end
+compare_explanation = × after a rate is its ratio to the fastest, with the 95 % interval. “Tied” means within a tenth
+    of the fastest. “Undecided” means that more windows or seeds are needed. × after a time is its ratio to the fastest.
+    Start includes building, compiling, tuning and the first step, which happen once.
+compare_explanation_seed = Seed { $seed } for all backends. { $what }
+compare_explanation_seeds = Seeds { $seeds } for all backends. Times are medians over seeds; accuracies are means.
+    { $what }
+compare_backend = Backend
 compare_fetched = { $backend }. { $arrival }
-compare_link_copied = Copied. It compares the same from the same seeds on whatever device opens it.
+compare_link_copied = Copied. The link runs the same comparison with the same seeds on any device.
 compare_link_not_copied = Not copied: { $reason }. The link is { $link }
 compare_copy_link = Copy the link
 compare_as_json = Download as JSON

@@ -1,5 +1,5 @@
 ### What is chosen on the leaderboard as files.
 
 exports_label = Files
-exports_of_runs = These results, all of them, as a file:
-exports_of_devices = The proven runs behind these places as a file:
+exports_of_runs = Download all of these results:
+exports_of_devices = Download the proven runs behind these places:

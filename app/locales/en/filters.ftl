@@ -1,7 +1,7 @@
 ### By what lists are chosen.
 
 filters_order = Order
-filters_order_usual = As usual
+filters_order_usual = Default
 filters_suite = Suite
 filters_all_suites = All suites
 filters_precision = Precision
@@ -28,13 +28,13 @@ filters_by_most_accurate = most accurate first
 filters_by_soonest = soonest accurate first
 filters_programs = Programs
 filters_browsers = Browsers
-filters_another_browser = Another browser
-filters_another_system = Another system
+filters_another_browser = Other browser
+filters_another_system = Other system
 filters_all_networks = All networks
-filters_all_backends = All back ends
+filters_all_backends = All backends
 filters_network = Network
-filters_backend = Back end
-filters_more = More filters, and the order
+filters_backend = Backend
+filters_more = More filters and order
 filters_from = From
 filters_until = Until
 filters_only_device = Only runs of { $device }

@@ -16,14 +16,14 @@ running_phase_paused = waiting, because this tab is hidden
 
 ## Why a run ended without a result
 
-running_another_tab = Another tab of this browser is training, and two that train at once measure each other. Let it
-    finish, or close it, and press the button again.
+running_another_tab = Another tab of this browser is training, and two at once disturb each other. Wait until it
+    finishes or close it, then press the button again.
 running_not_opened = The training worker could not be started: { $reason }.
 running_not_started = The training worker did not start. Reload the page and try again.
 running_not_loaded = The training worker could not be loaded: { $reason }. Check the connection and press Benchmark
     to try again.
 running_failed = The benchmark failed: { $reason }.
-running_failed_in_part = The benchmark failed: { $reason }. What was finished before is below.
+running_failed_in_part = The benchmark failed: { $reason }. The finished networks are below.
 running_crashed = The training worker stopped working: { $reason }. Reload the page and try again; if it happens
     again, please report it.
 
@@ -39,10 +39,10 @@ running_training_accuracy = Training accuracy
 running_test_accuracy = Test accuracy
 running_step = Step
 running_epochs = Passes over the data
-running_examples = Test images, and what the network answers
+running_examples = Test images and the network's answers
 running_example_right = { $label }, answered rightly
 running_example_wrong = { $label }, wrongly answered { $answer }
-running_published_curve = Dashed: training accuracy as { $framework } learned on { $device }, pass for pass
+running_published_curve = Dashed: training accuracy of { $framework } on { $device }, pass for pass
     ({ $citation }).
-running_published_end = Dashed: { $accuracy } after { $epochs } passes, as { $framework } classified the test set,
-    trained on { $device } ({ $citation }).
+running_published_end = Dashed: test accuracy of { $accuracy } after { $epochs } passes, with { $framework } on
+    { $device } ({ $citation }).

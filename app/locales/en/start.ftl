@@ -4,27 +4,27 @@ start_page_title = Gradmark – how fast does your GPU learn?
 start_title = How fast does your GPU learn?
 start_lead = One click trains real neural networks on real data, on your own GPU, in this tab – and shows how fast
     and how well they learn.
-start_cancelled = Cancelled. Nothing was kept and nothing was uploaded.
+start_cancelled = Cancelled. Nothing was saved or uploaded.
 start_benchmark = Benchmark
-start_battery = This device runs on its battery, on which many are slower. Plug it in first, if you can; otherwise
-    the result says so.
+start_battery = This device is on battery power, which makes many devices slower. Plug it in first, if you can;
+    otherwise the result has a note.
 start_asking = Asking the browser …
 start_not_available = Not available to this page
 start_device = Your device
 start_gpu = GPU
 start_browser = Browser
-start_software = This is a software adapter: your processor pretends to be a GPU. It trains correctly but slowly,
+start_software = This is a software adapter: your processor acts as a GPU. It trains correctly but slowly,
     and its result is shown but not ranked.
-start_software_question = There is a GPU in this machine?
+start_software_question = Does this machine have a GPU?
 start_no_webgpu = WebGPU is missing
 start_using = You are using { $browser }. { $why }
 start_demonstrate = Demonstrate on the processor
-start_demonstration = Trains the same network with plain loops on one processor core for some seconds. It is not a
+start_demonstration = Trains the same network with plain loops on one processor core for a few seconds. It is not a
     benchmark and is not uploaded.
 start_claim = Your GPU, if you know it
-start_claim_example = such as GeForce RTX 4070
-start_pressed = Other tabs or programs use the processor. Close what is not needed first; otherwise the result may be
-    slower than this device is.
-start_integrated_question = Is there a faster GPU in this machine?
-start_integrated = The browser offers the GPU that is part of the processor. Where there is a card as well, it can take
-    that one:
+start_claim_example = for example GeForce RTX 4070
+start_pressed = Other tabs or programs use the processor. Close those that you do not need; otherwise the result may be
+    too slow.
+start_integrated_question = Does this machine have a faster GPU?
+start_integrated = The browser offers the GPU that is part of the processor. If there is also a graphics card, the
+    browser can use it:

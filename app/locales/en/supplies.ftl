@@ -6,6 +6,6 @@ supplies_missing = { $data } is not on this server: { $reason }. { $needed } of 
     cannot be trained here until then.
 supplies_data_missing = its data is missing
 supplies_needs = { $who } needs { $data }, which is not on this server. Choose other networks.
-supplies_burn_building = Burn { $why }. It can be chosen here when it is ready.
+supplies_burn_building = Burn { $why }. You can choose it here once it is ready.
 supplies_burn_ready = Burn is ready: choose it as the engine, or compare back ends.
 supplies_burn_missing = Burn { $why }.

@@ -96,7 +96,7 @@ fn a_page_without_burn_says_why_at_every_choice() {
         engine(page, "wgsl").await.click().await.unwrap();
         assert!(page.is_enabled("Benchmark").await);
 
-        page.click("link", "Compare back ends").await;
+        page.click("link", "Compare backends").await;
         page.wait_for("heading", "How do frameworks differ on your device?").await;
         page.wait_for_text(".networks", "It is not on this server: the page was built without Burn").await;
         let choice = engine(page, "burn-wgpu").await;

@@ -275,7 +275,7 @@ async fn trains(page: &Browser, backend: &str, framework: &str) {
     }
     assert!(record["departures"].to_string().contains(&format!(r#""program":"{backend}""#)), "{record}");
     assert!(page.by_role("button", "Upload").await.is_none());
-    page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove it").await;
+    page.wait_for_text("[aria-labelledby=result-title] > .callout", "has no way to prove them").await;
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn frameworks_train_with_and_without_webgpu() {
 fn frameworks_are_compared_with_our_kernels_by_default() {
     drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::USUAL }, async |page| {
         page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=6").await;
-        page.wait_for_text("#compare-note", "3 back ends train in turn").await;
+        page.wait_for_text("#compare-note", "3 backends train in turn").await;
         page.click("button", "Compare").await;
         page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         let script = "() => [...document.querySelectorAll('tr[data-backend]')]
@@ -324,7 +324,7 @@ fn frameworks_are_compared_with_our_kernels_by_default() {
 fn a_shared_comparison_has_a_page_and_is_no_result() {
     drive_with_frameworks(Setup { burn: Some(NO_BURN), ..Setup::USUAL }, async |page| {
         page.open("/compare?workload=keras-mnist-mlp&batch=8&steps=4&compare=wgsl,tfjs-wasm").await;
-        page.wait_for_text("#compare-note", "2 back ends train in turn").await;
+        page.wait_for_text("#compare-note", "2 backends train in turn").await;
         page.click("button", "Compare").await;
         page.wait_for_status(RUN_PATIENCE, |text| text == "The comparison is below.").await;
         let cells = "() => [...document.querySelectorAll('table.compared tbody tr')].map((row) => row.innerText)";
@@ -332,7 +332,7 @@ fn a_shared_comparison_has_a_page_and_is_no_result() {
         assert_eq!(seen.as_array().unwrap().len(), 2, "{seen}");
         page.click("button", "Upload the comparison").await;
         page.click("link", "Page of the comparison").await;
-        page.wait_for("heading", "Comparison of back ends").await;
+        page.wait_for("heading", "Comparison of backends").await;
         page.wait_for_text(".verdict", "no difference found").await;
         let place = page.client().current_url().await.unwrap().path().to_owned();
         assert_eq!(page.ask(cells).await, seen, "what the comparing person saw");
@@ -377,7 +377,7 @@ fn without_bundles_only_our_kernels_can_be_chosen() {
         page.tolerate(&["frameworks.json"]);
         page.open_to("/?workload=keras-mnist-mlp&batch=8&steps=3", "button", "Benchmark").await;
         page.click_css("details.engines summary").await;
-        let engines = page.wait_for_text("details.engines", "without a word on other frameworks").await;
+        let engines = page.wait_for_text("details.engines", "no information about other frameworks").await;
         assert!(engines.contains("ONNX Runtime Web is not among them"), "{engines}");
         for backend in ["tfjs-webgpu", "jax-js-wasm"] {
             let choice = page.find(Locator::Css(&format!("input[value={backend}]"))).await;

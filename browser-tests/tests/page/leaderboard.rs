@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Initial values of the lists of the runs' filters.
 const NOTHING_CHOSEN: [&str; 8] = [
-    "As usual",
+    "Default",
     "All suites",
     "All precisions",
     "Programs and browsers",
@@ -47,7 +47,7 @@ fn filters_are_kept_and_an_address_shows_what_its_sender_saw() {
         let network = page.find(Locator::Css("#leaderboard select")).await;
         network.select_by_label("MNIST, LeNet (Caffe)").await.unwrap();
         page.wait_for_text("#leaderboard .note", "fastest first").await;
-        let backend = page.find(Locator::XPath("//label[span='Back end']/select")).await;
+        let backend = page.find(Locator::XPath("//label[span='Backend']/select")).await;
         backend.select_by_label("burn-wgpu").await.unwrap();
         let sent = address(page).await;
         assert_eq!(

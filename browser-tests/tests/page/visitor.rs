@@ -32,7 +32,7 @@ fn a_run_that_could_not_be_uploaded_is_kept_and_offered_again() {
 fn a_script_starts_a_run_and_waits_for_its_record() {
     drive(Setup::USUAL, async |page| {
         page.open("/?workload=keras-mnist-mlp&batch=32&steps=5&seed=7&learning-rate=0.05&autostart=1&sede=8").await;
-        page.wait_for_text("[data-figure=unknown]", "means nothing to this page: sede.").await;
+        page.wait_for_text("[data-figure=unknown]", "this page does not know: sede.").await;
         let finished = page.ask("async () => await window.gradmark.finished").await;
         assert_eq!(finished["state"], "finished", "{finished}");
         let record = &finished["record"];
@@ -128,14 +128,14 @@ fn light_or_dark_is_chosen_by_hand_and_remembered() {
         page.open_to("/", "table", "Leaderboard").await;
         let ground = "() => getComputedStyle(document.body).backgroundColor";
         let light = page.ask(ground).await;
-        let choice = page.find(Locator::XPath("//label[span='Colours']/select")).await;
+        let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;
         choice.select_by_label("Dark").await.unwrap();
         let dark = page.ask(ground).await;
         assert_ne!(dark, light);
         page.open_to("/compare", "heading", "How do frameworks differ on your device?").await;
         assert_eq!(page.ask(ground).await, dark, "another page is dark, too");
         page.set_appearance(Setup { dark: true, ..Setup::NO_GPU }).await.unwrap();
-        let choice = page.find(Locator::XPath("//label[span='Colours']/select")).await;
+        let choice = page.find(Locator::XPath("//label[span='Colors']/select")).await;
         choice.select_by_label("Light").await.unwrap();
         assert_eq!(page.ask(ground).await, light, "whatever the system likes");
     });
@@ -159,7 +159,7 @@ fn a_result_file_is_shown_and_another_file_refused() {
         }";
         page.call(drop, json.into()).await;
         page.wait_for("table", "Results").await;
-        page.wait_for_text("[data-file='run.json'] .note", "nobody has checked it").await;
+        page.wait_for_text("[data-file='run.json'] .note", "was not verified").await;
         page.wait_for_text("main > [role=status] .refusal", "other.json cannot be shown: it is no result").await;
     });
 }
