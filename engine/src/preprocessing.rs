@@ -74,7 +74,7 @@ impl Preprocessing {
             Normalization::LocalContrast => {
                 if shape.channels != 3 || shape.pixels() > LOCAL_CONTRAST_PIXELS {
                     let reason =
-                        format!("local contrast is for colour images of at most {LOCAL_CONTRAST_PIXELS} pixels");
+                        format!("local contrast is for color images of at most {LOCAL_CONTRAST_PIXELS} pixels");
                     return Err(ModelError::Unsupported { model: job.model.name, layer: 0, reason }.into());
                 }
                 Some(local_contrast(job, shape.height, shape.width, row_stride))

@@ -216,7 +216,7 @@ impl<'a> StepsRun<'a> {
         let build_seconds = clock.now_seconds() - start;
         let device_memory_bytes = trainer.device_memory_bytes();
         // Not every backend can predict this.
-        self.check_budget("the workload as it was built", Some(device_memory_bytes))?;
+        self.check_budget("the built workload", Some(device_memory_bytes))?;
         let facts = Facts {
             flops_per_sample: job.model.operations().map_or(0, |operations| operations.training_flops()),
             device_memory_bytes,

@@ -219,7 +219,7 @@ impl AdapterArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
-    /// Folder of the data sets; if set, nothing is fetched [default: the workspace's `data`, or the cache]
+    /// Folder of the data sets; without it, runs fetch missing sets [default: the workspace's `data`, or the cache]
     #[arg(
         long = "data",
         value_name = "DIR",

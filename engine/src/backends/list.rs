@@ -53,8 +53,8 @@ impl BackendDefinition {
 }
 
 pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
-    BackendDefinition::new(WGSL, "Our own WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
-    BackendDefinition::new(BURN_WGPU, "Burn, a framework for machine learning in Rust, with CubeCL on WGSL.", true),
+    BackendDefinition::new(WGSL, "Gradmark's WGSL kernels on WebGPU, Vulkan, Metal or DX12.", true),
+    BackendDefinition::new(BURN_WGPU, "Burn, a machine learning framework in Rust, with CubeCL on WGSL.", true),
     BackendDefinition::new(BURN_VULKAN, "Burn with CubeCL's SPIR-V on Vulkan.", true),
     BackendDefinition::new(BURN_METAL, "Burn with CubeCL's Metal shaders.", true),
     BackendDefinition::new(BURN_CUDA, "Burn with CubeCL on NVIDIA's CUDA.", false),
@@ -62,10 +62,14 @@ pub const KNOWN_BACKENDS: [BackendDefinition; 9] = [
     BackendDefinition::new(BURN_FLEX, "Burn on the processor, in pure Rust.", false),
     BackendDefinition::new(
         BURN_REMOTE,
-        "Burn on a device that `native-runner serve-device` serves, on this machine or another.",
+        "Burn on a device of `native-runner serve-device`, on this or another machine.",
         false,
     ),
-    BackendDefinition::new(REFERENCE, "Plain loops on one processor core: slow, and the judge of all others.", false),
+    BackendDefinition::new(
+        REFERENCE,
+        "Plain loops on one processor core; slow, and the reference for all others.",
+        false,
+    ),
 ];
 
 pub const BACKENDS: &[BackendDefinition] = &[

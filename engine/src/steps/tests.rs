@@ -298,7 +298,7 @@ fn unpredicted_memory_is_checked_after_building() {
     let request = Request { budget_bytes: Some(100_000), ..request(&[64, 128]) };
     let steps = measured(&world, &request, &contenders, u32::MAX);
     assert_eq!(figures(&steps.sizes[0].entries[0]).predicted_bytes, None);
-    let what = "the workload as it was built".to_owned();
+    let what = "the built workload".to_owned();
     let refused = Outcome::DoesNotFit { what, needed_bytes: 128_000, allowed_bytes: 100_000 };
     assert_eq!(steps.sizes[1].entries[0].outcome, refused);
     assert!(steps.sizes[1].entries[1].outcome.measured().is_some());

@@ -133,9 +133,9 @@ pub(super) fn tensorflow_cifar10() -> Workload {
     Workload {
         name,
         title: "CIFAR-10, tutorial (TensorFlow)",
-        description: "Two 5×5 convolutions with local response normalisation, three dense layers, SGD and moving averages \
+        description: "Two 5×5 convolutions with local response normalization, three dense layers, SGD and moving averages \
                       of the weights, from TensorFlow's tutorial (cifar10.py). Random 24×24 crops, mirrored, brightness \
-                      and contrast changed, each image standardised. Shuffled each epoch instead of by a queue.",
+                      and contrast changed, each image standardized. Shuffled each epoch instead of by a queue.",
         data_set: "cifar10",
         training: None,
         model: Model::sequence(name, Shape { height: 24, width: 24, ..CIFAR10 }, layers),
@@ -258,7 +258,7 @@ pub(super) fn torch_mnist() -> Workload {
     Workload {
         title: "MNIST, digit classifier (Torch)",
         description: "Two 5×5 convolutions with tanh, max pooling, dense 200, plain SGD, batches of 10 in stored order, \
-                      from Torch's demonstration (train-on-mnist.lua). Digits in a border of 2, normalised by mean and \
+                      from Torch's demonstration (train-on-mnist.lua). Digits in a border of 2, normalized by mean and \
                       deviation of the training set, which the original takes of each set.",
         input: InputRecipe { normalization: Normalization::WholeSet, ..InputRecipe::scaled(1.0) },
         batch_size: 10,
@@ -284,7 +284,7 @@ pub(super) fn torch_cifar10() -> Workload {
         title: "CIFAR-10, demonstration (Torch)",
         description: "Two dense 5×5 convolutions with tanh (the network of the GPU runs), max pooling, dense 128, plain SGD \
                       with batches of 1 in stored order, from Torch's demonstration (train-on-cifar-10.lua). YUV, Y with \
-                      local contrast normalisation.",
+                      local contrast normalization.",
         data_set: "cifar10",
         model: Model::sequence(name, CIFAR10, layers),
         input: InputRecipe { normalization: Normalization::LocalContrast, ..InputRecipe::scaled(1.0) },

@@ -18,7 +18,7 @@ pub(super) fn resnet50() -> Workload {
         name: RESNET50,
         title: "ImageNet's size, residual network of 50 layers",
         description: "ResNet-50 of He et al. in its first version: the first 1×1 convolution of a stage has the stride, and \
-                      not the 3×3 one as in \"v1.5\". 224×224 pixels, 1,000 classes, batch normalisation behind each \
+                      not the 3×3 one as in \"v1.5\". 224×224 pixels, 1,000 classes, batch normalization behind each \
                       convolution; SGD with momentum 0.9, L2 decay, and the paper's rate of 0.1 for 256 samples. Generated \
                       images of noise, 256 of them, so that only speed can be measured: it is in no suite and never ranked.",
         model: residual(224, [3, 4, 6, 3]),
@@ -114,7 +114,7 @@ pub(super) fn inception_v3() -> Workload {
         name: INCEPTION_V3,
         title: "ImageNet's size, Inception-v3",
         description: "Inception-v3 of Szegedy et al. as in Keras: 299×299 pixels, 1,000 classes, convolutions of 1×7, 7×1, \
-                      1×3 and 3×1 beside square ones, batch normalisation without a scale of its own, no auxiliary \
+                      1×3, 3×1 and square ones, batch normalization without its own scale, no auxiliary \
                       classifier; RMSprop with the paper's constants (ε outside of the root) and a fiftieth of its rate, \
                       which was for 50 replicas; L2 decay. Generated images of noise, 256 of them, so that only speed can be \
                       measured: it is in no suite and never ranked.",

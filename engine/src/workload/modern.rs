@@ -61,7 +61,7 @@ pub(super) fn resnet20_cifar10() -> Workload {
     };
     Workload {
         title: "CIFAR-10, residual network of 20 layers",
-        description: "ResNet-20 of He et al. with batch normalisation and projected shortcuts; SGD with momentum 0.9, L2 \
+        description: "ResNet-20 of He et al. with batch normalization and projected shortcuts; SGD with momentum 0.9, L2 \
                       decay, the rate divided by 10 after a half and three quarters of the training; images shifted by \
                       up to 4 pixels in a black border and mirrored.",
         input: normalised(
@@ -116,7 +116,7 @@ pub(super) fn transformer_cifar10() -> Workload {
         title: "CIFAR-10, small transformer",
         description: "A vision transformer of 4 blocks, 96 channels and 3 heads on 64 patches of 4×4 pixels; AdamW with \
                       warm-up and cosine, label smoothing 0.1; images shifted by up to 4 pixels in a black border and \
-                      mirrored. Gradmark's own: attention beside convolution and recurrence.",
+                      mirrored. Gradmark's own: attention in addition to convolution and recurrence.",
         model: network.finish(),
         loss: Loss { label_smoothing: 0.1, ..Loss::default() },
         optimizer: Optimizer {
@@ -171,7 +171,7 @@ pub(super) fn airbench94() -> Workload {
         name,
         title: "CIFAR-10 to 94 % (airbench94)",
         description: "Keller Jordan's airbench94 (2024) with SGD: whitened patches, six 3×3 convolutions with batch \
-                      normalisation and GELU, Nesterov momentum, label smoothing 0.2, Lookahead, mirrored in every other \
+                      normalization and GELU, Nesterov momentum, label smoothing 0.2, Lookahead, mirrored in every other \
                       epoch and shifted by up to 2 pixels; tests look at six views of each image.",
         model,
         input: InputRecipe {

@@ -155,9 +155,8 @@ fn software(gathered: &GatheredRuns<'_>) -> Option<Caution> {
     let runs = share_of(gathered, is_program)?;
     let names =
         gathered.runs().filter(|run| is_program(run)).map(|run| run.record.device.adapter.name.clone()).collect();
-    let text = format!(
-        "{runs} used a software adapter: the processor did the work of a GPU, so the speed is not that of a GPU."
-    );
+    let text =
+        format!("{runs} used a software adapter: the processor did the work of a GPU, so the speed is not a GPU's.");
     Some((text, distinct(names)))
 }
 

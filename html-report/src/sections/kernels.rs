@@ -149,8 +149,8 @@ fn about(suite: Suite) -> &'static str {
         Suite::Gemm => "Sizes are M × N × K as in DeepBench: a layer with M units and K inputs, on a batch of N.",
         Suite::Conv => "Sizes are samples × width×height×channels → filters, kernel.",
         Suite::Rnn => {
-            "Sizes are units, sequences × steps. As in DeepBench, products of a layer's input are excluded; operations \
-             are those of the recurrent weights."
+            "Sizes are units, sequences × steps. As in DeepBench, products of a layer's input are excluded, and only \
+             operations of the recurrent weights count."
         }
         Suite::Arithmetic | Suite::Memory | Suite::Launch => "Peaks of the device.",
     }

@@ -117,7 +117,7 @@ fn judge_governor(governors: &BTreeSet<String>, drivers: &BTreeSet<String>) -> O
     } else if is("performance") {
         Finding::fine("processor_governor", format!("The processor's governor is {shown}."))
     } else if governors.contains("powersave") && !active {
-        let low = "which keeps clocks low and slows the processor and software adapters down";
+        let low = "which lowers clocks and slows down the processor and software adapters";
         Finding::warning("processor_governor", format!("The processor's governor is {shown}, {low}."))
             .with_advice("Run `sudo cpupower frequency-set -g performance`, which lasts until the next restart.")
     } else {

@@ -431,9 +431,7 @@ impl<'de> Visitor<'de> for LayerVisitor {
         let layer = Layer::deserialize(MapAccessDeserializer::new(&mut map))?;
         match map.next_key::<String>()? {
             None => Ok(layer),
-            Some(other) => {
-                Err(A::Error::custom(format_args!("`{other}` needs braces of its own: a layer has one name")))
-            }
+            Some(other) => Err(A::Error::custom(format_args!("`{other}` needs its own braces: a layer has one name"))),
         }
     }
 }

@@ -278,7 +278,7 @@ fn burn_respects_the_budget_and_reports_its_settings() {
     let settings = "burn-flex: rustc, fusion off, autotune off, threads ";
     Runner::new(line).run().expect_status(0).expect_output(&[settings]);
     let finished = Runner::new(&format!("{line} --budget-mib 1")).run().expect_status(4);
-    finished.expect_errors(&["as it was built", "1048576"]);
+    finished.expect_errors(&["the built workload", "1048576"]);
 }
 
 #[cfg(unix)]

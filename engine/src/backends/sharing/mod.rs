@@ -27,7 +27,7 @@ pub(super) fn check_agreement<'a>(
     for (place, other) in (1..).zip(others) {
         let differing = first.iter().zip(other).filter(|(a, b)| a.to_bits() != b.to_bits()).count();
         if differing > 0 || first.len() != other.len() {
-            let missing = format!("{differing} of its weights are not those of device 1");
+            let missing = format!("{differing} of its weights differ from device 1");
             return Err(of_device(place, EngineError::WorkDropped { missing }));
         }
     }

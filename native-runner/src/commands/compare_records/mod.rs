@@ -189,7 +189,7 @@ pub(crate) struct CompareRecordsArgs {
     /// Fail if a throughput is certainly more than this much below the baseline's
     #[arg(long, value_name = "PERCENT", help_heading = "Failure", value_parser = percent)]
     pub(crate) fail_if_slower: Option<f64>,
-    /// Fail if the candidate lacks a workload of the baseline
+    /// Fail if the candidate lacks a result of the baseline
     #[arg(long, help_heading = "Failure")]
     fail_if_missing: bool,
     /// Compare despite different devices or suite versions, and use such records from the baseline's folders too
