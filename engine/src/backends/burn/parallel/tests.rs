@@ -106,7 +106,7 @@ fn different_weights_are_found_before_the_next_test() {
         trainer.evaluate(EvaluationSet::Test, 5).await.unwrap();
         trainer.replicas[1] = devices(2).trainer(&job).await.unwrap().replicas.swap_remove(1);
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
-        assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("not those of device 1"), "{error}");
+        assert!(error.starts_with("device 2 of 2 (b): ") && error.contains("differ from device 1"), "{error}");
     });
 }
 

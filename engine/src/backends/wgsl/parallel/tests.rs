@@ -154,7 +154,7 @@ fn diverged_weights_are_found_before_the_next_test() {
         // The second device forgets its part of what it learned.
         trainer.replicas[1] = build(1).await.unwrap();
         let error = trainer.evaluate(EvaluationSet::Test, 5).await.unwrap_err().to_string();
-        assert!(error.starts_with("device 2 of 2 (llvmpipe): ") && error.contains("not those of device 1"), "{error}");
+        assert!(error.starts_with("device 2 of 2 (llvmpipe): ") && error.contains("differ from device 1"), "{error}");
     });
 }
 
