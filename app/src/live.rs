@@ -432,12 +432,12 @@ mod tests {
     fn an_answer_is_told_in_words_whether_it_is_right_or_wrong() {
         let digits = Examples::new("caffe-mnist", [1, 1, 1], &[0, 255], &[7, 2]);
         let answered = digits.answered(&[7, 3]).into_iter().flatten().collect::<Vec<_>>();
-        assert_eq!((answered[0].is_right, answered[0].words.as_str()), (true, "7, answered rightly"));
-        assert_eq!((answered[1].is_right, answered[1].words.as_str()), (false, "2, wrongly answered 3"));
+        assert_eq!((answered[0].is_right, answered[0].words.as_str()), (true, "7, answered correctly"));
+        assert_eq!((answered[1].is_right, answered[1].words.as_str()), (false, "2, incorrectly answered 3"));
         assert_eq!(digits.answered(&[]), [None, None]);
         assert_eq!(digits.bitmaps().count(), 2);
         let pictures = Examples::new("caffe-cifar10", [1, 1, 3], &[0; 3], &[8]);
-        assert_eq!(pictures.answered(&[0])[0].as_ref().unwrap().words, "ship, wrongly answered airplane");
+        assert_eq!(pictures.answered(&[0])[0].as_ref().unwrap().words, "ship, incorrectly answered airplane");
         speak(Language::German);
         assert_eq!(pictures.answered(&[8])[0].as_ref().unwrap().words, "Schiff, richtig beantwortet");
     }

@@ -40,8 +40,8 @@ running_test_accuracy = Test accuracy
 running_step = Step
 running_epochs = Passes over the data
 running_examples = Test images and the network's answers
-running_example_right = { $label }, answered rightly
-running_example_wrong = { $label }, wrongly answered { $answer }
+running_example_right = { $label }, answered correctly
+running_example_wrong = { $label }, incorrectly answered { $answer }
 running_published_curve = Dashed: training accuracy of { $framework } on { $device }, pass for pass
     ({ $citation }).
 running_published_end = Dashed: test accuracy of { $accuracy } after { $epochs } passes, with { $framework } on

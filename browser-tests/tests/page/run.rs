@@ -376,9 +376,9 @@ fn test_images_show_answers_with_marks_and_in_words() {
         let labels: Vec<&str> = shown.iter().filter_map(|(_, _, words, _)| words.get(..1)).collect();
         assert_eq!(labels.concat(), "721041495906", "the first images of the test set of MNIST");
         for (class, mark, words, width) in &shown {
-            let is_right = words.contains("answered rightly");
+            let is_right = words.contains("answered correctly");
             assert_eq!((class.as_str(), mark.as_str()), if is_right { ("right", "✓") } else { ("wrong", "✗") });
-            assert!(is_right || words.contains("wrongly answered"), "{words}");
+            assert!(is_right || words.contains("incorrectly answered"), "{words}");
             assert_eq!(*width, 28, "the browser cannot read the image");
         }
         page.cancel().await;

@@ -36,36 +36,36 @@ const fn on_postgres() -> bool {
 
 #[derive(Parser)]
 #[command(
-    about = "Fills a leaderboard and measures how it bears that",
+    about = "Measures a leaderboard under load",
     after_help = "Examples:
   load                                      a million results on SQLite and on PostgreSQL
   load --on sqlite --results 100000
-  load --board board.sqlite                 keeps the board, and takes it the next time
+  load --board board.sqlite                 stores the board and reuses it the next time
   load --board postgres://postgres@localhost/board
-                                            the same in an empty data base of a server of yours
-  load --json > load.json                   one JSON document, to be compared with another"
+                                            the same in an empty database of your own server
+  load --json > load.json                   one JSON document, to compare with another"
 )]
 struct Arguments {
-    /// Results on the board
+    /// Number of results on the board
     #[arg(long, default_value_t = 1_000_000, value_name = "N")]
     results: u64,
-    /// Data bases, one after the other: sqlite, postgres
+    /// Databases to measure in turn: sqlite, postgres
     #[arg(long, value_delimiter = ',', default_value = "sqlite,postgres", value_name = "LIST")]
     on: Vec<Kind>,
-    /// Requests of each kind
+    /// Number of requests of each kind
     #[arg(long, default_value_t = 200, value_name = "N")]
     requests: u32,
-    /// Who ask at the same time
+    /// Number of concurrent clients
     #[arg(long, default_value_t = 2, value_name = "N")]
     clients: u32,
-    /// Runs that are handed in
+    /// Number of runs to upload
     #[arg(long, default_value_t = 5000, value_name = "N")]
     hand_ins: u32,
-    /// Where a board is kept, and taken where it is there, because making one takes ten minutes: an SQLite file, or an empty
-    /// data base on a PostgreSQL server; it is the only one that is measured then
+    /// Database to measure alone: an SQLite file, or an empty database on a PostgreSQL server. The board is stored in it
+    /// and reused, because creating one takes ten minutes
     #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "on")]
     board: Option<String>,
-    /// Write figures as JSON to the standard output
+    /// Print the metrics as JSON to the standard output
     #[arg(long)]
     json: bool,
 }
@@ -87,7 +87,7 @@ fn main() {
     }
     let missed = reports.iter().flat_map(|report| &report.figures).filter(|figure| figure.missed()).count();
     if missed > 0 {
-        eprintln!("{missed} figures miss what is wanted");
+        eprintln!("{missed} metrics miss their targets");
     }
 }
 

@@ -50,7 +50,7 @@ enum DrawingError {
     Svg(#[from] resvg::usvg::Error),
     #[error("there is no memory for the card")]
     Memory,
-    #[error("the card could not be written as PNG: {0}")]
+    #[error("cannot write the card as PNG: {0}")]
     Png(String),
     #[error("drawing the card ended early: {0}")]
     Ended(#[from] tokio::task::JoinError),

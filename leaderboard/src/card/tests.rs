@@ -94,9 +94,7 @@ fn more_networks_than_fit_are_counted() {
 #[test]
 fn what_failed_says_so() {
     let failed = svg(&without_figures());
-    assert!(
-        failed.contains(">It computed something else than the reference.<") && failed.contains(">It was cancelled.<")
-    );
+    assert!(failed.contains(">It disagreed with the reference.<") && failed.contains(">It was cancelled.<"));
     assert!(svg(&of_networks(8)).contains(">diverged at step 12,345<"));
     let flagged = svg(&flagged());
     assert!(flagged.contains(">flagged<") && flagged.contains(">keras-mnist-mlp: recomputed from step 120 to 140"));

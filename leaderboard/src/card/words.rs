@@ -153,7 +153,7 @@ impl Workload {
         let figures = match &record.outcome {
             Outcome::Completed => Ok(Figures::of(record)),
             Outcome::Diverged { step } => Err(format!("diverged at step {}", grouped(*step as f64))),
-            Outcome::Incorrect => Err("computed something else than the reference".to_owned()),
+            Outcome::Incorrect => Err("disagreed with the reference".to_owned()),
             Outcome::Cancelled => Err("was cancelled".to_owned()),
             Outcome::Failed { .. } => Err("could not be trained there".to_owned()),
         };
