@@ -229,7 +229,8 @@ impl Store {
         }
         fetched.map_err(|error| {
             anyhow!(
-                "cannot fetch {package} ({error:#}): check the network and the disk and try again, or download {} to {}",
+                "cannot fetch {package} ({error:#}): check the network and the disk and try again, or download {} \
+                 to {}",
                 package.address(),
                 self.archives.display()
             )

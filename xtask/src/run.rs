@@ -116,8 +116,8 @@ fn check_free(address: SocketAddr) -> Result<()> {
     match TcpListener::bind(address) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == ErrorKind::AddrInUse => bail!(
-            "another program already listens on {address}: stop it, or choose another port with `cargo xtask run --port \
-             {}`",
+            "another program already listens on {address}: stop it, or choose another port with `cargo xtask run \
+             --port {}`",
             address.port().checked_add(1).unwrap_or(8080)
         ),
         Err(error) => Err(error).with_context(|| format!("cannot listen on {address}")),

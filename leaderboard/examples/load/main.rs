@@ -61,8 +61,8 @@ struct Arguments {
     /// Number of runs to upload
     #[arg(long, default_value_t = 5000, value_name = "N")]
     hand_ins: u32,
-    /// Database to measure alone: an SQLite file, or an empty database on a PostgreSQL server. The board is stored in it
-    /// and reused, because creating one takes ten minutes
+    /// Database to measure alone: an SQLite file, or an empty database on a PostgreSQL server. The board is stored in
+    /// it and reused, because creating one takes ten minutes
     #[arg(long, value_name = "FILE|ADDRESS", conflicts_with = "on")]
     board: Option<String>,
     /// Print the metrics as JSON to the standard output

@@ -59,7 +59,7 @@ fn too_fast(record: &RunRecord, device: &KnownDevice) -> Option<String> {
     let most = device.ceiling_flops_per_second()? * (1.0 + TOLERANCE);
     let sentence = |what: &str, flops: f64| {
         let (flops, published) = (flops / 1e12, published / 1e12);
-        format!("{what} {flops:.1} TFLOP/s, which exceeds the {published:.1} TFLOP/s of {} by its maker.", device.name)
+        format!("{what} {flops:.1} TFLOP/s, which exceeds the published {published:.1} TFLOP/s of {}.", device.name)
     };
     if let Some(peak) = measured_peak(record).filter(|peak| *peak > most) {
         return Some(sentence("The measured peak is", peak));

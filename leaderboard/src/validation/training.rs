@@ -132,7 +132,7 @@ fn check_epochs(path: &FieldPath<'_>, record: &WorkloadRecord, totals: &Totals) 
     }
     path.holds(
         seconds <= totals.seconds * (1.0 + ROUNDING) + ROUNDING,
-        "The total training time of the epochs exceeds that of the windows.",
+        "The epochs have more training time in total than the windows.",
     )?;
     // A last batch that is not full may be left out of an epoch.
     let (batch_size, samples) = (u64::from(record.settings.batch_size), u64::from(record.settings.training_samples));
