@@ -95,7 +95,7 @@ fn compare_learning_rates(all: &[&Group<'_>], line: &Sweep<'_, '_>) -> Option<Fi
         |group: &Group<'_>| group.accuracy().map(|of| format!(" ({} accuracy)", text::percent(of))).unwrap_or_default();
     let (kind, best) = match trained.as_slice() {
         [] if diverged.is_empty() => return None,
-        [] => (Kind::Figure, "training completed with no learning rate".to_owned()),
+        [] => (Kind::Figure, "training did not complete with any learning rate".to_owned()),
         [only] => {
             let (rate, reached) = (learning_rate(only), reached(only));
             (Kind::Figure, format!("training completed only with learning rate {rate}{reached}"))
@@ -314,7 +314,7 @@ mod tests {
         let tied = found(&LEARNING_RATE, vec![rate(0.01, 0.985).record(), rate(0.05, 0.986).record()]);
         expect(&tied[0], Kind::Tie, &["learning rates 0.05 and 0.01 are tied as the best"]);
         let none = found(&LEARNING_RATE, vec![wild(0.5, 3), wild(0.9, 3)]);
-        expect(&none[0], Kind::Figure, &["training completed with no learning rate"]);
+        expect(&none[0], Kind::Figure, &["training did not complete with any learning rate"]);
         assert_eq!(found(&LEARNING_RATE, vec![rate(0.01, 0.985).record()]), []);
     }
 

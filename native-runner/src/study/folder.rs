@@ -225,7 +225,7 @@ impl Plan {
             let (more, fewer) = (mine.difference(&its).count(), its.difference(&mine).count());
             found.push(format!(
                 "on this machine and with this program's backends it has {more} cells that the folder's plan lacks, \
-                 and lacks {fewer} cells of the plan"
+                 and lacks {fewer} of the plan's cells"
             ));
         }
         if found.len() > MAX_DIFFERENCES {
@@ -524,7 +524,7 @@ mod tests {
         // Another machine has other numbers of threads.
         let threads = "backends = [\"burn-flex\"]\nthreads = \"1..all\"";
         let found = plan_for(threads, 1.0, 2).differences(&plan_for(threads, 1.0, 4));
-        assert!(found.len() == 1 && found[0].contains("lacks 1 cells of the plan"), "{found:?}");
+        assert!(found.len() == 1 && found[0].contains("lacks 1 of the plan's cells"), "{found:?}");
     }
 
     fn finish(settings: Settings, how: How, stdout: &str, lines: &[&str]) -> Finished {

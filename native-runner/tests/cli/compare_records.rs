@@ -174,7 +174,7 @@ fn other_devices_are_not_compared_unless_allowed() {
     let files = "head --baseline base/0.json base/1.json base/2.json";
     compare(&folder, files)
         .expect_status(0)
-        .expect_output(&["! Of limited comparability: the devices differ: Other processor, and"]);
+        .expect_output(&["! Not fully comparable: the devices differ: Other processor, and"]);
     let finished = compare(&folder, &format!("{files} --fail-if-slower 5%")).expect_status(2);
     assert_eq!(finished.stdout, "");
     finished.expect_errors(&["the speeds cannot be compared: the devices differ", "--allow-mismatch"]);

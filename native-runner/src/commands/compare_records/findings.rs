@@ -64,7 +64,7 @@ fn sections(of: &Compared<'_>) -> Vec<Section> {
     let mut notes: Vec<Note> = regressions
         .mismatches
         .iter()
-        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Of limited comparability: {mismatch}.") })
+        .map(|mismatch| Note { mark: Mark::Careful, text: format!("Not fully comparable: {mismatch}.") })
         .collect();
     let of_lines = regressions.lines.iter().zip(&names);
     notes.extend(of_lines.flat_map(|(line, name)| compare_records::notes(line, name, &regressions.rules)));
