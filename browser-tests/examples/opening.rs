@@ -1,5 +1,4 @@
-//! Measures the requests of an opening page, the time until it is painted and a run can be started, and the page's
-//! longest tasks during a run:
+//! Measures the requests of an opening page, and the time until a run can be started:
 //!
 //! ```sh
 //! cargo run --release -p browser-tests --example opening -- chromium / /
@@ -17,16 +16,7 @@ const TIMINGS: &str =
     "() => performance.getEntriesByType('navigation').concat(performance.getEntriesByType('resource'))
     .map(entry => [entry.name.replace(location.origin, ''), Math.round(entry.startTime), Math.round(entry.responseEnd),
         entry.transferSize])";
-/// First paint, and now, in milliseconds after the page was opened.
-const PAINTED_AND_READY: &str = "() => [performance.getEntriesByName('first-contentful-paint')[0]?.startTime ?? null,
-    performance.now()].map(time => time && Math.round(time))";
-/// Keeps the durations of tasks of over 50 ms, in milliseconds. Firefox reports none.
-const KEEP_LONG_TASKS: &str = "() => {
-    window.long = [];
-    const note = (list) => window.long.push(...list.getEntries().map((entry) => entry.duration));
-    new PerformanceObserver(note).observe({ type: 'longtask' });
-}";
-const TRAINED: &str = "/?workload=keras-mnist-mlp&batch=32&steps=60";
+const NOW: &str = "() => Math.round(performance.now())";
 
 fn main() {
     let words: Vec<String> = env::args().skip(1).collect();
@@ -35,14 +25,7 @@ fn main() {
     };
     match browser.as_str() {
         "firefox" => drive_firefox(Setup::USUAL, async |page| open_all(page, addresses).await),
-        "chromium" => drive(Setup::USUAL, async |page| {
-            open_all(page, addresses).await;
-            page.open_to(TRAINED, "button", "Benchmark").await;
-            page.ask(KEEP_LONG_TASKS).await;
-            page.click("button", "Benchmark").await;
-            page.watch_to_the_end().await;
-            println!("{TRAINED}: tasks over 50 ms: {} ms", page.ask("() => window.long").await);
-        }),
+        "chromium" => drive(Setup::USUAL, async |page| open_all(page, addresses).await),
         other => panic!("{other} is neither `firefox` nor `chromium`"),
     }
 }
@@ -51,15 +34,13 @@ async fn open_all(page: &impl Page, addresses: &[String]) {
     for address in addresses {
         page.open_to(address, "button", "Benchmark").await;
         page.wait_for("table", "Leaderboard").await;
-        let times = page.ask(PAINTED_AND_READY).await;
+        let ready = page.ask(NOW).await;
         let timings = page.ask(TIMINGS).await;
         let timings = timings.as_array().expect("a list");
         let of_api = timings.iter().filter(|entry| entry[0].as_str().is_some_and(|name| name.starts_with("/api/")));
         let bytes: f64 = timings.iter().filter_map(|entry| entry[3].as_f64()).sum();
         println!(
-            "{address}: painted after {} ms, button and leaderboard after {} ms; {} requests, {} of the API; {:.0} kB",
-            times[0],
-            times[1],
+            "{address}: button and leaderboard after {ready} ms; {} requests, {} of the API; {:.0} kB",
             timings.len(),
             of_api.count(),
             bytes / 1e3

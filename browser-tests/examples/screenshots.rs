@@ -46,7 +46,7 @@ async fn a_run(page: &impl Page, folder: &Path) {
     page.click("button", "Benchmark").await;
     page.wait_for_step(12.0).await;
     take(page, folder, "running").await;
-    page.wait_for("table", "Results").await;
+    page.watch_to_the_end().await;
     take(page, folder, "finished").await;
     page.upload().await;
     tokio::time::sleep(Duration::from_secs(1)).await;
