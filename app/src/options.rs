@@ -640,7 +640,7 @@ mod tests {
         let cost = quick.cost(None, Some(71.0));
         assert!(cost.starts_with("About 75 s, as the last time in this browser; fetches 11 MB"), "{cost}");
         let cost = options("suite=complete").cost(None, None);
-        assert!(cost.starts_with("8 minutes") && cost.contains("and 170 MB"), "{cost}");
+        assert!(cost.starts_with("At most 8 minutes") && cost.contains("and 170 MB"), "{cost}");
         assert_eq!(quick.with_network("keras-babi-rnn", true).summary(), "3 chosen");
         let stories = options("workload=keras-babi-rnn");
         assert_eq!(stories.summary(), text::workload_title("keras-babi-rnn"));

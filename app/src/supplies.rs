@@ -364,7 +364,7 @@ pub(crate) mod tests {
     fn an_arrival_says_what_was_fetched_and_how_long_it_took() {
         let arrival = |state| Arrival { of: "Burn", state }.sentence();
         let half = ArrivalState::Coming { bytes: 6_000_000, total: 12_000_000 };
-        assert_eq!(arrival(half), "Burn: 50 % is here.");
+        assert_eq!(arrival(half), "Burn: 50 % fetched.");
         assert_eq!(Arrival::begin("jax-js", 340_000).sentence(), "jax-js is being fetched.");
         let loaded =
             Loaded { compressed_bytes: Some(3_440_000), bytes: 12_000_000, cached: Some(false), seconds: 2.345 };

@@ -94,7 +94,7 @@ mod tests {
         let known = |id: &str| messages::ALL.iter().any(|(name, _)| *name == format!("fact_{id}"));
         for of in results::environment::FACTS {
             assert!(known(of.id), "give {} words: app/locales/*/fact.ftl", of.id);
-            assert_eq!(fact(of.id), of.id.replace('_', " "));
+            assert!(fact(of.id).starts_with(&of.id.replace('_', " ")), "{}", of.id);
         }
         speak(Language::German);
         assert_eq!((fact("driver").as_str(), fact("new_thing").as_str()), ("Treiber", "new thing"));

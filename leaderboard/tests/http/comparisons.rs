@@ -114,7 +114,14 @@ fn what_is_no_comparison_or_contradicts_itself_is_refused_with_its_place() {
         "summary_mismatch",
         "records[1].workloads[0].summary.accuracy",
     );
-    refuse(|of| of.records[0].suite.name = "unheard-of".to_owned(), "unknown_suite", "records[0].suite");
+    refuse(
+        |of| {
+            of.records[0].suite.name = "unheard-of".to_owned();
+            of.records[0].requested.suite = "unheard-of".to_owned();
+        },
+        "unknown_suite",
+        "records[0].suite",
+    );
     refuse(|of| of.refused[0].reason.clear(), "empty", "refused[0].reason");
     refuse(|of| of.records = vec![of.records[0].clone(); 25], "too_many", "records");
     server.json("POST", "/api/v1/comparisons", &serde_json::json!({})).assert_refused(400, "missing_field", "");
@@ -255,7 +262,10 @@ fn the_history_of_a_device_goes_by_version_driver_and_month() {
         }
     };
     let in_browser = |record: &mut RunRecord| record.provenance.client.kind = ClientKind::Browser;
-    let unranked = |record: &mut RunRecord| record.requested.learning_rate = Some(0.01);
+    let unranked = |record: &mut RunRecord| {
+        record.requested.learning_rate = Some(0.01);
+        record::declare(record);
+    };
     let runs: [&dyn Fn(&mut RunRecord); 7] = [
         &of("0.1.0", "", 1),
         &of("0.1.0", "example 1", 3),

@@ -6,7 +6,7 @@ use std::thread;
 
 use engine::backends::{BURN_FLEX, BURN_REMOTE, Devices, REFERENCE, WGSL};
 use engine::{BACKENDS, Generator, KNOWN_BACKENDS, SUITES, stream};
-use results::{InputMode, Length, Positive, RunSpec};
+use results::{InputMode, Length, Positive};
 
 use crate::cli::ALL;
 use crate::device::devices as devices_of;
@@ -198,6 +198,7 @@ mod tests {
 
     use proptest::collection::btree_set;
     use proptest::prelude::*;
+    use results::RunSpec;
 
     use super::*;
     use crate::study::cell::AXES;

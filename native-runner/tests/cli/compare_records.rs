@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 #[cfg(target_os = "linux")]
 use crate::support::on_a_terminal;
-use crate::support::{Finished, Runner, computed_once, one_line, read_json};
+use crate::support::{Finished, Runner, computed_once, expect_parts, one_line, read_json};
 
 /// A record that the program wrote, of three steps.
 fn written() -> RunRecord {
