@@ -140,7 +140,7 @@ impl JsonSchema for Positive {
     }
 
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "number", "exclusiveMinimum": 0 })
+        schemars::json_schema!({ "description": "A finite number above 0.", "type": "number", "exclusiveMinimum": 0 })
     }
 }
 

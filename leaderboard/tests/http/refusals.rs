@@ -314,6 +314,7 @@ fn tolerance_depends_on_the_precision_alone() {
     for (number, precision) in [(1, results::Precision::F16), (2, results::Precision::F16Matrix)] {
         let mut record = record::unregistered(number);
         rough(precision)(&mut record);
+        record::declare(&mut record);
         assert_eq!(server.import(&record).status, 201);
         record.workloads[0].correctness.as_mut().unwrap().tolerance = 0.11;
         server.import(&record).assert_refused(422, "out_of_range", field);
@@ -415,7 +416,8 @@ fn work_that_differs_from_the_network_is_refused() {
         settings(r).training_samples = 50_000
     });
     bench.refuses_forged("unknown_workload", "workloads[0].workload", |r| {
-        r.workloads[0].workload = "imagenet-in-a-minute".to_owned()
+        r.workloads[0].workload = "imagenet-in-a-minute".to_owned();
+        record::declare(r);
     });
     bench.refuses_forged("network_of_a_file", "workloads[0].network", |r| {
         r.workloads[0].network = Some(serde_json::json!({ "name": "mine" }));

@@ -53,7 +53,12 @@ fn assert_parts_described(place: &str, schema: &Value) {
     for variant in schema["oneOf"].as_array().into_iter().flatten() {
         let place = format!("{place}, in variant {variant}");
         assert_described(&place, variant);
-        assert_parts_described(&place, variant);
+        // A variant's only property is its name and value, which its description covers.
+        let properties = variant["properties"].as_object();
+        match properties.filter(|properties| properties.len() == 1).and_then(|properties| properties.values().next()) {
+            Some(value) => assert_parts_described(&place, value),
+            None => assert_parts_described(&place, variant),
+        }
     }
     for part in schema["anyOf"].as_array().into_iter().flatten().chain(schema.get("items")) {
         assert_parts_described(place, part);
@@ -88,13 +93,22 @@ fn documents_of_type(name: &str, schema: &Value, types: &Value) -> BoxedStrategy
         ("null", _) => Just(Value::Null).boxed(),
         ("boolean", _) => any::<bool>().prop_map(Value::from).boxed(),
         ("string", _) => text().prop_map(Value::from).boxed(),
-        ("integer", Some("uint32")) => any::<u32>().prop_map(Value::from).boxed(),
-        ("integer", Some("uint64")) => any::<u64>().prop_map(Value::from).boxed(),
+        ("integer", Some("uint32" | "uint")) => {
+            let minimum = schema["minimum"].as_u64().unwrap_or_default() as u32;
+            (minimum..=u32::MAX).prop_map(Value::from).boxed()
+        }
+        ("integer", Some("uint64")) => {
+            (schema["minimum"].as_u64().unwrap_or_default()..=u64::MAX).prop_map(Value::from).boxed()
+        }
         ("number", Some("float")) => {
             any::<f32>().prop_filter("finite", |x| x.is_finite()).prop_map(Value::from).boxed()
         }
         ("number", Some("double")) => {
             any::<f64>().prop_filter("finite", |x| x.is_finite()).prop_map(Value::from).boxed()
+        }
+        ("number", None) => {
+            assert_eq!(schema["exclusiveMinimum"], 0, "{schema}");
+            (f64::MIN_POSITIVE..f64::MAX).prop_map(Value::from).boxed()
         }
         ("array", _) => vec(documents(&schema["items"], types), 0..4).prop_map(Value::from).boxed(),
         ("object", _) => objects(schema, types),
