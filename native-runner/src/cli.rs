@@ -2,6 +2,7 @@
 
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser as _};
 use clap::{ArgAction, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -327,10 +328,10 @@ pub(crate) struct TrainingArgs {
     #[arg(long, value_name = "X")]
     pub(crate) learning_rate: Option<f64>,
     /// Number of passes over the training set
-    #[arg(long, value_name = "N", group = "limit")]
+    #[arg(long, value_name = "N", group = "limit", value_parser = at_least_one::<NonZero<u32>>)]
     epochs: Option<NonZero<u32>>,
     /// Number of steps to train; measures nothing beyond them
-    #[arg(long, value_name = "N", group = "limit")]
+    #[arg(long, value_name = "N", group = "limit", value_parser = at_least_one::<NonZero<u64>>)]
     steps: Option<NonZero<u64>>,
     /// Seconds to train; measures nothing beyond them
     #[arg(long, value_name = "X", group = "limit")]
@@ -426,6 +427,10 @@ impl PlaceArgs {
             ..Opening::new(precision, adapter)
         }
     }
+}
+
+pub(crate) fn at_least_one<N: FromStr>(text: &str) -> Result<N, &'static str> {
+    text.parse().map_err(|_| "it must be a whole number of at least 1")
 }
 
 /// No machine has more devices.

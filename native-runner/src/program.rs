@@ -423,8 +423,8 @@ mod tests {
     fn invalid_program_is_refused_with_an_example() {
         for (text, part) in [
             ("python3 pytorch.py", "NAME=COMMAND"),
-            ("torch", "ready: pytorch, keras-jax, keras-tensorflow"),
-            ("Pytorch=python3", "lower-case"),
+            ("torch", "bundled program: pytorch, keras-jax, keras-tensorflow"),
+            ("Pytorch=python3", "lowercase"),
             ("wgsl=python3", "a built-in backend"),
             ("pytorch=", "missing"),
             ("pytorch=python3 'x", "does not end"),
@@ -486,7 +486,7 @@ mod tests {
     fn invalid_message_is_shown() {
         let refused = |bytes: &[u8]| read_message(&mut &*bytes).unwrap_err();
         assert!(refused(b"Using TensorFlow backend\n").contains("Using TensorFlow"));
-        assert!(refused(b"{\"bytes\": -1}\n").contains("-1 bytes"));
+        assert!(refused(b"{\"bytes\": -1}\n").contains("is -1,"));
         assert!(refused(b"{\"bytes\": 4}\nab").contains("2 of 4"));
     }
 

@@ -392,7 +392,7 @@ mod tests {
             ("backends = [\"wgsl\", 7]", "line 4, column 21", "expected a string"),
             ("limits = [{ hours = 2 }]", "line 4, column 13", "`epochs`, `steps`, `seconds`"),
             ("limits = [{ steps = 0 }]", "line 4, column 21", "nonzero"),
-            ("learning_rates = [-0.5]", "line 4, column 19", "-0.5 is not a number above 0"),
+            ("learning_rates = [-0.5]", "line 4, column 18", "-0.5 is not a number above 0"),
             ("threads = \"many\"", "line 4, column 11", "\"1..all\""),
             ("precisions = [\"f8\"]", "line 4, column 15", "`f16-matrix`"),
             ("seeds = [1", "line 4", "unclosed array"),
@@ -459,7 +459,7 @@ mod tests {
         assert_eq!(cells("", 1.0).len(), Suite::ALL.len());
         let short = &cells("suites = [\"gemm\"]\nbudget_seconds = 4", 0.1)[0];
         assert!(short.settings.text().contains("0.4 s an entry"), "{}", short.settings.text());
-        assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s"));
+        assert_eq!(short.full_limit.map(|limit| limit.to_string()).as_deref(), Some("4 s of training"));
     }
 
     fn plan(name: &str) -> Plan {

@@ -484,7 +484,7 @@ mod tests {
         later.provenance.commit = "another".to_owned();
         let again = Folder::open(place.path(), &later).unwrap();
         assert!(again.changes(&plan("[1]")).is_empty());
-        assert!(again.changes(&later)[0].contains("(another) now"), "{:?}", again.changes(&later));
+        assert!(again.changes(&later)[0].contains("is now 0.1.0 (another)"), "{:?}", again.changes(&later));
         again.keep(&Finished { ending: Ending::Completed, ..failed(&later) }).unwrap();
         drop(again);
         let error = Folder::open(place.path(), &plan("[2]")).err().unwrap().to_string();

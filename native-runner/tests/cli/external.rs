@@ -164,12 +164,12 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
         ),
         (
             &["--backend", "pytorch", "--adapter", "discrete", "--program", "pytorch=python3 x.py"],
-            &["the adapter must be left out", "chooses its device itself"],
+            &["the adapter must be omitted", "chooses its device itself"],
         ),
-        (&["--layout", "nchw"], &["`wgsl` has no choice of layouts", "channels last, in groups of four"]),
+        (&["--layout", "nchw"], &["`wgsl` does not support the layout `nchw`", "channels last, in groups of four"]),
         (&["--layout", "nhwc", "--backend", "burn-flex"], &["Burn's convolutions take channels first"]),
         (&["--layout", "chwn"], &["nhwc, nchw"]),
-        (&["--layout", "nchw", "--backend", "wgsl,burn-flex"], &["takes no --layout", "a study with `layouts`"]),
+        (&["--layout", "nchw", "--backend", "wgsl,burn-flex"], &["does not support --layout", "a study with `layouts`"]),
     ];
     for (arguments, parts) in cases {
         let runner = arguments.iter().fold(Runner::new(""), |runner, argument| runner.arg(argument));

@@ -117,7 +117,7 @@ fn files_stand_beside_names_and_count_once() {
     let mut names: Vec<String> = finished.json::<RunRecord>().workloads.into_iter().map(|of| of.workload).collect();
     names.sort_unstable();
     assert_eq!(names, ["keras-mnist-mlp", "small"]);
-    expect_parts(&finished.stderr, &["small is a network of a file"]);
+    expect_parts(&finished.stderr, &["small is a network from a file"]);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn what_is_wrong_is_shown_with_its_line() {
         ("--workload-file small.txt", 2, &["small.txt must end in .toml or .json"]),
         ("--workload-file missing.toml", 1, &["cannot read missing.toml"]),
         ("--workload small.toml", 2, &["no workload named `small.toml`", "--workload-file"]),
-        ("--workload-file small.toml --workload-file other.toml", 2, &["other.toml", "called `small`"]),
+        ("--workload-file small.toml --workload-file other.toml", 2, &["other.toml", "network named `small`"]),
         ("trace --seed 1 --batch-size 1 --steps 1", 2, &["--workload <NAME>|--workload-file <FILE>"]),
         ("--workload-file large.toml", 2, &["large.toml is larger than 65536 bytes"]),
     ];
