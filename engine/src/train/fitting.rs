@@ -240,7 +240,7 @@ mod tests {
         let error = fit(LARGE, &Predicting::binding(90), None, None).unwrap_err();
         let EngineError::NoBatchFits { needed_bytes: 100, allowed_bytes: 90, .. } = error else { panic!("{error}") };
         let said = error.to_string();
-        assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are to be had"), "{said}");
+        assert!(said.contains(LARGE) && said.contains("100 bytes") && said.contains("90 are available"), "{said}");
     }
 
     #[test]
