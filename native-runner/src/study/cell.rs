@@ -20,7 +20,7 @@ pub(crate) const ANY: &str = "any";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Settings {
-    Run(RunSettings),
+    Run(Box<RunSettings>),
     Kernels(KernelSettings),
 }
 
@@ -46,8 +46,9 @@ impl Settings {
     /// Returns the same settings for every seed, as one line of a table.
     pub(crate) fn without_seed(&self) -> Self {
         match self {
-            Self::Run(RunSettings { spec, file }) => {
-                Self::Run(RunSettings { spec: RunSpec { seed: 0, ..spec.clone() }, file: file.clone() })
+            Self::Run(run) => {
+                let RunSettings { spec, file } = &**run;
+                Self::Run(Box::new(RunSettings { spec: RunSpec { seed: 0, ..spec.clone() }, file: file.clone() }))
             }
             Self::Kernels(_) => self.clone(),
         }
@@ -317,7 +318,7 @@ pub(crate) mod tests {
         let with = |change: &dyn Fn(&mut RunSettings)| {
             let mut settings = run_settings("caffe-mnist");
             change(&mut settings);
-            Settings::Run(settings).id()
+            Settings::Run(Box::new(settings)).id()
         };
         let plain = with(&|_| {});
         assert_eq!(plain, with(&|_| {}));
@@ -347,12 +348,12 @@ pub(crate) mod tests {
             KernelSettings { adapter: "cpu".to_owned(), budget_seconds: 0.05, ..kernel_settings(Suite::Gemm) };
         let cases = [
             (
-                Settings::Run(run_settings("caffe-mnist")),
+                Settings::Run(Box::new(run_settings("caffe-mnist"))),
                 "caffe-mnist · burn-flex · suite's budget · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --seed 1",
             ),
             (
-                Settings::Run(unusual),
+                Settings::Run(Box::new(unusual)),
                 "caffe-mnist · burn-flex · 2 threads · input stream · nchw · batch 500 · rate 0.0001 · 20000 steps · seed 1",
                 "--workload caffe-mnist --backend burn-flex --adapter any --precision f32 --threads 2 --input stream \
                  --layout nchw --batch-size 500 --learning-rate 0.0001 --steps 20000 --seed 1",
@@ -394,7 +395,7 @@ pub(crate) mod tests {
     fn filter_keeps_cells_with_one_of_its_values() {
         let mut settings = run_settings("caffe-mnist");
         settings.spec.batch_size = Some(500);
-        let cell = Settings::Run(settings);
+        let cell = Settings::Run(Box::new(settings));
         let kernels = Settings::Kernels(kernel_settings(Suite::Gemm));
         let allows = |settings: &Settings, text: &str| text.parse::<Filter>().unwrap().allows(settings);
         for text in ["batch-size=50, 500", "workload=caffe-mnist", "learning-rate=own"] {
@@ -413,7 +414,7 @@ pub(crate) mod tests {
         let plain = run_settings("caffe-mnist");
         let mut other = plain.clone();
         other.spec.learning_rate = Some(0.1);
-        let cells = [plain, other].map(Settings::Run);
+        let cells = [plain, other].map(|run| Settings::Run(Box::new(run)));
         let [rate] = varying(cells.iter())[..] else { panic!("one setting differs") };
         assert_eq!(cells.each_ref().map(|cell| rate.text(cell)), ["rate own", "rate 0.1"]);
         assert!(varying(cells[..1].iter()).is_empty());

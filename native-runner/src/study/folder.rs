@@ -536,7 +536,9 @@ mod tests {
 
     #[test]
     fn run_without_a_record_has_the_reason_of_its_end() {
-        let of = |how, lines: &[&str]| finish(Settings::Run(run_settings("caffe-mnist")), how, "half a rec", lines);
+        let of = |how, lines: &[&str]| {
+            finish(Settings::Run(Box::new(run_settings("caffe-mnist"))), how, "half a rec", lines)
+        };
         let lines = ["device    Some GPU", "error: it needs 2 bytes, but", "this device allows 1"];
         let refused = of(How::Status { code: Some(4), signal: None }, &lines);
         assert_eq!((refused.ending, refused.exit_status), (Ending::Failed, Some(4)));

@@ -141,7 +141,7 @@ fn scaled(cell: RunSettings, scale: f64) -> Result<Cell, String> {
     let of_suite =
         (scale < 1.0).then(|| Positive::new(SUITES[0].training_seconds * scale).map(Length::Seconds)).flatten();
     cell.spec.length = full_limit.map(|limit| scale_length(limit, scale, &batches)).or(of_suite);
-    Ok(Cell::new(Settings::Run(cell), full_limit))
+    Ok(Cell::new(Settings::Run(Box::new(cell)), full_limit))
 }
 
 /// Lists all cells of a study once, in the order of the definition.

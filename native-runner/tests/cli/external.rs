@@ -169,7 +169,10 @@ fn what_cannot_be_is_said_before_anything_is_trained() {
         (&["--layout", "nchw"], &["`wgsl` does not support the layout `nchw`", "channels last, in groups of four"]),
         (&["--layout", "nhwc", "--backend", "burn-flex"], &["Burn's convolutions take channels first"]),
         (&["--layout", "chwn"], &["nhwc, nchw"]),
-        (&["--layout", "nchw", "--backend", "wgsl,burn-flex"], &["does not support --layout", "a study with `layouts`"]),
+        (
+            &["--layout", "nchw", "--backend", "wgsl,burn-flex"],
+            &["does not support --layout", "a study with `layouts`"],
+        ),
     ];
     for (arguments, parts) in cases {
         let runner = arguments.iter().fold(Runner::new(""), |runner, argument| runner.arg(argument));

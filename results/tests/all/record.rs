@@ -94,7 +94,7 @@ fn documents_of_type(name: &str, schema: &Value, types: &Value) -> BoxedStrategy
         ("boolean", _) => any::<bool>().prop_map(Value::from).boxed(),
         ("string", _) => text().prop_map(Value::from).boxed(),
         ("integer", Some("uint32" | "uint")) => {
-            let minimum = schema["minimum"].as_u64().unwrap_or_default() as u32;
+            let minimum = u32::try_from(schema["minimum"].as_u64().unwrap_or_default()).unwrap();
             (minimum..=u32::MAX).prop_map(Value::from).boxed()
         }
         ("integer", Some("uint64")) => {

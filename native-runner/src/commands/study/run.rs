@@ -280,7 +280,7 @@ pub(crate) fn calibrate(
         }
     }
     for (index, shape) in shapes.iter().enumerate() {
-        let cell = Cell::new(Settings::Run(shape.clone()), None);
+        let cell = Cell::new(Settings::Run(Box::new(shape.clone())), None);
         progress.begin(index + 1, shapes.len(), &format!("calibration: {}", cell.settings.text()), None);
         let started_unix_seconds = provenance().started_unix_seconds;
         let attempt = Attempt { number: index + 1, scale: 1.0, started_unix_seconds, attempts: 1 };
