@@ -142,17 +142,17 @@ pub const LISTS: [List; 8] = [
     list("leaderboard-run-sort", messages::filters_order, messages::filters_order_usual, || {
         RunSort::ALL.into_iter().map(|sort| (sort.name(), order(sort).into())).collect()
     }),
-    list("leaderboard-run-suite", messages::filters_suite, messages::filters_all_suites, || {
+    list("leaderboard-run-suite", messages::common_suite, messages::filters_all_suites, || {
         engine::SUITES.iter().map(|suite| (suite.name, text::suite_inside(suite.name).into())).collect()
     }),
-    list("leaderboard-run-precision", messages::filters_precision, messages::filters_all_precisions, || {
+    list("leaderboard-run-precision", messages::common_precision, messages::filters_all_precisions, || {
         named(Precision::ALL.map(Precision::name), None)
     }),
     list("leaderboard-run-client", messages::filters_run_in, messages::filters_programs_and_browsers, || {
         let (native, browser) = (ClientKind::Native.name(), ClientKind::Browser.name());
         vec![(native, t!(filters_programs).into()), (browser, t!(filters_browsers).into())]
     }),
-    list("leaderboard-run-browser", messages::filters_browser, messages::filters_all_browsers, || {
+    list("leaderboard-run-browser", messages::common_browser, messages::filters_all_browsers, || {
         named(BROWSERS, Some(t!(filters_another_browser)))
     }),
     list("leaderboard-run-system", messages::filters_system, messages::filters_all_systems, || {
@@ -375,10 +375,10 @@ impl TableColumn {
     pub fn title(self) -> &'static str {
         match self {
             Self::Figure(metric) => text::metric_title(metric),
-            Self::BatchSize => t!(beside_batch),
-            Self::Precision => t!(leaderboard_precision),
-            Self::Program => t!(leaderboard_program),
-            Self::Tier => t!(leaderboard_tier),
+            Self::BatchSize => t!(common_batch_size),
+            Self::Precision => t!(common_precision),
+            Self::Program => t!(common_program),
+            Self::Tier => t!(filters_tier),
             Self::Day => t!(leaderboard_day),
         }
     }

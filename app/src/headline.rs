@@ -36,8 +36,8 @@ pub fn figures(record: &WorkloadRecord) -> Vec<Figure> {
         Some(of("samples_per_second").unwrap_or_else(|| trained(record))),
         of("accuracy"),
         of("seconds_to_target").map(|figure| Figure { title: time_to(record), ..figure }).or_else(|| best(record)),
-        of("share_of_peak").map(|figure| Figure { title: t!(result_of_peak).to_owned(), ..figure }),
-        of("sustained_ratio").map(|figure| Figure { title: t!(result_sustained).to_owned(), ..figure }),
+        of("share_of_peak").map(|figure| Figure { title: t!(metric_share_of_peak).to_owned(), ..figure }),
+        of("sustained_ratio").map(|figure| Figure { title: t!(metric_sustained_ratio).to_owned(), ..figure }),
     ];
     parts.into_iter().flatten().collect()
 }

@@ -208,7 +208,7 @@ fn phase(of: Phase) -> &'static str {
         Phase::Building => t!(running_phase_building),
         Phase::Checking => t!(running_phase_checking),
         Phase::WarmingUp => t!(running_phase_warming_up),
-        Phase::Training => t!(running_phase_training),
+        Phase::Training => t!(chart_training),
         Phase::Testing => t!(running_phase_testing),
         Phase::Measuring | Phase::MeasuringPeak => t!(running_phase_measuring),
         Phase::Proving => t!(running_phase_proving),

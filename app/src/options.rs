@@ -410,9 +410,9 @@ impl RunOptions {
     /// Differences from the suite, without networks and backend.
     pub fn departures(&self) -> Vec<String> {
         let mut parts = Vec::new();
-        parts.extend(self.batch_size.map(|size| t!(settings_batch_size, size = size.to_string())));
+        parts.extend(self.batch_size.map(|size| t!(departure_batch_size, size = size.to_string())));
         parts.extend(
-            self.learning_rate.map(|rate| t!(settings_learning_rate, rate = language().number(&rate.to_string()))),
+            self.learning_rate.map(|rate| t!(departure_learning_rate, rate = language().number(&rate.to_string()))),
         );
         parts.extend(
             self.precision.filter(|of| *of != Precision::F32).map(|of| t!(settings_precision, precision = of.name())),

@@ -16,11 +16,11 @@ const DOCUMENT_VERSION: u32 = 1;
 
 /// Columns after the backend's name.
 pub const COLUMNS: [Plain; 7] = [
-    messages::compare_column_rate,
-    messages::compare_column_epoch,
-    messages::compare_column_training,
+    messages::common_rate,
+    messages::metric_seconds_per_epoch,
+    messages::common_training,
     messages::compare_column_testing,
-    messages::compare_column_accuracy,
+    messages::metric_accuracy,
     messages::compare_column_memory,
     // Apart from all that repeats.
     messages::compare_column_start,
@@ -74,8 +74,8 @@ fn rate_ratio(ratio: Estimate) -> String {
     match ratio.interval {
         Some(interval) => {
             let verdict = match interval.verdict() {
-                SideVerdict::Tied => format!(", {}", t!(compare_tied)),
-                SideVerdict::Undecided => format!(", {}", t!(compare_undecided)),
+                SideVerdict::Tied => format!(", {}", t!(beside_tied)),
+                SideVerdict::Undecided => format!(", {}", t!(beside_undecided)),
                 SideVerdict::Faster | SideVerdict::Slower => String::new(),
             };
             format!("{value} ({} – {}{verdict})", text::number(interval.low, 2), text::number(interval.high, 2))

@@ -7,12 +7,7 @@ beside_nothing = Keine zwei von ihnen haben ein Ergebnis desselben Netzes; es gi
 beside_not_said = keine Angabe
 beside_explanation = × ist ein Durchsatz geteilt durch den ersten. „Gleichauf“ heißt gleich bis auf ein Zehntel,
     „offen“, dass sich die Bereiche überschneiden und dafür zu weit sind: Mehr Fenster oder Läufe entscheiden es.
-beside_figure = Messwert
 beside_differs = Was sich sonst unterscheidet
-beside_rate = Beispiele pro Sekunde
-beside_accuracy = Testgenauigkeit
-beside_time = Zeit bis zur Genauigkeit
-beside_batch = Batchgröße
 beside_faster = schneller
 beside_slower = langsamer
 beside_tied = gleichauf

@@ -2,8 +2,6 @@
 
 chart_loss = Trainingsverlust
 chart_accuracy = Genauigkeit
-chart_rate = Beispiele pro Sekunde
-chart_test_accuracy = Testgenauigkeit
 chart_loss_described = Der Trainingsverlust ging in { $seconds } s Training von { $first } auf { $last }.
 chart_no_training = Noch kein Training.
 chart_both_described = Trainingsgenauigkeit { $training }, Testgenauigkeit { $test }.

@@ -87,3 +87,18 @@ common_uploading = Wird hochgeladen …
 common_uploaded = Hochgeladen
 common_no_clipboard = dieser Browser hat für diese Seite keine Zwischenablage
 common_no_sharing = dieser Browser teilt nichts aus Seiten
+
+## Words of several pages
+
+common_all_networks = Alle Netze
+common_backend = Backend
+common_batch_size = Batchgröße
+common_browser = Browser
+common_metric = Messwert
+common_network = Netz
+common_precision = Zahlenformat
+common_program = Programm
+common_rate = Beispiele pro Sekunde
+common_seed = Seed
+common_suite = Suite
+common_training = Training

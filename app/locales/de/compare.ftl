@@ -2,16 +2,10 @@
 
 ## Die Tabelle
 
-compare_column_rate = Beispiele pro Sekunde
-compare_column_epoch = Zeit pro Epoche
-compare_column_training = Training
 compare_column_testing = Test
-compare_column_accuracy = Testgenauigkeit
 compare_column_memory = Gerätespeicher
 compare_column_start = Start, einmalig
 compare_projected = aus dem Durchsatz
-compare_tied = gleichauf
-compare_undecided = offen
 compare_cancelled = Abgebrochen.
 compare_diverged = Der Verlust wurde bei Schritt { $step } unendlich oder tausendmal so groß wie der erste.
 compare_incorrect = Hat etwas anderes berechnet als die Referenz, deshalb wurde nichts gemessen.
@@ -39,7 +33,6 @@ compare_note_seeds = { $contenders } Backends trainieren abwechselnd mit jedem v
     Alles bleibt auf dieser Seite.
 compare_as_settings = so lange, wie die Einstellungen es sagen
 compare_one_pass = je einen Durchgang durch die Daten
-compare_compare = Vergleichen
 compare_what = Was verglichen wird
 compare_seeds = Seeds, jeder für alle
 compare_comparison = Vergleich
@@ -51,7 +44,6 @@ compare_explanation = × bei einem Durchsatz ist das Verhältnis zum schnellsten
 compare_explanation_seed = Seed { $seed } für alle. { $what }
 compare_explanation_seeds = Seeds { $seeds } für alle; Zeiten sind Mediane darüber, Genauigkeiten Mittelwerte.
     { $what }
-compare_backend = Backend
 compare_fetched = { $backend }. { $arrival }
 compare_link_copied = Kopiert. Der Link vergleicht dasselbe mit denselben Seeds auf jedem Gerät, das ihn öffnet.
 compare_link_not_copied = Nicht kopiert: { $reason }. Der Link ist { $link }

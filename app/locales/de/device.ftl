@@ -38,7 +38,6 @@ device_figures = Messwerte
 device_figures_note = Mediane belegter Läufe, wobei jede Person einmal am Tag zählt; die Hälfte liegt in dem
     Bereich. Ein Platz gilt unter Geräten, Backends und Arten von Programmen mit derselben Suite, demselben Netz und
     Zahlenformat.
-device_all_networks = Alle Netze
 device_best = bester Lauf: { $network }, { $backend }, { $client }
 device_history = Verlauf
 device_history_not_shown = Der Verlauf lässt sich nicht anzeigen: { $reason }.

@@ -2,13 +2,10 @@
 
 filters_order = Reihenfolge
 filters_order_usual = Wie üblich
-filters_suite = Suite
 filters_all_suites = Alle Suiten
-filters_precision = Zahlenformat
 filters_all_precisions = Alle Zahlenformate
 filters_run_in = Ausgeführt in
 filters_programs_and_browsers = Programme und Browser
-filters_browser = Browser
 filters_all_browsers = Alle Browser
 filters_system = System
 filters_all_systems = Alle Systeme
@@ -30,10 +27,7 @@ filters_programs = Programme
 filters_browsers = Browser
 filters_another_browser = Anderer Browser
 filters_another_system = Anderes System
-filters_all_networks = Alle Netze
 filters_all_backends = Alle Backends
-filters_network = Netz
-filters_backend = Backend
 filters_more = Weitere Filter und die Reihenfolge
 filters_from = Von
 filters_until = Bis

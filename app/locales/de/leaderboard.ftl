@@ -12,7 +12,6 @@ leaderboard_explanation = Ein Platz ergibt sich aus allen belegten Läufen eines
     Tag zählt. Geräte, die sich nicht unterscheiden lassen, teilen ihn. Ein Gerät bekommt einen Platz, sobald aus
     drei Netzwerken an zwei Tagen Ergebnisse hochgeladen wurden.
 leaderboard_each_network = Jedes Netz
-leaderboard_rate = Beispiele pro Sekunde
 leaderboard_whole_suite = Ganze Suite
 leaderboard_score_explanation = Die Punktzahl sagt, wievielmal so schnell alle Netze zusammen trainieren; 1,00 ist
     { $reference }. { $lines }.
@@ -20,8 +19,6 @@ leaderboard_score = Punktzahl
 leaderboard_device = Gerät
 leaderboard_runs = Läufe
 leaderboard_finished = Beendet
-leaderboard_backend = Backend
-leaderboard_run_in = Ausgeführt in
 leaderboard_none_narrowed = In dieser Auswahl hat noch kein Gerät einen Platz. „Alle“ und f32 zeigen mehr, oder
     einen solchen Lauf hochladen.
 leaderboard_none_processor = Noch hat kein Prozessor einen Platz. Burn auf dem Prozessor als Backend wählen, die
@@ -42,7 +39,6 @@ leaderboard_voices_missing = { $number ->
     [one] noch { $number } Einsender bis zu einem Platz
    *[other] noch { $number } Einsender bis zu einem Platz
  }
-leaderboard_inferred = vermutet
 leaderboard_inferred_meaning = Was es sein könnte, folgt aus seinem gemessenen Spitzenwert und entscheidet nichts
 leaderboard_best_of = bester Lauf von { $device }, { $backend }, { $client }
 leaderboard_best = bester Lauf
@@ -59,11 +55,7 @@ leaderboard_none_filtered = Kein Ergebnis passt. Weniger einschränken oder den 
 leaderboard_none = Noch kein Ergebnis. Das erste kann von hier kommen: den Benchmark starten und hochladen.
 leaderboard_so_far = Bisher { $results }
 leaderboard_listed = { $counted }, { $order }. Plätze haben Geräte; sie stehen unter „Geräte“.
-leaderboard_program = Programm
-leaderboard_tier = Prüfung
 leaderboard_day = Tag
-leaderboard_network = Netz
-leaderboard_precision = Zahlenformat
 leaderboard_place = Platz
 leaderboard_software = Software-Adapter, nicht gewertet
 leaderboard_unusual = kein Standardlauf, { $precision }, Batchgröße { $batch }

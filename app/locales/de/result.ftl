@@ -3,8 +3,6 @@
 ## Die großen Zahlen, und dasselbe als Satz
 
 result_time_to = Zeit bis { $target }
-result_of_peak = Anteil am Spitzenwert
-result_sustained = Dauerleistung
 result_trained = Trainiert
 result_too_short = in { $seconds }: zu kurz für einen Durchsatz
 result_best_in = Bestwert in { $seconds }
@@ -32,13 +30,9 @@ result_device_claimed = Gerät laut Besitzer
 result_interface = Schnittstelle
 result_kernels = Kernel
 result_kernels_of = Backend { $backend }
-result_program = Programm
 result_program_on = { $name } { $version } unter { $system }
 result_commit = { $version }, Commit { $commit }
-result_suite = Suite
 result_started = Gestartet
-result_seed = Seed
-result_training = Training
 result_evidence = Nachweis
 result_training_of = { $workload }: { $steps } Schritte mit Batchgröße { $batch } in { $precision }, Lernrate
     { $rate }, { $samples } Beispiele, { $windows } gewertete Fenster
@@ -62,7 +56,6 @@ result_stays = Eine Vorführung bleibt auf dieser Seite; sie wird nicht hochgela
 result_not_provable = Was ein anderes Framework trainiert hat, bleibt auf dieser Seite: Eine Bestenliste kann es
     nicht belegen und wertet nichts davon.
 result_results = Ergebnisse
-result_figure = Messwert
 result_json = Genaues JSON
 result_picture = Bild dieses Ergebnisses
 result_copy_picture = Adresse des Bildes kopieren
@@ -71,7 +64,6 @@ result_copy_badge = Adresse des Abzeichens kopieren
 result_share = Teilen …
 result_not_shared = Nicht geteilt: { $reason }.
 result_copy = Ergebnis kopieren
-result_file_title = Ergebnisdatei anzeigen
 result_file_explanation = Dateien, die von dieser Seite heruntergeladen oder von native-runner geschrieben wurden,
     hierher ziehen oder auswählen. Sie werden in diesem Browser angezeigt und nirgendwohin gesendet.
 result_files = Ergebnisdateien

@@ -12,7 +12,6 @@ start_asking = Der Browser wird gefragt …
 start_not_available = Für diese Seite nicht verfügbar
 start_device = Dieses Gerät
 start_gpu = GPU
-start_browser = Browser
 start_software = Das ist ein Software-Adapter: Der Prozessor gibt sich als GPU aus. Er trainiert richtig, aber
     langsam, und das Ergebnis wird angezeigt, aber nicht gewertet.
 start_software_question = In diesem Rechner steckt eine GPU?

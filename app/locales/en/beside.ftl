@@ -7,12 +7,7 @@ beside_nothing = No two of them have results for the same network, so there is n
 beside_not_said = not reported
 beside_explanation = × is the rate divided by the rate of the first column. “Tied” means equal within a tenth.
     “Undecided” means that the intervals overlap and are too wide to decide: more windows or runs are needed.
-beside_figure = Metric
 beside_differs = Other differences
-beside_rate = Samples per second
-beside_accuracy = Test accuracy
-beside_time = Time to accuracy
-beside_batch = Batch size
 beside_faster = faster
 beside_slower = slower
 beside_tied = tied

@@ -2,8 +2,6 @@
 
 chart_loss = Training loss
 chart_accuracy = Accuracy
-chart_rate = Samples per second
-chart_test_accuracy = Test accuracy
 chart_loss_described = The training loss went from { $first } to { $last } in { $seconds } s of training.
 chart_no_training = No training yet.
 chart_both_described = Training accuracy { $training }, test accuracy { $test }.

@@ -86,3 +86,18 @@ common_uploading = Uploading …
 common_uploaded = Uploaded
 common_no_clipboard = this browser gives the page no access to the clipboard
 common_no_sharing = this browser does not support sharing
+
+## Words of several pages
+
+common_all_networks = All networks
+common_backend = Backend
+common_batch_size = Batch size
+common_browser = Browser
+common_metric = Metric
+common_network = Network
+common_precision = Precision
+common_program = Program
+common_rate = Samples per second
+common_seed = Seed
+common_suite = Suite
+common_training = Training

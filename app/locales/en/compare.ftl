@@ -2,16 +2,10 @@
 
 ## The table
 
-compare_column_rate = Samples per second
-compare_column_epoch = Time per epoch
-compare_column_training = Training
 compare_column_testing = Testing
-compare_column_accuracy = Test accuracy
 compare_column_memory = Device memory
 compare_column_start = Start, once
 compare_projected = from its throughput
-compare_tied = tied
-compare_undecided = undecided
 compare_cancelled = Cancelled.
 compare_diverged = The loss became infinite, or a thousand times the first one, at step { $step }.
 compare_incorrect = The results differ from the reference, so nothing was timed.
@@ -38,7 +32,6 @@ compare_note_seeds = { $contenders } backends train in turn from each of { $seed
     stays on this page.
 compare_as_settings = for the duration in the settings
 compare_one_pass = for one pass over the data
-compare_compare = Compare
 compare_what = Compared backends
 compare_seeds = Seeds, each for all backends
 compare_comparison = Comparison
@@ -49,7 +42,6 @@ compare_explanation = × after a rate is its ratio to the fastest, with the 95 %
 compare_explanation_seed = Seed { $seed } for all backends. { $what }
 compare_explanation_seeds = Seeds { $seeds } for all backends. Times are medians over seeds; accuracies are means.
     { $what }
-compare_backend = Backend
 compare_fetched = { $backend }. { $arrival }
 compare_link_copied = Copied. The link runs the same comparison with the same seeds on any device.
 compare_link_not_copied = Not copied: { $reason }. The link is { $link }

@@ -34,7 +34,6 @@ device_suite_note = Speed of all networks together, relative to the reference ru
 device_figures = Metrics
 device_figures_note = Medians of proven runs; each person counts once a day. The interval contains half of the values.
     Places compare devices, backends and kinds of client in the same suite, network and precision.
-device_all_networks = All networks
 device_best = best run: { $network }, { $backend }, { $client }
 device_history = History
 device_history_not_shown = The history cannot be shown: { $reason }.

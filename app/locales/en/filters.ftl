@@ -2,13 +2,10 @@
 
 filters_order = Order
 filters_order_usual = Default
-filters_suite = Suite
 filters_all_suites = All suites
-filters_precision = Precision
 filters_all_precisions = All precisions
 filters_run_in = Run in
 filters_programs_and_browsers = Programs and browsers
-filters_browser = Browser
 filters_all_browsers = All browsers
 filters_system = System
 filters_all_systems = All systems
@@ -30,10 +27,7 @@ filters_programs = Programs
 filters_browsers = Browsers
 filters_another_browser = Other browser
 filters_another_system = Other system
-filters_all_networks = All networks
 filters_all_backends = All backends
-filters_network = Network
-filters_backend = Backend
 filters_more = More filters and order
 filters_from = From
 filters_until = Until

@@ -11,7 +11,6 @@ leaderboard_finished_meaning = Share of these submitters' announced runs that fi
 leaderboard_explanation = A place is based on all proven runs of a device; each person counts once a day.
     Statistically tied devices share a place. A device needs uploads from three networks on two days for a place.
 leaderboard_each_network = Each network
-leaderboard_rate = Samples per second
 leaderboard_whole_suite = Whole suite
 leaderboard_score_explanation = The score is the relative speed of all networks together; 1.00 is { $reference }.
     { $lines }.
@@ -19,8 +18,6 @@ leaderboard_score = Score
 leaderboard_device = Device
 leaderboard_runs = Runs
 leaderboard_finished = Finished
-leaderboard_backend = Backend
-leaderboard_run_in = Run in
 leaderboard_none_narrowed = No device has a place with these filters yet. Choose “All” and f32 to see more, or
     upload a matching run.
 leaderboard_none_processor = No processor has a place yet. Choose the Burn backend for the processor, run the suite
@@ -41,7 +38,6 @@ leaderboard_voices_missing = { $number ->
     [one] { $number } more submitter needed for a place
    *[other] { $number } more submitters needed for a place
  }
-leaderboard_inferred = inferred
 leaderboard_inferred_meaning = A guess from the measured peak that affects no ranking
 leaderboard_best_of = best run of { $device }, { $backend }, { $client }
 leaderboard_best = best run
@@ -57,11 +53,7 @@ leaderboard_none_filtered = No result fits. Use fewer filters, or run the benchm
 leaderboard_none = No result yet. Yours can be the first: run the benchmark and upload it.
 leaderboard_so_far = { $results } so far
 leaderboard_listed = { $counted }, { $order }. For the places of devices, see “Devices”.
-leaderboard_program = Program
-leaderboard_tier = Checked
 leaderboard_day = Day
-leaderboard_network = Network
-leaderboard_precision = Precision
 leaderboard_place = Place
 leaderboard_software = software adapter, not ranked
 leaderboard_unusual = non-standard, { $precision }, batch size { $batch }

@@ -3,8 +3,6 @@
 ## The large figures, and the same as a sentence
 
 result_time_to = Time to { $target }
-result_of_peak = Of the device's peak
-result_sustained = Sustained
 result_trained = Trained
 result_too_short = in { $seconds }: too short to measure a rate
 result_best_in = Best in { $seconds }
@@ -33,13 +31,9 @@ result_device_claimed = Device, as claimed
 result_interface = Interface
 result_kernels = Kernels
 result_kernels_of = backend { $backend }
-result_program = Program
 result_program_on = { $name } { $version } on { $system }
 result_commit = { $version }, commit { $commit }
-result_suite = Suite
 result_started = Started
-result_seed = Seed
-result_training = Training
 result_evidence = Evidence
 result_training_of = { $workload }: { $steps } steps of batch size { $batch } in { $precision }, learning rate
     { $rate }, { $samples } samples, { $windows } windows counted
@@ -63,7 +57,6 @@ result_stays = A demonstration stays on this page; it is not uploaded.
 result_not_provable = Results of other frameworks stay on this page: a leaderboard has no way to prove them, and does
     not rank them.
 result_results = Results
-result_figure = Metric
 result_json = Exact JSON
 result_picture = Image of this result
 result_copy_picture = Copy the image's address
@@ -72,7 +65,6 @@ result_copy_badge = Copy the badge's address
 result_share = Share …
 result_not_shared = Not shared: { $reason }.
 result_copy = Copy the result
-result_file_title = Show a result file
 result_file_explanation = Drop or choose files that were downloaded from this page or written by native-runner. They
     are shown in this browser and not sent anywhere.
 result_files = Result files

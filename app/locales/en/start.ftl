@@ -12,7 +12,6 @@ start_asking = Asking the browser …
 start_not_available = Not available to this page
 start_device = Your device
 start_gpu = GPU
-start_browser = Browser
 start_software = This is a software adapter: your processor acts as a GPU. It trains correctly but slowly,
     and its result is shown but not ranked.
 start_software_question = Does this machine have a GPU?

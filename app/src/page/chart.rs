@@ -111,7 +111,7 @@ pub(super) fn RateChart(#[prop(into)] rates: Signal<Vec<(f64, f64)>>) -> impl In
         let description = description.unwrap_or_else(|| t!(chart_no_training).to_owned());
         Drawing::of_values(vec![training_curve(points, latest.unwrap_or_default())], description)
     };
-    view! { <Chart title=messages::chart_rate drawing /> }
+    view! { <Chart title=messages::common_rate drawing /> }
 }
 
 /// Classes of curves, which differ by color, dashes, and the name at their end.
@@ -122,7 +122,7 @@ pub(super) const SERIES: [&str; 8] =
 #[component]
 pub(super) fn AccuracyCurves(curves: Vec<NamedCurve>) -> impl IntoView {
     let drawing = move || Drawing::of_shares(series(&curves, true), ends_of(&curves, tenths));
-    view! { <Chart title=messages::chart_test_accuracy drawing /> }
+    view! { <Chart title=messages::metric_accuracy drawing /> }
 }
 
 /// Training losses of several backends in one chart.

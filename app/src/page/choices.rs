@@ -93,7 +93,7 @@ pub(super) fn Networks(state: StartState) -> impl IntoView {
             <details class="networks">
                 <summary>{t!(settings_networks)}" " {summary}</summary>
                 <fieldset>
-                    <legend>{t!(settings_suite)}</legend>
+                    <legend>{t!(common_suite)}</legend>
                     {SUITES.iter().map(|suite| view! { <SuiteChoice state suite /> }).collect_view()}
                 </fieldset>
                 <fieldset class="columns">
@@ -173,7 +173,7 @@ pub(super) fn Settings(state: StartState) -> impl IntoView {
                 <fieldset class="columns">
                     <legend>{t!(settings_empty)}</legend>
                     <PrecisionChoice state />
-                    <Setting state name="batch" title=t!(settings_title_batch) value=|of| of.batch_size.map(|size| size.to_string()) />
+                    <Setting state name="batch" title=t!(common_batch_size) value=|of| of.batch_size.map(|size| size.to_string()) />
                     <Setting
                         state
                         name="learning-rate"
@@ -181,7 +181,7 @@ pub(super) fn Settings(state: StartState) -> impl IntoView {
                         value=|of| of.learning_rate.map(|rate| rate.to_string())
                     />
                     <Setting state name="seconds" title=t!(settings_title_seconds) value=seconds />
-                    <Setting state name="seed" title=t!(settings_title_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
+                    <Setting state name="seed" title=t!(common_seed) value=|of| of.seed.map(|seed| seed.to_string()) />
                 </fieldset>
             </details>
             <p class="refusal" role="alert">
@@ -233,7 +233,7 @@ fn PrecisionChoice(state: StartState) -> impl IntoView {
     };
     view! {
         <label class="select">
-            <span>{t!(settings_title_precision)}</span>
+            <span>{t!(common_precision)}</span>
             <select name="precision" on:change=move |event| set(state, "precision", &event_target_value(&event))>
                 {option(Precision::F32, "f32")}
                 {option(Precision::F16, t!(settings_f16))}

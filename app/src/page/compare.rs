@@ -142,7 +142,7 @@ fn Controls(state: StartState) -> impl IntoView {
         <Settings state />
         <MissingDataSets benchmark=state.benchmark />
         <BurnOnItsWay benchmark=state.benchmark />
-        <Go button note_id="compare-note" label=t!(compare_compare) reason note go=compare />
+        <Go button note_id="compare-note" label=t!(common_compare) reason note go=compare />
     }
 }
 
@@ -209,7 +209,7 @@ fn of_workload(comparison: Comparison, records: &[RunRecord]) -> impl IntoView +
             <table class="results compared" aria-label=label>
                 <thead>
                     <tr>
-                        <th scope="col">{t!(compare_backend)}</th>
+                        <th scope="col">{t!(common_backend)}</th>
                         {side_by_side::COLUMNS.map(|title| view! { <th scope="col">{title.text()}</th> }).collect_view()}
                     </tr>
                 </thead>

@@ -123,7 +123,7 @@ pub(super) fn DeviceFigures(figures: Vec<CategoryFigure>) -> impl IntoView {
     let networks = (!networks.is_empty()).then(|| {
         view! {
             <h3>{t!(leaderboard_each_network)}</h3>
-            <Figures figures=networks label=t!(device_figures) figure=t!(leaderboard_rate) />
+            <Figures figures=networks label=t!(device_figures) figure=t!(common_rate) />
         }
     });
     view! {
@@ -154,13 +154,13 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
             <table class="leaderboard" aria-label=label>
                 <thead>
                     <tr>
-                        <th scope="col">{t!(leaderboard_network)}</th>
+                        <th scope="col">{t!(common_network)}</th>
                         <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
                         <th scope="col" class="number">{t!(leaderboard_place)}</th>
                         <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
-                        <th scope="col">{t!(leaderboard_backend)}</th>
-                        <th scope="col">{t!(leaderboard_precision)}</th>
-                        <th scope="col">{t!(leaderboard_run_in)}</th>
+                        <th scope="col">{t!(common_backend)}</th>
+                        <th scope="col">{t!(common_precision)}</th>
+                        <th scope="col">{t!(filters_run_in)}</th>
                     </tr>
                 </thead>
                 {bodies.collect_view()}
@@ -172,7 +172,7 @@ fn Figures(figures: Vec<CategoryFigure>, label: &'static str, figure: &'static s
 fn row(line: CategoryFigure) -> impl IntoView {
     let (title, (value, interval)) = match &line.workload {
         Some(workload) => (text::workload_title(workload), standing::rate(&line.figure)),
-        None => (t!(device_all_networks).to_owned(), standing::score(&line.figure)),
+        None => (t!(common_all_networks).to_owned(), standing::score(&line.figure)),
     };
     let place = match voices_missing(line.figure.submitters, line.figure.days) {
         0 => t!(leaderboard_of, part = line.place, whole = line.of),
@@ -233,7 +233,7 @@ fn HistoryTable(history: DeviceHistory) -> impl IntoView {
                     <thead>
                         <tr>
                             <th scope="col">{t!(device_version_or_month)}</th>
-                            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(leaderboard_rate)}</th>
+                            <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{t!(common_rate)}</th>
                             <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
                             <th scope="col">{t!(device_first_and_last)}</th>
                         </tr>

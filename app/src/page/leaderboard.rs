@@ -179,10 +179,10 @@ fn PlaceFilters(chosen: RwSignal<Filters>) -> impl IntoView {
             {choice(t!(filters_run_in), "client", clients, client, move |client| {
                 chosen.update(|chosen| chosen.client = client);
             })}
-            {choice(t!(filters_precision), "precision", precisions, precision, move |precision| {
+            {choice(t!(common_precision), "precision", precisions, precision, move |precision| {
                 chosen.update(|chosen| chosen.precision = precision);
             })}
-            {select(t!(filters_suite), suites, suite, move |suite| chosen.update(|chosen| chosen.suite = suite))}
+            {select(t!(common_suite), suites, suite, move |suite| chosen.update(|chosen| chosen.suite = suite))}
         </div>
     }
 }
@@ -207,7 +207,7 @@ fn PlaceTables(standings: Standings, chosen: RwSignal<Filters>) -> impl IntoView
         {has_scores.then(|| view! { <h3>{t!(leaderboard_each_network)}</h3> })}
         <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(common_leaderboard)) tabindex="0">
             <table class="leaderboard placed" aria-label=t!(common_leaderboard)>
-                {head(t!(leaderboard_rate))}
+                {head(t!(common_rate))}
                 {bodies}
                 {nothing}
             </table>
@@ -240,8 +240,8 @@ fn head(figure: &'static str) -> impl IntoView {
                 <th scope="col" class="number" title=t!(leaderboard_figure_meaning)>{figure}</th>
                 <th scope="col" class="number" title=t!(leaderboard_runs_meaning)>{t!(leaderboard_runs)}</th>
                 <th scope="col" class="number" title=t!(leaderboard_finished_meaning)>{t!(leaderboard_finished)}</th>
-                <th scope="col">{t!(leaderboard_backend)}</th>
-                <th scope="col">{t!(leaderboard_run_in)}</th>
+                <th scope="col">{t!(common_backend)}</th>
+                <th scope="col">{t!(filters_run_in)}</th>
             </tr>
         </thead>
     }
@@ -294,7 +294,7 @@ fn row(line: StandingsPlace, figure_text: fn(&FigureOfDevice) -> (String, String
     let waits = (missing > 0).then(|| t!(leaderboard_voices_missing, number = missing));
     let guess = line.inferred.iter().map(|guess| t!(leaderboard_perhaps, device = guess));
     let notes: Vec<String> = guess.chain(apart).chain(waits).collect();
-    let guessed = (t!(leaderboard_inferred), t!(leaderboard_inferred_meaning));
+    let guessed = (t!(fact_inferred), t!(leaderboard_inferred_meaning));
     let inferred = line.inferred.is_some().then_some(guessed);
     let claimed = matches!(line.device_source, DeviceSource::Claimed);
     let claimed = claimed.then(|| (t!(leaderboard_claimed), t!(leaderboard_claimed_meaning)));

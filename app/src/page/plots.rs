@@ -160,7 +160,7 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
     view! {
         <figure class="chart">
             <figcaption>
-                {t!(beside_rate)}" "<small>{t!(scatter_over)}</small>
+                {t!(common_rate)}" "<small>{t!(scatter_over)}</small>
             </figcaption>
             <div node_ref=place>{move || draw_points(&points, pointed, width.get())}</div>
             <ul class="legend">{legend}</ul>
@@ -168,7 +168,7 @@ fn Picture(points: Vec<Point>) -> impl IntoView {
             <ChartFiles
                 title=messages::scatter_title
                 place
-                head=vec![t!(leaderboard_device), t!(leaderboard_backend), t!(beside_time), t!(beside_rate)]
+                head=vec![t!(leaderboard_device), t!(common_backend), t!(metric_seconds_to_target), t!(common_rate)]
                 lines
                 csv
             />

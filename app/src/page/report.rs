@@ -92,19 +92,19 @@ fn Facts(record: RunRecord) -> impl IntoView {
         (t!(result_interface), [adapter.api.as_str(), adapter.driver.as_str()].join(" ").trim().to_owned()),
         (t!(result_kernels), t!(result_kernels_of, backend = record.device.backend)),
         (
-            t!(result_program),
+            t!(common_program),
             t!(result_program_on, name = client.name, version = client.version, system = client.operating_system),
         ),
         ("Gradmark", t!(result_commit, version = record.provenance.engine_version, commit = record.provenance.commit)),
-        (t!(result_suite), format!("{} {}", text::suite_inside(&record.suite.name), record.suite.version)),
+        (t!(common_suite), format!("{} {}", text::suite_inside(&record.suite.name), record.suite.version)),
         (t!(result_started), text::day(record.provenance.started_unix_seconds)),
-        (t!(result_seed), record.requested.seed.to_string()),
+        (t!(common_seed), record.requested.seed.to_string()),
     ];
     if let Some(claimed) = record.device.claimed_name.clone() {
         facts.insert(0, (t!(result_device_claimed), claimed));
     }
     for workload in &record.workloads {
-        facts.push((t!(result_training), training(workload)));
+        facts.push((t!(common_training), training(workload)));
         facts.extend(evidence(workload).map(|sentence| (t!(result_evidence), sentence)));
     }
     view! {
@@ -222,7 +222,7 @@ pub(super) fn ResultsTable(record: RunRecord) -> impl IntoView {
             <table class="results" aria-label=t!(result_results)>
                 <thead>
                     <tr>
-                        <th scope="col">{t!(result_figure)}</th>
+                        <th scope="col">{t!(common_metric)}</th>
                         {titles.into_iter().map(|title| view! { <th scope="col">{title}</th> }).collect_view()}
                     </tr>
                 </thead>

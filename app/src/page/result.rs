@@ -245,7 +245,7 @@ fn Line(sentence: String, line: WorkloadStanding, record: RunRecord) -> impl Int
 
 #[component]
 pub(super) fn FilePage() -> impl IntoView {
-    platform::set_title(t!(result_file_title));
+    platform::set_title(t!(common_show_file));
     let shown = kept("files", || RwSignal::new(Vec::<(String, Result<RunRecord, String>)>::new()));
     let read = move |files: Vec<gloo_file::File>| {
         spawn_local(async move {
@@ -271,7 +271,7 @@ pub(super) fn FilePage() -> impl IntoView {
             on:dragover=move |event: leptos::ev::DragEvent| event.prevent_default()
             on:drop=dropped
         >
-            <h1 id="file-title">{t!(result_file_title)}</h1>
+            <h1 id="file-title">{t!(common_show_file)}</h1>
             <p class="lead small">{t!(result_file_explanation)}</p>
             <label class="claim">
                 <span>{t!(result_files)}</span>

@@ -74,7 +74,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
             </div>
             {move || bundle.get().map(|bundle| view! { <p class="note" data-figure="bundle">{bundle.sentence()}</p> })}
             <dl class="figures">
-                {figure("samples-per-second", t!(running_rate), workload, |w| w.samples_per_second, text::rate)}
+                {figure("samples-per-second", t!(common_rate), workload, |w| w.samples_per_second, text::rate)}
                 {figure("loss", t!(running_loss), workload, LiveWorkload::loss, |loss| text::number(loss, 4))}
                 {figure(
                     "training-accuracy",
@@ -83,7 +83,7 @@ pub(super) fn Running(benchmark: Benchmark) -> impl IntoView {
                     LiveWorkload::training_accuracy,
                     text::percent,
                 )}
-                {figure("test-accuracy", t!(running_test_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
+                {figure("test-accuracy", t!(metric_accuracy), workload, LiveWorkload::test_accuracy, text::percent)}
                 {figure(
                     "step",
                     t!(running_step),

@@ -148,7 +148,7 @@ fn Shown(listed: Listed, filtered: bool, own: Option<String>, columns: Columns) 
 #[component]
 fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
     let networks = filters::networks().map(|name| (Some(name), text::workload_title(name)));
-    let networks = std::iter::once((None, t!(filters_all_networks).to_owned())).chain(networks).collect();
+    let networks = std::iter::once((None, t!(common_all_networks).to_owned())).chain(networks).collect();
     let backends = engine::KNOWN_BACKENDS.iter().map(|known| (Some(known.name), known.name.to_owned()));
     let backends = std::iter::once((None, t!(filters_all_backends).to_owned())).chain(backends).collect();
     let before = chosen.get_untracked();
@@ -163,10 +163,10 @@ fn RunChoices(chosen: RwSignal<Filters>) -> impl IntoView {
     let lists = lists.collect_view();
     view! {
         <div class="filters">
-            {select(t!(filters_network), networks, before.network, move |network| {
+            {select(t!(common_network), networks, before.network, move |network| {
                 chosen.update(|chosen| chosen.network = network);
             })}
-            {select(t!(filters_backend), backends, before.backend, move |backend| {
+            {select(t!(common_backend), backends, before.backend, move |backend| {
                 chosen.update(|chosen| chosen.backend = backend);
             })}
         </div>
@@ -255,7 +255,7 @@ pub(super) enum First {
 impl First {
     fn columns(self) -> &'static [Plain] {
         const DEVICE: Plain = messages::leaderboard_device;
-        const NETWORK: Plain = messages::leaderboard_network;
+        const NETWORK: Plain = messages::common_network;
         match self {
             Self::Device => &[DEVICE],
             Self::DeviceAndNetwork => &[DEVICE, NETWORK],

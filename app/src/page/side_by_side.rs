@@ -88,7 +88,7 @@ fn Beside(found: Comparing, kind: Compared) -> impl IntoView {
             {nothing.map(|sentence| view! { <p class="callout">{sentence}</p> })}
             <div class="scroll" role="region" aria-label=t!(common_scrollable, what = t!(beside_title)) tabindex="0">
                 <table class="results" aria-label=t!(beside_title)>
-                    <thead><tr><th scope="col">{t!(beside_figure)}</th>{heads.collect_view()}</tr></thead>
+                    <thead><tr><th scope="col">{t!(common_metric)}</th>{heads.collect_view()}</tr></thead>
                     {workloads.into_iter().map(|of| view! { <OfWorkload of columns=columns /> }).collect_view()}
                     <tbody>
                         <tr class="group">
@@ -135,10 +135,10 @@ fn OfWorkload(of: ComparedWorkload, columns: usize) -> impl IntoView {
                     {(!context.is_empty()).then(|| view! { <span class="explain">{context.join("; ")}</span> })}
                 </th>
             </tr>
-            {row(t!(beside_rate), rate)}
-            {row(t!(beside_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
-            {row(t!(beside_time), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
-            {row(t!(beside_batch), |figure| {
+            {row(t!(common_rate), rate)}
+            {row(t!(metric_accuracy), |figure| Some((text::percent(figure.accuracy?), None)))}
+            {row(t!(metric_seconds_to_target), |figure| Some((text::seconds(figure.seconds_to_target?), None)))}
+            {row(t!(common_batch_size), |figure| {
                 Some((figure.batch_size?.to_string(), Some(figure.precision.name().to_owned())))
             })}
         </tbody>

@@ -220,7 +220,7 @@ fn Device(state: StartState) -> impl IntoView {
             <h2>{t!(start_device)}</h2>
             <dl>
                 <div><dt>{t!(start_gpu)}</dt><dd data-figure="gpu">{gpu}</dd></div>
-                <div><dt>{t!(start_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
+                <div><dt>{t!(common_browser)}</dt><dd data-figure="browser">{platform::browser().title()}</dd></div>
             </dl>
             {move || software().then(|| view! {
                 <p class="callout">{t!(start_software)}</p>

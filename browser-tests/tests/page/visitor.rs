@@ -41,7 +41,7 @@ fn a_script_starts_a_run_and_waits_for_its_record() {
         let settings = &record["workloads"][0]["settings"];
         assert_eq!((&settings["learning_rate"], &settings["batch_size"]), (&0.05.into(), &32.into()), "{settings}");
         let marks = record["departures"].to_string();
-        assert!(marks.contains("learning_rate") && marks.contains("batch_size"), "{marks}");
+        assert!(marks.contains("learning rate") && marks.contains("batch size"), "{marks}");
     });
 }
 
